@@ -1,0 +1,49 @@
+#include "book/sum.hpp"
+#include "kernels.cuh"
+#include "legacy.cuh"
+
+int main(int argc, char** argv) {
+  book::Chapter chapter{"chapter01_gmem", "One sum, in global memory",
+                        "chapter02_smem: the same tree where memory is near"};
+  book::Sum sum;
+
+  // begin run-gmem
+  chapter.add(sum, {
+      .name = "gmem",
+      .region = "gmem-loop",
+      .kernel = book::kernel(chapter01::gmem),
+      .destroys_input = true,
+      .launch =
+          [](const book::Sum::Launch& l) {
+            chapter01::gmem<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  });
+  // end run-gmem
+  chapter.add(sum, {
+      .name = "gmem_unrolled",
+      .region = "gmem-unrolled",
+      .kernel = book::kernel(chapter01::gmem_unrolled),
+      .blocks = book::powers_of_two(),
+      .destroys_input = true,
+      .launch =
+          [](const book::Sum::Launch& l) {
+            chapter01::gmem_unrolled<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  });
+  chapter.add(sum, {
+      .name = "gmem_classic",
+      .region = "gmem-classic",
+      .kernel = book::kernel(chapter01::legacy::gmem_classic),
+      .blocks = book::powers_of_two(),
+      .destroys_input = true,
+      .legacy = true,
+      .findings = {"memcheck"},
+      .launch =
+          [](const book::Sum::Launch& l) {
+            const auto n = static_cast<unsigned>(l.n);
+            chapter01::legacy::gmem_classic<<<l.grid, l.block>>>(l.in, l.partial, n);
+          },
+  });
+
+  return chapter.run(argc, argv);
+}

@@ -1,0 +1,140 @@
+#include "book/sum.hpp"
+#include "kernels.cuh"
+#include "legacy.cuh"
+
+namespace {
+
+using Launch = book::Sum::Launch;
+using Kernel = void (*)(const int*, int*, std::size_t);
+
+/// The instance of chapter05::complete for a block size; null where there is none.
+Kernel complete_for(unsigned block) {
+  switch (block) {
+    case 1: return chapter05::complete<1>;
+    case 2: return chapter05::complete<2>;
+    case 4: return chapter05::complete<4>;
+    case 8: return chapter05::complete<8>;
+    case 16: return chapter05::complete<16>;
+    case 32: return chapter05::complete<32>;
+    case 64: return chapter05::complete<64>;
+    case 128: return chapter05::complete<128>;
+    case 256: return chapter05::complete<256>;
+    case 512: return chapter05::complete<512>;
+    case 1024: return chapter05::complete<1024>;
+    default: return nullptr;
+  }
+}
+
+/// unroll<Factor> as a variant: one template, five rungs of the sweep.
+template <unsigned Factor>
+book::Variant<book::Sum> unroll() {
+  return {
+      .name = "unroll" + std::to_string(Factor),
+      .region = "unroll-factor",
+      .kernel = book::kernel(chapter05::unroll<Factor>),
+      .factor = Factor,
+      .params = {{"unroll", Factor}},
+      .launch =
+          [](const Launch& l) {
+            chapter05::unroll<Factor><<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  };
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  book::Chapter chapter{"chapter05_unroll4", "More work for every thread",
+                        "--sweep block, and the page's figure of bytes in flight"};
+  book::Sum sum;
+
+  chapter.add(sum, {
+      .name = "smem",
+      .from = "chapter02_smem",
+      .region = "smem-loop",
+      .kernel = book::kernel(chapter02::smem),
+      .launch =
+          [](const Launch& l) { chapter02::smem<<<l.grid, l.block>>>(l.in, l.partial, l.n); },
+  });
+  chapter.add(sum, {
+      .name = "first_add",
+      .region = "first-add",
+      .kernel = book::kernel(chapter05::first_add),
+      .factor = 2,
+      .launch =
+          [](const Launch& l) { chapter05::first_add<<<l.grid, l.block>>>(l.in, l.partial, l.n); },
+  });
+  chapter.add(sum, unroll<1>());
+  chapter.add(sum, unroll<2>());
+  chapter.add(sum, unroll<4>());
+  chapter.add(sum, unroll<8>());
+  chapter.add(sum, unroll<16>());
+  chapter.add(sum, {
+      .name = "last_warp_sync",
+      .region = "last-warp-sync",
+      .kernel = book::kernel(chapter05::last_warp_sync),
+      .blocks = book::powers_of_two(),
+      .factor = 4,
+      .launch =
+          [](const Launch& l) {
+            chapter05::last_warp_sync<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  });
+  chapter.add(sum, {
+      .name = "last_warp_shuffle",
+      .region = "last-warp-shuffle",
+      .kernel = book::kernel(chapter05::last_warp_shuffle),
+      .blocks = book::powers_of_two(),
+      .factor = 4,
+      .launch =
+          [](const Launch& l) {
+            chapter05::last_warp_shuffle<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  });
+  // begin run-complete
+  chapter.add(sum, {
+      .name = "complete",
+      .region = "complete-unroll",
+      .kernel =
+          [](unsigned block) { return reinterpret_cast<const void*>(complete_for(block)); },
+      .blocks = book::powers_of_two(),
+      .factor = 4,
+      .launch =
+          [](const Launch& l) {
+            complete_for(l.block)<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  });
+  // end run-complete
+  chapter.add(sum, {
+      .name = "last_warp_classic",
+      .region = "last-warp-classic",
+      .kernel = book::kernel(chapter05::legacy::last_warp_classic),
+      .blocks = book::powers_of_two(),
+      .factor = 2,
+      .shared_bytes = [](unsigned block) { return block * sizeof(int); },
+      .legacy = true,
+      .findings = {"memcheck", "racecheck"},
+      .launch =
+          [](const Launch& l) {
+            const auto n = static_cast<unsigned>(l.n);
+            chapter05::legacy::last_warp_classic<<<l.grid, l.block, l.shared_bytes>>>(
+                l.in, l.partial, n);
+          },
+  });
+  chapter.add(sum, {
+      .name = "unroll4_classic",
+      .region = "unroll4-classic",
+      .kernel = book::kernel(chapter05::legacy::unroll4_classic),
+      .blocks = book::powers_of_two(),
+      .factor = 4,
+      .legacy = true,
+      .findings = {"racecheck"},
+      .launch =
+          [](const Launch& l) {
+            const auto n = static_cast<unsigned>(l.n);
+            chapter05::legacy::unroll4_classic<<<l.grid, l.block>>>(l.in, l.partial, n);
+          },
+  });
+
+  return chapter.run(argc, argv);
+}

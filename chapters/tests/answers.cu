@@ -1,0 +1,48 @@
+// The exercises' answers that are code, as the variants of a chapter of their own, so that the
+// matrix checks them like any kernel.
+#include "../chapter01_gmem/answers.cuh"
+#include "../chapter02_smem/answers.cuh"
+#include "../chapter05_unroll4/answers.cuh"
+#include "book/sum.hpp"
+
+int main(int argc, char** argv) {
+  book::Chapter chapter{"answers", "The exercises' answers"};
+  book::Sum sum;
+  using Launch = book::Sum::Launch;
+
+  chapter.add(sum, {
+      .name = "gmem_by_three",
+      .from = "chapter01_gmem",
+      .region = "answer-by-three",
+      .kernel = book::kernel(chapter01::answers::gmem_by_three),
+      .destroys_input = true,
+      .launch =
+          [](const Launch& l) {
+            chapter01::answers::gmem_by_three<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  });
+  chapter.add(sum, {
+      .name = "smem_chunk",
+      .from = "chapter02_smem",
+      .region = "answer-chunk",
+      .kernel = book::kernel(chapter02::answers::smem_chunk),
+      .grid = book::resident_grid,
+      .launch =
+          [](const Launch& l) {
+            chapter02::answers::smem_chunk<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  });
+  chapter.add(sum, {
+      .name = "unrolled_stride",
+      .from = "chapter05_unroll4",
+      .region = "answer-unrolled-stride",
+      .kernel = book::kernel(chapter05::answers::unrolled_stride<8>),
+      .grid = book::resident_grid,
+      .launch =
+          [](const Launch& l) {
+            chapter05::answers::unrolled_stride<8><<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  });
+
+  return chapter.run(argc, argv);
+}

@@ -1,0 +1,55 @@
+/// \file
+/// Device memory that frees itself.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "book/check.hpp"
+
+namespace book {
+
+/// `size()` elements of T in device memory, freed with the object. Moves, never copies.
+template <class T>
+class Buffer {
+ public:
+  Buffer() = default;
+  /// Allocates `size` elements (none for 0). Throws Error on failure.
+  explicit Buffer(std::size_t size) : size_(size) {
+    if (size > 0) BOOK_CUDA(cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T)));
+  }
+  Buffer(Buffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~Buffer() { static_cast<void>(cudaFree(data_)); }  // nothing sensible to do about an error here
+
+  T* data() const { return data_; }              ///< device address; null when empty
+  std::size_t size() const { return size_; }     ///< elements
+  std::size_t bytes() const { return size_ * sizeof(T); }  ///< bytes
+
+  /// Copies host elements to the front of the buffer. \pre from.size() <= size()
+  void copy_from(std::span<const T> from) {
+    BOOK_CUDA(cudaMemcpy(data_, from.data(), from.size_bytes(), cudaMemcpyHostToDevice));
+  }
+  /// The first `count` elements, on the host. \pre count <= size()
+  std::vector<T> to_host(std::size_t count) const {
+    std::vector<T> host(count);
+    if (count > 0) {
+      BOOK_CUDA(cudaMemcpy(host.data(), data_, count * sizeof(T), cudaMemcpyDeviceToHost));
+    }
+    return host;
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace book

@@ -1,0 +1,56 @@
+/// \file
+/// Which device runs the program, and what it could do at best.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace book {
+
+/// What `--device` asks for.
+struct DeviceRequest {
+  enum class Kind { kAuto, kGpu, kEmbedded };
+  Kind kind = Kind::kAuto;
+  std::optional<int> index;  ///< gpu:K
+};
+
+/// A device's attributes, as the runtime reports them.
+struct Device {
+  int index = 0;
+  std::string name;
+  int major = 0, minor = 0;         ///< compute capability
+  int sm_count = 0;                 ///< streaming multiprocessors
+  int max_threads_per_sm = 0;       ///< resident threads an SM can hold
+  std::size_t l2_bytes = 0;         ///< level-2 cache
+  std::size_t global_bytes = 0;     ///< device memory
+  std::size_t shared_per_block = 0; ///< bytes a block may use without asking for more
+  std::size_t shared_per_sm = 0;    ///< bytes of shared memory of one SM
+  int sm_clock_khz = 0;             ///< highest SM clock
+  int memory_clock_khz = 0;         ///< highest memory clock
+  int memory_bus_bits = 0;          ///< width of the memory bus
+  bool ecc = false;                 ///< error correction is on
+  int driver_version = 0;           ///< newest CUDA the driver takes: 1000·major + 10·minor
+  int runtime_version = 0;          ///< CUDA runtime linked, same form
+
+  /// memory clock × bus width × 2 transfers a cycle / 8 bits a byte, in 10^9 bytes a second.
+  double peak_gb_per_s() const;
+  /// Largest useful SM occupancy in threads: sm_count × max_threads_per_sm.
+  std::size_t resident_threads() const;
+};
+
+/// Makes the requested device current and describes it.
+///
+/// Throws Error: kNotAvailable when no usable device is there (none, a driver too old, a device
+/// too old for what this program was built for), kBadArgument when the index does not exist.
+Device choose_device(const DeviceRequest& request);
+
+/// Bytes of device memory that are free now.
+std::size_t free_device_bytes();
+
+/// CUDA's version number as people write it: 13000 is "13.0".
+std::string version_text(int version);
+
+/// The architectures this build carries, e.g. "75-virtual;90-virtual;90-real".
+std::string built_for();
+
+}  // namespace book

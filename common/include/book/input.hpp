@@ -1,0 +1,29 @@
+/// \file
+/// The numbers that every kernel of the book adds up: a function of (seed, position).
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace book {
+
+/// The value at a position: 0…255, and the same on host and device.
+///
+/// The high byte of the splitmix64 finaliser (Steele, Lea and Flood, OOPSLA 2014), so that
+/// neighbouring positions differ: an input of equal values would hide an element read twice.
+__host__ __device__ inline int input_value(std::uint64_t seed, std::uint64_t position) {
+  std::uint64_t z = seed + (position + 1) * 0x9e3779b97f4a7c15ull;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return static_cast<int>((z ^ (z >> 31)) >> 56);
+}
+
+/// Fills `n` elements of device memory by a kernel, positions 0…n-1.
+void fill_on_device(int* data, std::size_t n, std::uint64_t seed);
+
+/// Fills the same by the host and a copy, so that no kernel but the reader's runs (`--once`).
+void fill_by_copy(int* data, std::size_t n, std::uint64_t seed);
+
+}  // namespace book

@@ -1,0 +1,96 @@
+/// \file
+/// What a program says of its runs: a table for people, JSON for the guide.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "book/device.hpp"
+#include "book/stats.hpp"
+
+namespace book {
+
+/// Whatever tells runs apart beside variant, n and block: names and values, in order.
+using Params = std::vector<std::pair<std::string, std::variant<std::int64_t, std::string>>>;
+
+/// One measured run. Field names are those of the recorded files (figures/data/schema.json).
+struct Run {
+  std::string variant;
+  std::string from;     ///< chapter whose kernel it is
+  std::string region;   ///< marker of the kernel's listing in that chapter
+  bool legacy = false;  ///< a classic faulty form
+  std::size_t n = 0;
+  unsigned block = 0;
+  Params params;
+  unsigned grid = 0;
+  std::size_t shared_bytes = 0;             ///< static and dynamic, a block
+  std::optional<int> registers;             ///< a thread; empty for several kernels
+  std::optional<std::size_t> local_bytes;   ///< a thread; empty for several kernels
+  std::size_t bytes_read = 0, bytes_written = 0;  ///< useful bytes, not traffic
+  std::vector<double> samples_us;
+  Summary summary;
+  std::string stopped_by;
+  std::string cache;  ///< "cold", "dirty", "warm"
+  std::string clock;  ///< "events", "host"
+  bool verified = false;
+
+  /// Useful bytes over the median time, in 10^9 bytes a second.
+  double gb_per_s() const;
+};
+
+/// What holds for all runs of one invocation.
+struct Session {
+  std::string chapter;
+  std::vector<std::string> command;  ///< argv
+  Device device;
+  std::uint64_t seed = 0;
+  std::string cache;  ///< "cold" or "warm": what runs have unless they say otherwise
+};
+
+/// The table's text: a heading line with units, a row a run, numbers right-aligned.
+std::string table(const Session& session, const std::vector<Run>& runs);
+
+/// The record: an object with "schema", the session, the build and "runs", a run a line.
+///
+/// Times are rounded to nanoseconds. Runs without samples (n = 0: nothing is launched) are left
+/// out. "repeat" is 0, and "source", "clocks" and "kernel_hash" are null here: `tools/measure`
+/// sets them when it collects records. Throws std::logic_error, naming run and field, for a number
+/// that no record may hold: not finite, a time below 0.
+std::string to_json(const Session& session, const std::vector<Run>& runs);
+
+/// Writes by a temporary file beside `path` and a rename, so that `path` is whole or untouched.
+/// Throws Error(kBadArgument) naming the path and the reason.
+void write_whole(const std::string& path, const std::string& text);
+
+/// Throws what write_whole would, as far as it can be known beforehand; leaves nothing behind.
+/// For a program that would otherwise find out after measuring.
+void require_writable(const std::string& path);
+
+/// What `--list` says of one variant.
+struct VariantInfo {
+  std::string name;
+  std::string from;     ///< chapter whose kernel it is
+  std::string region;   ///< marker of the kernel's listing in that chapter
+  bool legacy = false;  ///< a classic faulty form
+  std::vector<std::string> findings;  ///< tools of compute-sanitizer that must report something
+  std::string blocks;                 ///< the blocks it takes, in words
+  Params params;
+};
+
+/// `--list`: number, name, blocks and "legacy" where it is, a line a variant.
+std::string list_text(const std::string& chapter, const std::vector<VariantInfo>& variants);
+
+/// `--list --json`: the same with every field, for tools.
+std::string list_json(const std::string& chapter, const std::vector<VariantInfo>& variants);
+
+/// A count as the book writes it: 2^k where it is one (from 2^10 on), else digits in groups.
+std::string count_text(std::size_t n);
+
+/// Bytes as people read them: "1.5 GiB".
+std::string bytes_text(std::size_t bytes);
+
+}  // namespace book

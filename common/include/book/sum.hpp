@@ -1,0 +1,47 @@
+/// \file
+/// The book's problem: add up n integers, one partial sum a block.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "book/buffer.hpp"
+#include "book/chapter.hpp"
+
+namespace book {
+
+/// n values 0…255 (input.hpp) in; `grid` partial sums out; the host adds those in 64 bits and
+/// compares exactly. Useful bytes: 4·n read, 4·grid written (the "effective bandwidth" of
+/// the CUDA C++ Best Practices Guide, section 8.2.2, with this method's bytes).
+class Sum : public Problem {
+ public:
+  /// What a launch needs.
+  struct Launch {
+    int* in;                   ///< n elements; only a variant that says so may write them
+    int* partial;              ///< grid elements
+    std::size_t n;             ///< elements
+    unsigned grid, block;      ///< blocks, threads a block
+    std::size_t shared_bytes;  ///< dynamic shared memory, bytes a block
+  };
+  /// A block's partial holds at most this many elements, so that 255 times it fits an int.
+  static constexpr std::size_t kMaxElementsPerBlock = std::size_t{1} << 23;
+
+  Launch launch(const Shape& shape) const;
+
+  std::size_t device_bytes(const Shape& shape) const override;
+  void accept(const Shape& shape) const override;
+  void prepare(const Shape& shape, std::uint64_t seed, Fill fill) override;
+  void restore() override;
+  void poison() override;
+  Verdict check() override;
+  UsefulBytes useful_bytes(const Shape& shape) const override;
+
+ private:
+  Buffer<int> in_, partial_;
+  Shape shape_;
+  std::uint64_t seed_ = 0;
+  Fill fill_ = Fill::kKernel;
+  std::int64_t expected_ = 0;
+  bool filled_ = false;
+};
+
+}  // namespace book

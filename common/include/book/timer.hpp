@@ -1,0 +1,82 @@
+/// \file
+/// How long a launch takes, measured so that two numbers may be compared.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "book/buffer.hpp"
+#include "book/device.hpp"
+
+namespace book {
+
+/// What the L2 cache holds when the timed region begins.
+enum class Cache {
+  kCold,   ///< clean lines of another buffer: emptied by reading twice its size
+  kDirty,  ///< modified lines of another buffer: emptied by writing (to show what that costs)
+  kWarm    ///< whatever the previous sample left
+};
+
+/// Whose clock is read.
+enum class Clock {
+  kEvents,  ///< CUDA events around the launches, on a stream held until all are queued
+  kHost     ///< the host's steady clock around the launch and a synchronisation
+};
+
+/// How a variant is to be timed. The defaults are what the book means by "time".
+struct Timing {
+  Cache cache = Cache::kCold;
+  Clock clock = Clock::kEvents;
+  /// Time only the first launch in this process: one sample, no warm-up. Its result is checked
+  /// afterwards, since a check beforehand would itself be the first launch.
+  bool first_launch = false;
+};
+
+/// When to stop sampling.
+struct Sampling {
+  std::size_t min_samples = 20;
+  std::size_t max_samples = 100000;
+  double max_seconds = 0.5;         ///< of samples and what surrounds them
+  double relative_interval = 0.01;  ///< either end of the median's interval, from the median
+};
+
+/// Which rule ended the sampling.
+enum class StoppedBy { kInterval, kSeconds, kSamples, kOnce };
+std::string_view to_string(StoppedBy rule);  ///< "interval", "seconds", "samples", "once"
+std::string_view to_string(Cache cache);     ///< "cold", "dirty", "warm"
+std::string_view to_string(Clock clock);     ///< "events", "host"
+
+/// Every sample taken, in order, in microseconds.
+struct Measurement {
+  std::vector<double> samples_us;
+  StoppedBy stopped_by = StoppedBy::kInterval;
+};
+
+/// Times launches on the default stream of the current device.
+class Timer {
+ public:
+  /// Allocates a buffer of twice the device's L2 to empty it with, and the events.
+  explicit Timer(const Device& device);
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+  ~Timer();
+
+  /// Samples `launch` until `sampling` is satisfied.
+  ///
+  /// For each sample: `restore` (outside the timed region), then the L2 is put into the state that
+  /// `timing` names, then the stream is held by a spinning kernel until the start event, whatever
+  /// `launch` queues and the stop event are all in it, then released: the gap between launch calls
+  /// on the host is not in the time.
+  /// \param restore  puts back what the previous sample destroyed; may be empty
+  /// \param launch   queues work on the default stream; must not synchronise
+  Measurement measure(const Timing& timing, const Sampling& sampling,
+                      const std::function<void()>& restore, const std::function<void()>& launch);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace book
