@@ -1,0 +1,1 @@
+"""The book's pictures, and the readers of what they are drawn from."""

@@ -1,0 +1,548 @@
+"""The pictures that need no measuring: drawn from the kernels' access patterns.
+
+Which cell is read, which is written and what stands in it afterwards is followed through the
+records of :mod:`figures.patterns`, so a diagram shows what its kernel does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch, Rectangle
+
+from figures import patterns, style
+from figures.patterns import GLOBAL, LOAD, SHARED, STORE, Access
+from figures.picture import Picture, Table, listed
+from figures.style import SERIES, Theme
+
+#: What the small examples add up: short enough to check in the head.
+EXAMPLE = (3, 1, 4, 1, 5, 9, 2, 6)
+
+GLOBAL_HUE = "vermillion"
+SHARED_HUE = "blue"
+
+
+# ------------------------------------------------------------------------------ drawing tools
+
+
+def _canvas(width: float, height: float, inches: float) -> tuple[Figure, Axes]:
+    """Axes in the diagram's own units, from (0, 0) at the bottom left."""
+    figure, axes = style.new_figure(inches)
+    axes.set_xlim(0, width)
+    axes.set_ylim(0, height)
+    axes.axis("off")
+    return figure, axes
+
+
+def _cell(
+    axes: Axes, theme: Theme, x: float, y: float, text: str, hue: str | None, *,
+    size: float = 0.8, hollow: bool = False,
+) -> None:  # fmt: skip
+    """One element, centred at (x, y); without a hue it is there and takes no part."""
+    axes.add_patch(
+        Rectangle(
+            (x - size / 2, y - size / 2),
+            size,
+            size,
+            facecolor="none" if hollow or hue is None else theme.tint(hue, 0.75),
+            edgecolor=theme.drawn(hue) if hue else theme.grid,
+            linewidth=1.6 if hue else 1.0,
+            linestyle=":" if hollow else "-",
+        )
+    )
+    axes.text(
+        x, y, text, ha="center", va="center", color=theme.ink if hue else theme.muted
+    )  # fmt: skip
+
+
+def _arrow(axes: Axes, theme: Theme, start: tuple[float, float], end: tuple[float, float],
+           colour: str = "", width: float = 1.3) -> None:  # fmt: skip
+    axes.annotate(
+        "",
+        xy=end,
+        xytext=start,
+        arrowprops={
+            "arrowstyle": "-|>,head_length=0.35,head_width=0.18",
+            "color": colour or theme.muted,
+            "lw": width,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        },
+    )
+
+
+def _box(
+    axes: Axes, theme: Theme, x: float, y: float, width: float, height: float, text: str,
+    hue: str | None = None, *, top: bool = False,
+) -> None:  # fmt: skip
+    axes.add_patch(
+        FancyBboxPatch(
+            (x, y),
+            width,
+            height,
+            boxstyle="round,pad=0,rounding_size=0.12",
+            facecolor=theme.tint(hue, 0.82) if hue else "none",
+            edgecolor=theme.drawn(hue) if hue else theme.muted,
+            linewidth=1.4,
+        )
+    )
+    axes.text(
+        x + width / 2,
+        y + (height - 0.14 if top else height / 2),
+        text,
+        ha="center",
+        va="top" if top else "center",
+        linespacing=1.25,
+    )
+
+
+# ------------------------------------------------------------------------------------ trees
+
+
+def _levels(accesses: Iterable[Access]) -> list[list[Access]]:
+    return [list(group) for _, group in groupby(accesses, key=lambda access: access.level)]
+
+
+def _values_after(levels: Sequence[list[Access]], arrays: dict[str, list[int]]) -> list[list[int]]:
+    """What stands in the array that the tree works on, after each level."""
+    rows = []
+    for level in levels:
+        patterns.follow(level, arrays)
+        rows.append(list(arrays["tile" if "tile" in arrays else "data"]))
+    return rows
+
+
+def _tally(level: Iterable[Access]) -> tuple[int, int]:
+    """Loads and stores of single lanes."""
+    kinds = [access.kind for access in level]
+    return kinds.count(LOAD), kinds.count(STORE)
+
+
+def _steps(axes: Axes, theme: Theme, levels: Sequence[list[Access]], rows: Sequence[list[int]],
+           hue: str, top: float, pitch: float) -> None:  # fmt: skip
+    """The tree from its first level down, one row of cells for each; the first row is drawn."""
+    for step, (level, values) in enumerate(zip(levels, rows, strict=True), start=1):
+        y = top - step * pitch
+        written = {access.index for access in level if access.kind == STORE}
+        for index, value in enumerate(values):
+            _cell(axes, theme, index + 0.5, y, str(value), hue if index in written else None)
+        loads: dict[int, list[int]] = {}
+        for access in level:
+            if access.kind == LOAD:
+                loads.setdefault(access.thread, []).append(access.index)
+        for access in level:
+            if access.kind == STORE:
+                for source in loads[access.thread]:
+                    _arrow(
+                        axes,
+                        theme,
+                        (source + 0.5, y + pitch - 0.42),
+                        (access.index + 0.5, y + 0.42),
+                        theme.drawn(hue),
+                    )
+
+
+def _margin(axes: Axes, theme: Theme, y: float, text: str, hue: str | None = None) -> None:
+    axes.text(8.35, y, text, va="center", color=theme.written(hue) if hue else theme.muted,
+              linespacing=1.2)  # fmt: skip
+
+
+def _result(axes: Axes, theme: Theme, bottom: float, pitch: float, total: int) -> None:
+    """The store of the block's sum, below the tree's last row."""
+    y = bottom - pitch * 0.86
+    _arrow(axes, theme, (0.5, bottom - 0.42), (0.5, y + 0.42), theme.drawn(GLOBAL_HUE))
+    _cell(axes, theme, 0.5, y, str(total), GLOBAL_HUE)
+    axes.text(1.1, y, "partial, in global memory", va="center", color=theme.written(GLOBAL_HUE))
+    _margin(axes, theme, (bottom + y) / 2, "1 store", GLOBAL_HUE)
+
+
+def tree_gmem() -> Picture:
+    """The tree in place: every step of it in global memory."""
+    n = block = len(EXAMPLE)
+    accesses = list(patterns.gmem(n, block, 0))
+    *tree, result = _levels(accesses)
+    arrays = {"data": list(EXAMPLE), "partial": [0]}
+    rows = _values_after(tree, arrays)
+    patterns.follow(result, arrays)
+    total = arrays["partial"][0]
+    loads, stores = _tally(accesses)
+
+    def draw(theme: Theme) -> Figure:
+        pitch, height = 1.6, 8.0
+        figure, axes = _canvas(11.2, height, 4.4)
+        top = height - 1.15
+        axes.text(0.1, height - 0.3, "data, in global memory", color=theme.written(GLOBAL_HUE),
+                  va="center")  # fmt: skip
+        for index, value in enumerate(EXAMPLE):
+            _cell(axes, theme, index + 0.5, top, str(value), GLOBAL_HUE)
+        _steps(axes, theme, tree, rows, GLOBAL_HUE, top, pitch)
+        for step, level in enumerate(tree, start=1):
+            level_loads, level_stores = _tally(level)
+            _margin(axes, theme, top - (step - 0.5) * pitch,
+                    f"{level_loads} loads,\n{level_stores} store{'s'[: level_stores != 1]}",
+                    GLOBAL_HUE)  # fmt: skip
+        _result(axes, theme, top - len(tree) * pitch, pitch, total)
+        return figure
+
+    halves = [_tally(level)[1] for level in tree]
+    return Picture(
+        draw=draw,
+        alt=(
+            f"A tree over {n} elements in global memory, in place. In {len(tree)} steps "
+            f"{listed([str(half) for half in halves])} threads each add an element of the other "
+            f"half to their own, and the sum, {total}, ends in the first element. Every load and "
+            f"every store goes to global memory: {loads} loads and {stores} stores in all, with "
+            "the result's."
+        ),
+        caption=(
+            f"chapter01's gmem with a block of {block} threads. Coloured cells are written in "
+            "that step; grey ones keep what they had."
+        ),
+        table=Table(
+            ["step", "threads that add", "global loads", "global stores"],
+            [
+                *([step, halves[step - 1], *_tally(level)] for step, level in enumerate(tree, 1)),
+                ["result", 1, *_tally(result)],
+            ],
+        ),
+    )
+
+
+def tree_smem() -> Picture:
+    """The same tree in shared memory: global memory is touched at its two ends alone."""
+    n = block = len(EXAMPLE)
+    accesses = list(patterns.smem(n, block, 0))
+    load, *tree, result = _levels(accesses)
+    arrays = {"in": list(EXAMPLE), "tile": [0] * block, "partial": [0]}
+    rows = _values_after([load, *tree], arrays)[1:]
+    patterns.follow(result, arrays)
+    total = arrays["partial"][0]
+
+    def tally(space: str) -> tuple[int, int]:
+        return _tally(access for access in accesses if access.space == space)
+
+    def draw(theme: Theme) -> Figure:
+        pitch, height = 1.6, 9.6
+        figure, axes = _canvas(11.2, height, 5.2)
+        top = height - 1.15
+        axes.text(0.1, height - 0.3, "in, in global memory", color=theme.written(GLOBAL_HUE),
+                  va="center")  # fmt: skip
+        for access in load:
+            if access.kind == LOAD:
+                x = access.index + 0.5
+                _cell(axes, theme, x, top, str(EXAMPLE[access.index]), GLOBAL_HUE)
+                _arrow(axes, theme, (x, top - 0.42), (x, top - pitch + 0.42),
+                       theme.drawn(GLOBAL_HUE))  # fmt: skip
+        for index, value in enumerate(EXAMPLE):
+            _cell(axes, theme, index + 0.5, top - pitch, str(value), SHARED_HUE)
+        _margin(axes, theme, top - 0.5 * pitch,
+                f"{_tally(a for a in load if a.space == GLOBAL)[0]} loads", GLOBAL_HUE)  # fmt: skip
+        _margin(axes, theme, top - 1.25 * pitch, "tile, in\nshared\nmemory", SHARED_HUE)
+        _steps(axes, theme, tree, rows, SHARED_HUE, top - pitch, pitch)
+        _result(axes, theme, top - (len(tree) + 1) * pitch, pitch, total)
+        return figure
+
+    (global_loads, global_stores), (shared_loads, shared_stores) = tally(GLOBAL), tally(SHARED)
+    return Picture(
+        draw=draw,
+        alt=(
+            f"A tree over {n} elements in shared memory. Global memory is touched at the two ends "
+            f"alone: {global_loads} loads before the first step, {global_stores} store of the sum, "
+            f"{total}, after the last. All else, {shared_loads} loads and {shared_stores} stores, "
+            "stays in shared memory."
+        ),
+        caption=(
+            f"chapter02's smem with a block of {block} threads. Coloured cells are written in "
+            "that step; grey ones keep what they had."
+        ),
+        table=Table(
+            ["memory", "loads", "stores"],
+            [["global", global_loads, global_stores], ["shared", shared_loads, shared_stores]],
+        ),
+    )
+
+
+# ------------------------------------------------------------------------------ who takes what
+
+
+def grid_to_elements() -> Picture:
+    """Blocks and threads laid over the elements."""
+    n, block = 10, 4
+    grid = -(-n // block)
+    loads = {
+        (access.block, access.thread): access.index
+        for index in range(grid)
+        for access in patterns.smem(n, block, index)
+        if access.space == GLOBAL and access.kind == LOAD
+    }
+    idle = grid * block - len(loads)
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = _canvas(grid * block + 0.4, 5.4, 2.6)
+        for b in range(grid):
+            hue = SERIES[b]
+            _box(axes, theme, b * block + 0.3, 2.65, block - 0.2, 2.1, f"block {b}", hue, top=True)
+            for t in range(block):
+                x = b * block + t + 0.7
+                index = loads.get((b, t))
+                axes.text(x, 3.2, str(t), ha="center", va="center",
+                          color=theme.ink if index is not None else theme.muted)  # fmt: skip
+                if index is None:
+                    _cell(axes, theme, x, 1.45, "", None, hollow=True)
+                else:
+                    _arrow(axes, theme, (x, 2.95), (x, 1.87), theme.drawn(hue))
+                    _cell(axes, theme, index + 0.7, 1.45, str(index), hue)
+        axes.text(0.3, 5.1, "thread t of each block …", va="center", color=theme.muted)
+        axes.text(0.3, 0.45, "… takes element i = b · 4 + t", va="center", color=theme.muted)
+        axes.text(grid * block + 0.2, 0.45, f"i < {n} fails", ha="right", va="center",
+                  color=theme.muted)  # fmt: skip
+        return figure
+
+    return Picture(
+        draw=draw,
+        alt=(
+            f"{n} elements and {grid} blocks of {block} threads. Thread t of block b takes element "
+            f"b times {block} plus t; the last {idle} threads of block {grid - 1} find their index "
+            "past the end and take nothing."
+        ),
+        caption=(
+            "From grid, block and thread to element: i = blockIdx.x * blockDim.x + threadIdx.x. "
+            "Threads whose i is not below n are kept out by a guard."
+        ),
+        table=Table(
+            ["block", "thread", "element"],
+            [[b, t, loads.get((b, t), "none")] for b in range(grid) for t in range(block)],
+        ),
+    )
+
+
+def unroll_fold() -> Picture:
+    """Four blocks of data folded into one tile by one thread block."""
+    block, factor = 4, 4
+    n = block * factor
+    accesses = [a for a in patterns.unroll(n, block, 0, factor=factor) if a.level == 0]
+    loads = [access for access in accesses if access.kind == LOAD]
+    taken = {t: [a.index for a in loads if a.thread == t] for t in range(block)}
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = _canvas(n + 0.4, 8.2, 2.9)
+        y_in, y_tile = 6.2, 2.4
+        for k in range(factor):
+            axes.text(k * block + block / 2 + 0.2, 7.55, f"data block {k}", ha="center",
+                      va="center", color=theme.muted)  # fmt: skip
+        tile_x = {t: n / 2 - block + 2 * t + 1.2 for t in range(block)}
+        for access in loads:
+            hue = SERIES[access.thread]
+            _arrow(axes, theme, (access.index + 0.7, y_in - 0.45),
+                   (tile_x[access.thread], y_tile + 0.62), theme.drawn(hue), 1.2)  # fmt: skip
+            _cell(axes, theme, access.index + 0.7, y_in, str(access.index), hue, size=0.9)
+        for t, x in tile_x.items():
+            _cell(axes, theme, x, y_tile, f"t{t}", SERIES[t], size=1.15)
+        axes.text(n / 2 + 0.2, 0.75, "one tile in shared memory, one slot a thread", ha="center",
+                  va="center", color=theme.muted)  # fmt: skip
+        return figure
+
+    return Picture(
+        draw=draw,
+        alt=(
+            f"{factor} neighbouring blocks of {block} elements are folded into one tile of {block} "
+            f"slots: thread 0 adds up elements {listed([str(i) for i in taken[0]])}, thread 1 "
+            f"elements {listed([str(i) for i in taken[1]])}, and so on. Neighbouring threads take "
+            "neighbouring elements in each of the loads."
+        ),
+        caption=(
+            f"Unrolling by {factor} with {block} threads a block: each thread loads {factor} "
+            "elements, a block's width apart, before the tree begins."
+        ),
+        table=Table(
+            ["thread", *(f"load {k}" for k in range(factor))],
+            [[t, *indices] for t, indices in taken.items()],
+        ),
+    )
+
+
+def grid_stride() -> Picture:
+    """A fixed grid walks over the input, its own width at a time."""
+    n, block, grid = 21, 4, 2
+    stride = grid * block
+    loads = [
+        access
+        for index in range(grid)
+        for access in patterns.smem_stride(n, block, index, grid=grid)
+        if access.space == GLOBAL and access.kind == LOAD
+    ]
+    laps = -(-n // stride)
+
+    def draw(theme: Theme) -> Figure:
+        height = laps * 1.5 + 1.9
+        figure, axes = _canvas(11.4, height, 3.0)
+        for b in range(grid):
+            axes.text(b * block + block / 2, height - 0.45, f"block {b}", ha="center", va="center",
+                      color=theme.written(SERIES[b]))  # fmt: skip
+        for access in loads:
+            lap, place = divmod(access.index, stride)
+            y = height - 1.5 - lap * 1.5
+            _cell(axes, theme, place + 0.5, y, str(access.index), SERIES[access.block])
+            if lap:
+                _arrow(axes, theme, (place + 0.5, y + 1.1), (place + 0.5, y + 0.43),
+                       theme.drawn(SERIES[access.block]))  # fmt: skip
+        for lap in range(laps):
+            axes.text(8.35, height - 1.5 - lap * 1.5, f"load {lap}", va="center",
+                      color=theme.muted)  # fmt: skip
+        axes.text(0.1, 0.35, f"i += {stride}, all the grid's threads, while i < {n}", va="center",
+                  color=theme.muted)  # fmt: skip
+        return figure
+
+    def mine(block_index: int, thread: int) -> list[str]:
+        return [str(a.index) for a in loads if (a.block, a.thread) == (block_index, thread)]
+
+    return Picture(
+        draw=draw,
+        alt=(
+            f"{grid} blocks of {block} threads cover {n} elements in {laps} strides of {stride}: "
+            f"thread 0 of block 0 takes elements {listed(mine(0, 0))}, thread 0 of block 1 "
+            f"elements {listed(mine(1, 0))}. The last stride is short, and threads past the end "
+            "stop."
+        ),
+        caption=(
+            "The grid-stride load: a grid of any size covers any n. Each row is one load of every "
+            "thread."
+        ),
+        table=Table(
+            ["block", "thread", "elements"],
+            [[b, t, " ".join(mine(b, t))] for b in range(grid) for t in range(block)],
+        ),
+    )
+
+
+def warp_shuffle() -> Picture:
+    """Lanes exchange registers: after log2(lanes) exchanges each of them has the sum."""
+    lanes = len(EXAMPLE)
+    offsets = [lanes >> step for step in range(1, lanes.bit_length())]
+    rows = [list(EXAMPLE)]
+    for offset in offsets:
+        before = rows[-1]
+        rows.append(
+            [value + before[patterns.shuffle_partner(t, offset)] for t, value in enumerate(before)]
+        )
+
+    def draw(theme: Theme) -> Figure:
+        pitch, height = 1.85, 7.9
+        figure, axes = _canvas(11.2, height, 4.3)
+        top = height - 1.25
+        for lane in range(lanes):
+            axes.text(lane + 0.5, height - 0.4, str(lane), ha="center", va="center",
+                      color=theme.muted)  # fmt: skip
+        axes.text(8.35, height - 0.4, "lane", va="center", color=theme.muted)
+        for step, values in enumerate(rows):
+            y = top - step * pitch
+            for lane, value in enumerate(values):
+                _cell(axes, theme, lane + 0.5, y, str(value), "green")
+            if step:
+                offset = offsets[step - 1]
+                for lane in range(lanes):
+                    for source in (lane, patterns.shuffle_partner(lane, offset)):
+                        away = source != lane
+                        _arrow(axes, theme, (source + 0.5, y + pitch - 0.42),
+                               (lane + 0.5, y + 0.42),
+                               theme.drawn("green") if away else theme.grid)  # fmt: skip
+                axes.text(8.35, y + pitch / 2, f"xor {offset}", va="center",
+                          color=theme.written("green"))  # fmt: skip
+        return figure
+
+    return Picture(
+        draw=draw,
+        alt=(
+            f"{lanes} lanes add up {lanes} values in {len(offsets)} exchanges of registers, with "
+            f"partners whose lane numbers differ by xor {listed([str(o) for o in offsets])}. At "
+            f"the end every lane holds the sum, {rows[-1][0]}; no memory is touched."
+        ),
+        caption=(
+            f"__shfl_xor_sync as in chapter05's warp_sum, drawn for {lanes} of a warp's "
+            f"{patterns.WARP} lanes."
+        ),
+        table=Table(
+            ["exchange", *(f"lane {lane}" for lane in range(lanes))],
+            [
+                ["before" if not step else f"xor {offsets[step - 1]}", *row]
+                for step, row in enumerate(rows)
+            ],
+        ),
+    )
+
+
+# ---------------------------------------------------------------------------------- the machine
+
+
+def primer_machine() -> Picture:
+    """Where things are: two memories, and the processors on one side."""
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = _canvas(10.8, 9.4, 4.8)
+        # The host.
+        axes.text(1.3, 9.05, "host", ha="center", va="center", weight="bold")
+        _box(axes, theme, 0.1, 4.5, 2.4, 4.1, "CPU", None)
+        _box(axes, theme, 0.1, 0.2, 2.4, 2.2, "host\nmemory", "green")
+        # The device.
+        axes.text(7.2, 9.05, "device", ha="center", va="center", weight="bold")
+        _box(axes, theme, 3.9, 0.2, 6.8, 1.35, "global memory", GLOBAL_HUE)
+        _box(axes, theme, 3.9, 2.1, 6.8, 0.85, "L2 cache", "orange")
+        for number, x in enumerate((3.9, 7.4)):
+            _box(axes, theme, x, 3.6, 3.3, 5.0, f"SM {number}", None, top=True)
+            _box(axes, theme, x + 0.2, 3.8, 2.9, 0.95, "shared memory", SHARED_HUE)
+            _box(axes, theme, x + 0.2, 5.0, 2.9, 2.85, "", "purple")
+            axes.text(x + 1.65, 7.5, "a block", ha="center", va="center")
+            for warp in range(2):
+                y = 6.15 - warp * 0.95
+                axes.add_patch(
+                    Rectangle((x + 0.4, y), 2.5, 0.8, facecolor=theme.tint("purple", 0.6),
+                              edgecolor=theme.drawn("purple"), lw=1)
+                )  # fmt: skip
+                axes.text(x + 1.65, y + 0.4, "a warp of 32", ha="center", va="center")
+            _arrow(axes, theme, (x + 1.65, 2.98), (x + 1.65, 3.56))
+            _arrow(axes, theme, (x + 1.65, 3.56), (x + 1.65, 2.98))
+        _arrow(axes, theme, (7.3, 1.58), (7.3, 2.07))
+        _arrow(axes, theme, (7.3, 2.07), (7.3, 1.58))
+        _arrow(axes, theme, (2.55, 7.0), (3.85, 7.0), theme.ink, 1.8)
+        axes.text(3.2, 7.35, "launch", ha="center", va="bottom")
+        _arrow(axes, theme, (2.55, 0.9), (3.85, 0.9), theme.ink, 1.8)
+        _arrow(axes, theme, (3.85, 0.9), (2.55, 0.9), theme.ink, 1.8)
+        axes.text(3.2, 1.2, "copy", ha="center", va="bottom")
+        _arrow(axes, theme, (1.3, 4.45), (1.3, 2.45))
+        _arrow(axes, theme, (1.3, 2.45), (1.3, 4.45))
+        return figure
+
+    return Picture(
+        draw=draw,
+        alt=(
+            "Host and device have a memory each. The host's CPU launches kernels on the device, "
+            "and data are copied between host memory and the device's global memory. The device "
+            "has many streaming multiprocessors (SMs; two are drawn). A block of threads runs on "
+            "one SM, in warps of 32 threads, with that SM's shared memory close by; all SMs reach "
+            "global memory through one L2 cache."
+        ),
+        caption="Where a kernel runs, and where its data can be.",
+        table=Table(
+            ["where", "belongs to", "reached by"],
+            [
+                ["host memory", "host", "the CPU"],
+                ["global memory", "device", "every thread; the host by copies"],
+                ["L2 cache", "device", "every access to global memory"],
+                ["shared memory", "one SM", "the threads of one block"],
+            ],
+        ),
+    )
+
+
+FIGURES: dict[str, Callable[[], Picture]] = {
+    "primer_machine": primer_machine,
+    "grid_to_elements": grid_to_elements,
+    "tree_gmem": tree_gmem,
+    "tree_smem": tree_smem,
+    "unroll_fold": unroll_fold,
+    "warp_shuffle": warp_shuffle,
+    "grid_stride": grid_stride,
+}

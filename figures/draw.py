@@ -1,0 +1,191 @@
+"""Draws the book's pictures.
+
+``python -m figures.draw --out DIR`` writes, for every picture that there are data for,
+NAME-light.svg, NAME-dark.svg and NAME.json: its alt text, caption, provenance and data. Files whose
+contents would stay the same are left alone, so that what depends on them need not be made again;
+drawings are not even made where neither data nor drawing code have changed since.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+from figures import diagrams, plots, recorded, style
+from figures.picture import MissingData, Picture, View
+from figures.recorded import Books, Found
+from figures.regions import RegionError
+
+ROOT = Path(__file__).resolve().parent.parent
+COVER = "ladder"
+
+
+class UnknownFigure(Exception):
+    """A name that is not in the registry."""
+
+
+def figures(root: Path) -> dict[str, Callable[[View], Picture] | Callable[[], Picture]]:
+    """The registry: every picture by name. Plots take a view of recorded runs, diagrams nothing."""
+    chapters = sorted(path.name for path in (root / "chapters").glob("chapter[0-9]*"))
+    return {**plots.plots(chapters), **diagrams.FIGURES}
+
+
+def _plot(make: Callable[[View], Picture], books: Books) -> tuple[Picture, str]:
+    """The picture from the local set where it has all that is needed, else from the reference.
+
+    A local picture compares on the local device; what the reference says follows, with its name.
+    """
+    reference: Picture | MissingData
+    try:
+        reference = make(View(books, books.reference))
+    except MissingData as missing:
+        reference = missing
+    except recorded.NoSuchRun as missing:
+        reference = MissingData(str(missing))
+    if books.local:
+        try:
+            local = make(View(books, books.local))
+        except MissingData:
+            pass
+        else:
+            said = "" if isinstance(reference, MissingData) else f" The book's own: {reference.alt}"
+            return Picture(
+                local.draw, local.alt + said, local.caption, local.table, local.runs
+            ), recorded.LOCAL
+    if isinstance(reference, MissingData):
+        raise reference
+    return reference, recorded.REFERENCE
+
+
+def _provenance(founds: Sequence[Found]) -> str:
+    text = "; ".join(dict.fromkeys(found.provenance.text for found in founds))
+    earlier = dict.fromkeys(found.run["variant"] for found in founds if recorded.stale(found))
+    if earlier:
+        text += f"; measured on an earlier form of {', '.join(earlier)}"
+    return text
+
+
+def drawings(name: str, picture: Picture) -> dict[str, str]:
+    """The picture in each theme, by file name."""
+    files = {}
+    for theme in style.THEMES:
+        with style.look(theme):
+            files[f"{name}-{theme.name}.svg"] = style.to_svg(picture.draw(theme))
+    return files
+
+
+def words(picture: Picture, drawn_from: str | None) -> dict[str, Any]:
+    """What is said of a picture."""
+    return {
+        "kind": "plot" if drawn_from else "diagram",
+        "set": drawn_from,
+        "alt": picture.alt,
+        "caption": picture.caption,
+        "provenance": _provenance(picture.runs) if drawn_from else None,
+        "table": {"columns": picture.table.columns, "rows": picture.table.rows},
+    }
+
+
+def make(name: str, root: Path, books: Books) -> tuple[Picture, str | None]:
+    """One picture of the registry, and the set that it is drawn from."""
+    known = figures(root)
+    if name not in known:
+        raise UnknownFigure(f"no figure '{name}'; there are: {', '.join(known)}")
+    if name in diagrams.FIGURES:
+        return diagrams.FIGURES[name](), None
+    return _plot(known[name], books)  # type: ignore[arg-type]
+
+
+def cover(books: Books) -> dict[str, str]:
+    """The README's picture: always of the reference."""
+    return drawings(COVER, plots.ladder(View(books, books.reference)))
+
+
+def fingerprint(root: Path) -> str:
+    """Changes with whatever a drawing could depend on: code, recorded runs, Matplotlib."""
+    digest = hashlib.sha256(matplotlib.__version__.encode())
+    code = Path(__file__).parent.glob("*.py")
+    for path in sorted([*code, *(root / "figures" / "data").glob("*/*.json")]):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _draw(folder: Path, name: str, root: Path, books: Books, mark: str) -> None:
+    picture, drawn_from = make(name, root, books)
+    said = {"name": name, **words(picture, drawn_from), "fingerprint": mark}
+    if _mark_of(folder, name) != mark:
+        _write(folder, drawings(name, picture))
+    _write(folder, {f"{name}.json": json.dumps(said, indent=1, ensure_ascii=False) + "\n"})
+
+
+def _mark_of(folder: Path, name: str) -> str | None:
+    """The fingerprint of the drawings that are there, if both are."""
+    if not all((folder / f"{name}-{theme.name}.svg").exists() for theme in style.THEMES):
+        return None
+    try:
+        mark: str = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))["fingerprint"]
+    except (OSError, ValueError, KeyError):
+        return None
+    return mark
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def _remove(folder: Path, name: str) -> None:
+    # A picture that can no longer be drawn must not live on from an earlier time.
+    for end in ("-light.svg", "-dark.svg", ".json"):
+        (folder / f"{name}{end}").unlink(missing_ok=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m figures.draw", description="Draws the book's pictures."
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where the pictures go")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these alone")
+    parser.add_argument("--strict", action="store_true", help="fail where data are missing")
+    parser.add_argument(
+        "--readme", action="store_true", help=f"write the README's picture, figures/{COVER}-*.svg"
+    )
+    parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
+    asked = parser.parse_args(arguments)
+    if not (asked.out or asked.readme):
+        parser.error("say where with --out DIR, or --readme")
+    try:
+        books = recorded.open_books(asked.root)
+        if asked.readme:
+            _write(asked.root / "figures", cover(books))
+        if not asked.out:
+            return 0
+        skipped = 0
+        mark = fingerprint(asked.root)
+        for name in asked.only or figures(asked.root):
+            try:
+                _draw(asked.out, name, asked.root, books, mark)
+            except MissingData as missing:
+                print(f"figures: {name} not drawn: {missing}", file=sys.stderr)
+                _remove(asked.out, name)
+                skipped += 1
+        return 1 if skipped and asked.strict else 0
+    except (recorded.DataError, RegionError, UnknownFigure, MissingData) as error:
+        print(f"figures: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"figures: {error.filename} cannot be written: {error.strerror}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,292 @@
+"""Which thread touches what, kernel by kernel, as records like those of a trace.
+
+Each kernel of the book has one function here that yields the accesses of one of its blocks, in the
+order of the kernel's instructions. The diagrams are drawn from these records, the counts that a
+page derives come from them, and tests add up an array by following them.
+
+How accesses become sectors, wavefronts and conflicts is the rule found exact on an H200: a request
+is one warp's access with at least one lane; its sectors are the distinct 32-byte pieces that it
+touches; a shared access of up to 4 bytes takes as many wavefronts as the most distinct words that
+any one of the 32 banks has to give.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial as bind
+
+WARP = 32
+SECTOR_BYTES = 32
+BANKS = 32
+BANK_BYTES = 4
+INT_BYTES = 4
+
+GLOBAL = "global"
+SHARED = "shared"
+LOAD = "load"
+STORE = "store"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One lane's part in one load or store."""
+
+    step: int  # the instruction: each load and each store of the kernel is a step of its own
+    level: int  # 0 while loading the input, then the tree's levels from 1, then the result
+    block: int
+    thread: int
+    space: str  # 'global' or 'shared'
+    kind: str  # 'load' or 'store'
+    array: str  # its name in the kernel; every array begins on a sector's boundary
+    index: int  # of the element
+    width: int = INT_BYTES
+
+    @property
+    def warp(self) -> int:
+        return self.thread // WARP
+
+    @property
+    def lane(self) -> int:
+        return self.thread % WARP
+
+    @property
+    def byte_offset(self) -> int:
+        return self.index * self.width
+
+
+class _Recorder:
+    """Numbers the instructions of one block's run."""
+
+    def __init__(self, block: int) -> None:
+        self.block = block
+        self.step = 0
+
+    def __call__(
+        self, level: int, space: str, kind: str, array: str, lanes: Iterable[tuple[int, int]]
+    ) -> Iterator[Access]:
+        """One instruction, executed by (thread, index) pairs."""
+        step, self.step = self.step, self.step + 1
+        for thread, index in lanes:
+            yield Access(step, level, self.block, thread, space, kind, array, index)
+
+
+# ----------------------------------------------------------------------------- the kernels
+
+
+def _tree(
+    record: _Recorder, space: str, array: str, first: int, end: int, block: int, stop: int = 1
+) -> Iterator[Access]:
+    """Adds up array[first … first + block) in place, halving the width (rounded up) to *stop*.
+
+    An element at *end* or past it is left alone.
+    """
+    width = block
+    for level in itertools.count(1):
+        if width <= stop:
+            return
+        half = (width + 1) // 2
+        threads = [t for t in range(width - half) if first + t + half < end]
+        yield from record(level, space, LOAD, array, [(t, first + t) for t in threads])
+        yield from record(level, space, LOAD, array, [(t, first + t + half) for t in threads])
+        yield from record(level, space, STORE, array, [(t, first + t) for t in threads])
+        width = half
+
+
+def _levels(block: int) -> int:
+    return (block - 1).bit_length()
+
+
+def gmem(n: int, block: int, index: int) -> Iterator[Access]:
+    """In place in global memory; `gmem_unrolled` touches the same."""
+    record = _Recorder(index)
+    first = index * block
+    yield from _tree(record, GLOBAL, "data", first, n, block)
+    last = _levels(block) + 1
+    yield from record(last, GLOBAL, LOAD, "data", [(0, first)])
+    yield from record(last, GLOBAL, STORE, "partial", [(0, index)])
+
+
+def _load_tile(record: _Recorder, n: int, block: int, tile: int) -> Iterator[Access]:
+    first = tile * block
+    lanes = [(t, first + t) for t in range(block) if first + t < n]
+    yield from record(0, GLOBAL, LOAD, "in", lanes)
+
+
+# How a block gets from its tile to its partial sum.
+LOOP = "loop"  # down to one slot, which thread 0 loads again after the last barrier
+UNROLLED = "unrolled"  # the same, but thread 0 still has the sum in a register
+SHUFFLE = "shuffle"  # the last warp takes its slots into registers, and needs no memory any more
+
+
+def _finish_in_shared(record: _Recorder, block: int, finish: str) -> Iterator[Access]:
+    """From the threads' registers to the block's partial sum."""
+    yield from record(0, SHARED, STORE, "tile", [(t, t) for t in range(block)])
+    yield from _tree(record, SHARED, "tile", 0, block, block, stop=WARP if finish == SHUFFLE else 1)
+    last = _levels(block) + 1
+    left = {LOOP: 1, UNROLLED: 0, SHUFFLE: min(block, WARP)}[finish]
+    yield from record(last, SHARED, LOAD, "tile", [(t, t) for t in range(left)])
+    yield from record(last, GLOBAL, STORE, "partial", [(0, record.block)])
+
+
+def unroll(n: int, block: int, index: int, *, factor: int, finish: str = LOOP) -> Iterator[Access]:
+    """A block folds *factor* tiles of the input into one, then adds that up in shared memory."""
+    record = _Recorder(index)
+    for k in range(factor):
+        yield from _load_tile(record, n, block, index * factor + k)
+    yield from _finish_in_shared(record, block, finish)
+
+
+smem = bind(unroll, factor=1)
+smem_unrolled = bind(unroll, factor=1, finish=UNROLLED)
+
+
+def smem_stride(n: int, block: int, index: int, *, grid: int) -> Iterator[Access]:
+    """The grid-stride load: block b takes the tiles b, b + grid, b + 2 grid, …"""
+    record = _Recorder(index)
+    for tile in range(index, -(-n // block), grid):
+        yield from _load_tile(record, n, block, tile)
+    yield from _finish_in_shared(record, block, LOOP)
+
+
+def shuffle_partner(lane: int, offset: int) -> int:
+    """The lane whose value __shfl_xor_sync(mask, value, offset) gives to this lane."""
+    return lane ^ offset
+
+
+# --------------------------------------------------------------------------- what they cost
+
+
+def by_request(accesses: Iterable[Access]) -> Iterator[list[Access]]:
+    """The accesses grouped as the hardware sees them: one instruction of one warp."""
+    groups: dict[tuple[int, int, int], list[Access]] = defaultdict(list)
+    for access in accesses:
+        groups[access.block, access.step, access.warp].append(access)
+    yield from groups.values()
+
+
+def sectors(request: Iterable[Access]) -> int:
+    """How many 32-byte sectors one request to global memory touches."""
+    touched = set()
+    for access in request:
+        first, last = access.byte_offset, access.byte_offset + access.width - 1
+        touched |= set(range(first // SECTOR_BYTES, last // SECTOR_BYTES + 1))
+    return len(touched)
+
+
+def wavefronts(request: Iterable[Access]) -> int:
+    """How many passes one shared-memory request of up to 4 bytes a lane takes."""
+    words: dict[int, set[int]] = defaultdict(set)
+    for access in request:
+        if access.width > BANK_BYTES:
+            raise ValueError(f"{access.width}-byte shared accesses follow another rule")
+        word = access.byte_offset // BANK_BYTES
+        words[word % BANKS].add(word)
+    return max((len(bank) for bank in words.values()), default=0)
+
+
+def bank_conflicts(request: Iterable[Access]) -> int:
+    """The passes beyond the first."""
+    return max(wavefronts(request) - 1, 0)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a launch costs, under the short names of recorded counters."""
+
+    global_load_requests: int = 0
+    global_load_sectors: int = 0
+    global_store_requests: int = 0
+    global_store_sectors: int = 0
+    shared_load_wavefronts: int = 0
+    shared_load_conflicts: int = 0
+    shared_store_wavefronts: int = 0
+    shared_store_conflicts: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(a + b for a, b in zip(self._values(), other._values(), strict=True)))
+
+    def __mul__(self, times: int) -> Counts:
+        return Counts(*(value * times for value in self._values()))
+
+    def _values(self) -> tuple[int, ...]:
+        return tuple(getattr(self, name) for name in self.__dataclass_fields__)
+
+
+def count(accesses: Iterable[Access]) -> Counts:
+    """The counts of these accesses."""
+    totals: dict[str, int] = defaultdict(int)
+    for request in by_request(accesses):
+        space, kind = request[0].space, request[0].kind
+        if space == GLOBAL:
+            totals[f"global_{kind}_requests"] += 1
+            totals[f"global_{kind}_sectors"] += sectors(request)
+        else:
+            totals[f"shared_{kind}_wavefronts"] += wavefronts(request)
+            totals[f"shared_{kind}_conflicts"] += bank_conflicts(request)
+    return Counts(**totals)
+
+
+#: How the variants that load tiles finish. Variants that are not here, faulty forms for example,
+#: have no derived count.
+_FINISHES = {
+    **dict.fromkeys(("smem", "smem_stride", "first_add"), LOOP),
+    **{f"unroll{factor}": LOOP for factor in (1, 2, 4, 8, 16)},
+    **dict.fromkeys(("smem_unrolled", "last_warp_sync"), UNROLLED),
+    **dict.fromkeys(("last_warp_shuffle", "complete"), SHUFFLE),
+}
+
+
+def derived_counts(variant: str, n: int, block: int, grid: int) -> Counts | None:
+    """What a launch of that variant must cost; None where no pattern of it is written down."""
+    if variant in ("gmem", "gmem_unrolled"):
+        return _repeated(bind(gmem, n, block), n, block, grid)
+    if variant not in _FINISHES:
+        return None
+
+    # Each tile of the input is loaded once, whichever block does it; then each block does the
+    # same to its own tile in shared memory.
+    def load(tile: int) -> Iterator[Access]:
+        return _load_tile(_Recorder(tile), n, block, tile)
+
+    finish = count(_finish_in_shared(_Recorder(0), block, _FINISHES[variant]))
+    return _repeated(load, n, block, -(-n // block)) + finish * grid
+
+
+def _repeated(
+    accesses: Callable[[int], Iterator[Access]], n: int, block: int, blocks: int
+) -> Counts:
+    """Counts of *blocks* blocks; whole ones that begin alike within a sector cost the same."""
+    total = Counts()
+    whole = min(n // block, blocks)
+    period = SECTOR_BYTES // INT_BYTES  # after so many blocks at most, the offset repeats
+    for start in range(min(period, whole)):
+        total += count(accesses(start)) * len(range(start, whole, period))
+    for rest in range(whole, blocks):
+        total += count(accesses(rest))
+    return total
+
+
+# ------------------------------------------------------------------------- following a pattern
+
+
+def follow(accesses: Iterable[Access], arrays: dict[str, list[int]]) -> None:
+    """Does to the arrays what a kernel with these accesses does.
+
+    Every kernel here is a sum, so a thread's register needs only one rule: loads add to it, a
+    store writes it out, and the first load after a store begins anew.
+    """
+    registers: dict[tuple[int, int], int] = defaultdict(int)
+    written: set[tuple[int, int]] = set()
+    for access in accesses:
+        thread = access.block, access.thread
+        if access.kind == LOAD:
+            if thread in written:
+                written.remove(thread)
+                registers[thread] = 0
+            registers[thread] += arrays[access.array][access.index]
+        else:
+            written.add(thread)
+            arrays[access.array][access.index] = registers[thread]

@@ -1,0 +1,223 @@
+"""What a picture is made of, and the view of recorded runs that it is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from figures import recorded
+from figures.recorded import DEFAULT_BLOCK, Books, Found, RecordedSet, Run
+from figures.style import Theme
+
+LARGE_N = 2**28
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class MissingData(Exception):
+    """A picture cannot be drawn from a set, because it lacks something; says what."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A picture's data, for those who would rather read numbers."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Everything about a picture but its colours."""
+
+    draw: Callable[[Theme], Figure]
+    alt: str  # states the conclusion, in words that follow the data
+    caption: str
+    table: Table
+    runs: Sequence[Found] = field(default=())  # what it was drawn from; none for a diagram
+
+
+# ----------------------------------------------------------------------------------- words
+
+
+def size(n: int) -> str:
+    """A size as a picture writes it: 2²⁴ rather than 16777216."""
+    text = recorded.size_text(n)
+    if not text.startswith("2^"):
+        return text
+    return "2" + text[2:].translate(SUPERSCRIPTS)
+
+
+def short_size(n: int) -> str:
+    """A size as the programs' --n takes it, 16M for 2^24: for axes, where 2²⁴ gets too small."""
+    for power, letter in ((30, "G"), (20, "M"), (10, "K")):
+        if n >= 2**power and n % 2**power == 0:
+            return f"{n >> power}{letter}"
+    return str(n)
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """The number to that many digits, never in scientific notation."""
+    if value == 0:
+        return "0"
+    decimals = max(digits - len(str(int(abs(value)))), 0) if abs(value) >= 1 else digits - 1
+    return f"{value:.{decimals}f}"
+
+
+def time_text(us: float) -> str:
+    """A time in the unit that keeps it readable."""
+    return f"{significant(us)} µs" if us < 1000 else f"{significant(us / 1000)} ms"
+
+
+def rate_text(gb_per_s: float) -> str:
+    return f"{significant(gb_per_s)} GB/s"
+
+
+def bytes_text(count: float) -> str:
+    """A size in memory, in binary units."""
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if count < 1024 or unit == "GiB":
+            break
+        count /= 1024
+    return f"{count:.0f} {unit}" if count == int(count) else f"{count:.1f} {unit}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def times_text(ratio: float) -> str:
+    return f"{ratio:.2f} times"
+
+
+# ------------------------------------------------------------------------------------ data
+
+
+def name_of(found: Found) -> str:
+    return str(found.run["variant"])
+
+
+def rate_of(found: Found) -> float:
+    return float(found.run["gb_per_s"])
+
+
+def time_of(found: Found) -> float:
+    return float(found.run["median_us"])
+
+
+@dataclass(frozen=True)
+class View:
+    """One set of recorded runs, as pictures ask for it."""
+
+    books: Books
+    known: RecordedSet
+
+    @property
+    def device(self) -> dict[str, Any]:
+        return self.known.device
+
+    @property
+    def device_name(self) -> str:
+        return self.known.device_name
+
+    def runs(self, chapter: str) -> list[Run]:
+        """A chapter's runs, first recording, without the faulty forms."""
+        if chapter not in self.known.chapters:
+            raise MissingData(f"{chapter} is not recorded in {self.known.name}")
+        runs = self.known.chapters[chapter].runs
+        return [run for run in runs if run["repeat"] == 0 and not run["legacy"]]
+
+    def variants(self, chapter: str) -> list[str]:
+        """Their names in the order recorded."""
+        return list(dict.fromkeys(run["variant"] for run in self.runs(chapter)))
+
+    def find(
+        self, chapter: str, variant: str, n: int | None = None, block: int | None = None
+    ) -> Found:
+        try:
+            return self.books.run(chapter, variant, n, block, only=self.known.name)
+        except recorded.NoSuchRun as error:
+            raise MissingData(str(error)) from None
+
+    def counters(self, chapter: str, variant: str) -> Found:
+        try:
+            return self.books.counters(chapter, variant, only=self.known.name)
+        except recorded.NoSuchRun as error:
+            raise MissingData(str(error)) from None
+
+    def over_n(self, chapter: str, variant: str) -> list[Found]:
+        """The variant's runs at all sizes, at the book's block size or the one it takes."""
+        mine = [run for run in self.runs(chapter) if run["variant"] == variant]
+        blocks = {run["block"] for run in mine}
+        block = blocks.pop() if len(blocks) == 1 else DEFAULT_BLOCK
+        sizes = sorted({run["n"] for run in mine if run["block"] == block})
+        if len(sizes) < 3:
+            raise MissingData(f"{chapter}/{variant} is recorded at {len(sizes)} sizes only")
+        return [self.find(chapter, variant, n, block) for n in sizes]
+
+    def over_block(self, chapter: str, variant: str, n: int) -> list[Found]:
+        """The variant's runs at all block sizes, with n elements."""
+        mine = [run for run in self.runs(chapter) if (run["variant"], run["n"]) == (variant, n)]
+        return [
+            self.find(chapter, variant, n, block)
+            for block in sorted({run["block"] for run in mine})
+        ]
+
+    def large_n(self, chapter: str) -> int:
+        """2^28, or where the device has no room for that, the most that all variants ran at."""
+        sizes: dict[str, set[int]] = {}
+        for run in self.runs(chapter):
+            if run["block"] == DEFAULT_BLOCK and run["n"] <= LARGE_N:
+                sizes.setdefault(run["variant"], set()).add(run["n"])
+        shared = set.intersection(*sizes.values()) if sizes else set()
+        if not shared:
+            raise MissingData(f"no size at which all of {chapter} is recorded in {self.known.name}")
+        return max(shared)
+
+    def read_roof(self) -> Found:
+        """The fastest sum of an input too large for the L2: what reading can reach here."""
+        beyond = 2 * self.device["l2_bytes"]
+        best: tuple[float, str, Run] | None = None
+        for chapter in self.known.chapters:
+            for run in self.runs(chapter):
+                if run["cache"] == "cold" and run["bytes_read"] >= beyond:
+                    candidate = (run["gb_per_s"], chapter, run)
+                    best = max(best or candidate, candidate, key=lambda known: known[0])
+        if best is None:
+            raise MissingData(f"{self.known.name} has no run beyond the L2's size")
+        _, chapter, run = best
+        return self.find(chapter, run["variant"], run["n"], run["block"])
+
+
+def leaders(founds: Sequence[Found]) -> list[Found]:
+    """The fastest, with all that it is not faster than in the book's sense of the word."""
+    first = min(founds, key=time_of)
+    return [found for found in founds if found is first or not recorded.faster(first, found)]
+
+
+def leaders_text(founds: Sequence[Found]) -> str:
+    """'smem is the fastest', or who shares the lead."""
+    names = [name_of(found) for found in leaders(founds)]
+    return f"{listed(names)} {'is the fastest' if len(names) == 1 else 'share the lead'}"
+
+
+def run_columns() -> list[str]:
+    return ["kernel", "n", "block", "median µs", "p25 µs", "p75 µs", "GB/s", "% of peak"]
+
+
+def run_row(found: Found, device: dict[str, Any]) -> list[Any]:
+    run = found.run
+    share = 100 * run["gb_per_s"] / device["peak_gb_per_s"] if device["peak_gb_per_s"] else None
+    return [
+        run["variant"],
+        run["n"],
+        run["block"],
+        run["median_us"],
+        run["p25_us"],
+        run["p75_us"],
+        round(run["gb_per_s"], 1),
+        None if share is None else round(share, 1),
+    ]

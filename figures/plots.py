@@ -1,0 +1,960 @@
+"""The pictures of recorded runs.
+
+Each function takes a view of one set and gives a :class:`Picture`, or raises :class:`MissingData`.
+What a picture says of its data, it computes from them: no number and no comparison is typed here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter, NullLocator
+
+from figures import patterns, recorded, style
+from figures.picture import (
+    MissingData,
+    Picture,
+    Table,
+    View,
+    bytes_text,
+    leaders,
+    leaders_text,
+    listed,
+    name_of,
+    rate_of,
+    rate_text,
+    run_columns,
+    run_row,
+    short_size,
+    significant,
+    size,
+    time_of,
+    time_text,
+    times_text,
+)
+from figures.recorded import Found
+from figures.style import DASHES, MARKERS, SERIES, Theme
+
+# ------------------------------------------------------------------------------ drawing tools
+
+
+def _heading(axes: Axes, text: str) -> None:
+    """What the vertical axis shows, written level where an eye looks first."""
+    axes.set_title(text, loc="left", pad=10)
+
+
+def _sizes_axis(
+    axes: Axes, values: Sequence[int], label: str, *, step: int = 1, name: Callable[[int], str]
+) -> None:
+    axes.set_xscale("log", base=2)
+    ticks = values[::step]
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticks(ticks, [name(value) for value in ticks])
+    axes.set_xlabel(label)
+
+
+def _spread(heights: Sequence[float], gap: float) -> list[float]:
+    """The heights moved apart as little as keeps them in order, *gap* apart and within 0…1."""
+    order = sorted(range(len(heights)), key=lambda place: heights[place])
+    placed: list[float] = []
+    for place in order:
+        placed.append(max(heights[place], placed[-1] + gap if placed else 0.0))
+    ceiling = 1.0
+    for rank in reversed(range(len(placed))):
+        placed[rank] = min(placed[rank], ceiling)
+        ceiling = placed[rank] - gap
+    result = [0.0] * len(heights)
+    for rank, place in enumerate(order):
+        result[place] = placed[rank]
+    return result
+
+
+Ends = Sequence[tuple[str, str, float, float]]  # label, hue, x and y of a curve's right end
+
+
+def _label_ends(axes: Axes, theme: Theme, ends: Ends) -> None:
+    """Writes each curve's name at its right end, moved up or down where they would collide."""
+    to_axes = axes.transAxes.inverted()
+    heights = [to_axes.transform(axes.transData.transform((x, y)))[1] for _, _, x, y in ends]
+    gap = 1.35 * style.FONT_PT / (axes.bbox.height * 72 / axes.figure.dpi)
+    for (label, hue, x, y), height in zip(ends, _spread(heights, gap), strict=True):
+        axes.annotate(
+            label,
+            xy=(x, y),
+            xytext=(1.06, height),
+            textcoords="axes fraction",
+            color=theme.written(hue),
+            va="center",
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": theme.muted, "lw": 0.8, "shrinkB": 4},
+        )
+
+
+def _curves(
+    axes: Axes, theme: Theme, series: Sequence[tuple[str, Sequence[tuple[float, float]]]]
+) -> Ends:
+    ends = []
+    for place, (label, points) in enumerate(series):
+        hue = SERIES[place % len(SERIES)]
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        axes.plot(
+            xs,
+            ys,
+            color=theme.drawn(hue),
+            marker=MARKERS[place % len(MARKERS)],
+            markersize=5,
+            clip_on=False,
+            zorder=3,
+        )
+        ends.append((label, hue, xs[-1], ys[-1]))
+    return ends
+
+
+def _roofs(axes: Axes, theme: Theme, view: View, roof: Found | None) -> None:
+    """The data sheet's line, and the line that a kernel has reached."""
+    peak = view.device["peak_gb_per_s"]
+    lines = [(peak, "peak", "bottom", "--")]
+    if roof:
+        lines.append((rate_of(roof), "best read", "top", ":"))
+    for height, label, side, dash in lines:
+        axes.axhline(height, color=theme.muted, lw=1.2, ls=dash, zorder=1)
+        axes.annotate(
+            f"{label} {height:.0f}",
+            xy=(0, height),
+            xycoords=("axes fraction", "data"),
+            xytext=(4, 4 if side == "bottom" else -4),
+            textcoords="offset points",
+            va=side,
+            color=theme.muted,
+        )
+    axes.set_ylim(0, peak * 1.13)
+
+
+def _l2_line(axes: Axes, theme: Theme, x: float, text: str, *, top: bool = False) -> None:
+    axes.axvline(x, color=theme.muted, lw=1.2, ls=(0, (1, 2)), zorder=1)
+    axes.annotate(
+        text,
+        xy=(x, 1 if top else 0),
+        xycoords=("data", "axes fraction"),
+        xytext=(-4, -2 if top else 5),
+        textcoords="offset points",
+        ha="right",
+        va="top" if top else "bottom",
+        color=theme.muted,
+    )
+
+
+def _bars(
+    theme: Theme,
+    rows: Sequence[tuple[str, float, str, bool]],
+    heading: str,
+    marks: Sequence[float | None] = (),
+    mark_label: str = "",
+) -> Figure:
+    """Level bars from the top down: name, value, what to write behind it, whether it is stressed.
+
+    *marks* are a second value a row, drawn as a diamond upon the bar.
+    """
+    figure, axes = style.new_figure(0.75 + 0.38 * len(rows) + (0.3 if mark_label else 0))
+    values = [value for _, value, _, _ in rows]
+    for place, (_, value, text, stressed) in enumerate(rows):
+        hue = "vermillion" if stressed else "blue"
+        axes.barh(
+            place,
+            value,
+            height=0.62,
+            color=theme.drawn(hue) if stressed else theme.tint(hue, 0.55),
+            edgecolor=theme.drawn(hue),
+            hatch=None if stressed else "////",
+            linewidth=1.0,
+        )
+        reach = max(value, marks[place] or 0 if marks else 0)
+        axes.annotate(
+            text,
+            xy=(reach, place),
+            xytext=(9 if marks else 6, 0),
+            textcoords="offset points",
+            va="center",
+            weight="bold" if stressed else "normal",
+        )
+    shown = [(mark, place) for place, mark in enumerate(marks) if mark is not None]
+    if shown:
+        axes.plot(
+            [mark for mark, _ in shown],
+            [place for _, place in shown],
+            ls="none",
+            marker="D",
+            markersize=8,
+            color=theme.background,
+            markeredgecolor=theme.ink,
+            markeredgewidth=1.6,
+            clip_on=False,
+            zorder=4,
+        )
+    axes.set_yticks(range(len(rows)), [name for name, _, _, _ in rows])
+    axes.invert_yaxis()
+    axes.set_xlim(0, max(values) * 1.42)
+    axes.xaxis.set_visible(False)
+    axes.spines["bottom"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    _heading(axes, heading)
+    if mark_label:
+        axes.annotate(
+            mark_label,
+            xy=(0, 0),
+            xycoords="axes fraction",
+            xytext=(0, -4),
+            textcoords="offset points",
+            va="top",
+            color=theme.muted,
+        )
+    return figure
+
+
+# ------------------------------------------------------------------------- any chapter's plots
+
+
+def chapter_time(view: View, chapter: str) -> Picture:
+    """The time of each of a chapter's kernels at one large size."""
+    n = view.large_n(chapter)
+    founds = [view.find(chapter, variant, n) for variant in view.variants(chapter)]
+    lead = [name_of(found) for found in leaders(founds)]
+    slowest, fastest = max(founds, key=time_of), min(founds, key=time_of)
+
+    def draw(theme: Theme) -> Figure:
+        rows = [
+            (name_of(found), time_of(found), time_text(time_of(found)), name_of(found) in lead)
+            for found in founds
+        ]
+        return _bars(theme, rows, f"Time for n = {size(n)}: less is better")
+
+    alt = (
+        f"On {view.device_name}, at n = {size(n)}, {leaders_text(founds)} of {len(founds)} "
+        f"kernels. The shortest median is {name_of(fastest)}'s, {time_text(time_of(fastest))}; the "
+        f"longest is {name_of(slowest)}'s, {time_text(time_of(slowest))}, "
+        f"{times_text(time_of(slowest) / time_of(fastest))} as long."
+    )
+    return Picture(
+        draw=draw,
+        alt=alt,
+        caption=f"Median time of each kernel for n = {size(n)}, "
+        f"{founds[0].run['block']} threads a block.",
+        table=Table(run_columns(), [run_row(found, view.device) for found in founds]),
+        runs=founds,
+    )
+
+
+def chapter_bandwidth(view: View, chapter: str, shown: Sequence[str] = ()) -> Picture:
+    """Useful bytes over time against the size, with the quartiles, the L2 and the roofs.
+
+    *shown* picks kernels where all of a chapter's would be too many to follow.
+    """
+    variants = [name for name in view.variants(chapter) if not shown or name in shown]
+    sweeps = [view.over_n(chapter, variant) for variant in variants]
+    roof = view.read_roof()
+    sizes = sorted({found.run["n"] for sweep in sweeps for found in sweep})
+    in_l2 = view.device["l2_bytes"] / patterns.INT_BYTES
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure()
+        _sizes_axis(axes, sizes, "n, the number of elements", step=4, name=short_size)
+        axes.set_xlim(sizes[0], sizes[-1])
+        _roofs(axes, theme, view, roof)
+        _l2_line(axes, theme, in_l2, "input = L2", top=True)
+        for place, sweep in enumerate(sweeps):
+            runs = [found.run for found in sweep]
+            useful = [run["bytes_read"] + run["bytes_written"] for run in runs]
+            axes.fill_between(
+                [run["n"] for run in runs],
+                [b / run["p75_us"] * 1e-3 for b, run in zip(useful, runs, strict=True)],
+                [b / run["p25_us"] * 1e-3 for b, run in zip(useful, runs, strict=True)],
+                color=theme.drawn(SERIES[place % len(SERIES)]),
+                alpha=0.25,
+                lw=0,
+            )
+        curves = [
+            (name_of(sweep[0]), [(found.run["n"], rate_of(found)) for found in sweep])
+            for sweep in sweeps
+        ]
+        _label_ends(axes, theme, _curves(axes, theme, curves))
+        _heading(axes, "GB/s, useful bytes over time")
+        return figure
+
+    best = [max(sweep, key=rate_of) for sweep in sweeps]
+    first, last = min(best, key=rate_of), max(best, key=rate_of)
+    peak = view.device["peak_gb_per_s"]
+    alt = (
+        f"On {view.device_name}, bandwidth against n for {listed(variants)}. "
+        f"{name_of(last)} comes highest, {rate_text(rate_of(last))} at n = "
+        f"{size(last.run['n'])}, {100 * rate_of(last) / peak:.0f} % of the theoretical peak"
+    )
+    if name_of(first) != name_of(last):
+        alt += (
+            f"; {name_of(first)} never passes {rate_text(rate_of(first))}, "
+            f"{100 * rate_of(first) / peak:.0f} %"
+        )
+    return Picture(
+        draw=draw,
+        alt=alt + ".",
+        caption=(
+            "Effective bandwidth against n: medians, with a band from the lower to the upper "
+            "quartile. The vertical line marks the input that just fills the L2 cache; the "
+            f"level ones are the theoretical peak and the fastest read measured "
+            f"({name_of(roof)} at n = {size(roof.run['n'])})."
+        ),
+        table=Table(
+            run_columns(), [run_row(found, view.device) for sweep in sweeps for found in sweep]
+        ),
+        runs=[*(found for sweep in sweeps for found in sweep), roof],
+    )
+
+
+def chapter_blocks(view: View, chapter: str, shown: Sequence[str] = ()) -> Picture:
+    """Bandwidth against the block size, at one large size."""
+    n = view.large_n(chapter)
+    variants = [name for name in view.variants(chapter) if not shown or name in shown]
+    sweeps = [sweep for sweep in (view.over_block(chapter, v, n) for v in variants) if sweep]
+    if not any(len(sweep) > 1 for sweep in sweeps):
+        raise MissingData(f"{chapter} is recorded at one block size only in {view.known.name}")
+    roof = view.read_roof()
+    blocks = sorted({found.run["block"] for sweep in sweeps for found in sweep})
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure()
+        _sizes_axis(axes, blocks, "threads a block", name=str)
+        axes.set_xlim(blocks[0], blocks[-1])
+        _roofs(axes, theme, view, roof)
+        curves = [
+            (name_of(sweep[0]), [(found.run["block"], rate_of(found)) for found in sweep])
+            for sweep in sweeps
+        ]
+        _label_ends(axes, theme, _curves(axes, theme, curves))
+        _heading(axes, f"GB/s at n = {size(n)}")
+        return figure
+
+    words = []
+    for sweep in sweeps:
+        names = [str(found.run["block"]) for found in leaders(sweep)]
+        worst, best = min(sweep, key=rate_of), max(sweep, key=rate_of)
+        words.append(
+            f"{name_of(best)} does best with {listed(names)} "
+            f"({rate_text(rate_of(best))}) and worst with {worst.run['block']} "
+            f"({rate_text(rate_of(worst))})"
+        )
+    return Picture(
+        draw=draw,
+        alt=f"On {view.device_name}, bandwidth against threads a block at n = {size(n)}: "
+        f"{'; '.join(words)}.",
+        caption=f"Effective bandwidth against the block size, n = {size(n)}.",
+        table=Table(
+            run_columns(), [run_row(found, view.device) for sweep in sweeps for found in sweep]
+        ),
+        runs=[*(found for sweep in sweeps for found in sweep), roof],
+    )
+
+
+def chapter_counters(view: View, chapter: str) -> Picture:
+    """Sectors that each kernel moved, beside the count derived from its access pattern."""
+    founds = [view.counters(chapter, variant) for variant in view.variants(chapter)]
+
+    def measured(found: Found) -> float:
+        names = ("global_load_sectors", "global_store_sectors")
+        try:
+            return sum(recorded.counter(found, name) for name in names)
+        except recorded.NoSuchRun as error:
+            raise MissingData(str(error)) from None
+
+    def derived(found: Found) -> int | None:
+        run = found.run
+        grid = run["launches"][0]["grid"][0]
+        counts = patterns.derived_counts(run["variant"], run["n"], run["block"], grid)
+        if counts is None:
+            return None
+        return counts.global_load_sectors + counts.global_store_sectors
+
+    pairs = [(found, measured(found), derived(found)) for found in founds]
+    run = founds[0].run
+    least, most = min(pairs, key=lambda p: p[1]), max(pairs, key=lambda p: p[1])
+
+    def draw(theme: Theme) -> Figure:
+        rows = [
+            (name_of(found), count / 1e6, f"{significant(count / 1e6)} M", count == least[1])
+            for found, count, _ in pairs
+        ]
+        marks = [None if count is None else count / 1e6 for _, _, count in pairs]
+        heading = f"Global sectors of 32 bytes, n = {size(run['n'])}"
+        return _bars(theme, rows, heading, marks, "◇ derived from the access pattern")
+
+    off = [name_of(found) for found, count, expected in pairs if expected not in (None, count)]
+    checked = sum(expected is not None for _, _, expected in pairs)
+    if off:
+        verdict = f"The derived count differs from the measured one for {listed(off)}."
+    elif checked:
+        verdict = "Every derived count equals the measured one exactly."
+    else:
+        verdict = "No count is derived for these kernels."
+    words = f"On {view.device_name}, at n = {size(run['n'])}, "
+    if most[1] == least[1]:
+        words += f"{listed([name_of(found) for found in founds])} move the same "
+        words += f"{significant(most[1] / 1e6)} million sectors to and from global memory."
+    else:
+        words += (
+            f"{name_of(most[0])} moves {significant(most[1] / 1e6)} million sectors to and from "
+            f"global memory, {times_text(most[1] / least[1])} the "
+            f"{significant(least[1] / 1e6)} million of {name_of(least[0])}."
+        )
+    return Picture(
+        draw=draw,
+        alt=f"{words} {verdict}",
+        caption=(
+            f"Sectors loaded and stored in global memory by one launch, n = {size(run['n'])}, "
+            f"{run['block']} threads a block: counted by the hardware (bars) and derived from "
+            "the access pattern (diamonds)."
+        ),
+        table=Table(
+            ["kernel", "n", "block", "sectors measured", "sectors derived"],
+            [
+                [name_of(found), found.run["n"], found.run["block"], int(count), expected]
+                for found, count, expected in pairs
+            ],
+        ),
+        runs=founds,
+    )
+
+
+# --------------------------------------------------------------------------- chapter 0's plots
+
+METHODS = {
+    "first_launch": "first launch",
+    "debug_build": "built with -G",
+    "host_clock": "host clock",
+    "after_write": "L2 emptied by writing",
+    "after_read": "L2 emptied by reading",
+    "warm": "L2 left warm",
+    "empty_launch": "an empty launch",
+}
+REFERENCE_METHOD = "after_read"
+
+
+def kernel(found: Found) -> str:
+    """The kernel that a variant of chapter 0 runs; it has none of its own."""
+    return f"{found.run['region']} of {found.run['from']}"
+
+
+def _power_text(power: int) -> str:
+    """10^power microseconds."""
+    return f"{10**power} µs" if power < 3 else f"{10 ** (power - 3)} ms"
+
+
+def timing_methods(view: View) -> Picture:
+    """One kernel, timed in every way, right and wrong."""
+    chapter = "chapter00_timing"
+    founds = [view.find(chapter, variant) for variant in METHODS]
+    right = next(found for found in founds if name_of(found) == REFERENCE_METHOD)
+    n = right.run["n"]
+    same_kernel = [found for found in founds if name_of(found) != "empty_launch"]
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure(1.3 + 0.4 * len(founds))
+        for place, found in enumerate(founds):
+            stressed = found is right
+            hue = "vermillion" if stressed else "blue"
+            axes.plot(
+                found.run["samples_us"],
+                [place] * len(found.run["samples_us"]),
+                ls="none",
+                marker="|",
+                markersize=12,
+                color=theme.drawn(hue),
+                alpha=0.35,
+            )
+            axes.plot(
+                time_of(found),
+                place,
+                marker="D" if stressed else "o",
+                markersize=9,
+                color=theme.drawn(hue),
+            )
+            axes.annotate(
+                time_text(time_of(found)),
+                xy=(max(found.run["samples_us"]), place),
+                xytext=(9, 0),
+                textcoords="offset points",
+                va="center",
+                weight="bold" if stressed else "normal",
+            )
+        axes.axvline(time_of(right), color=theme.muted, lw=1.0, ls=":", zorder=1)
+        axes.set_xscale("log")
+        low, high = min(map(time_of, founds)), max(max(f.run["samples_us"]) for f in founds)
+        axes.set_xlim(low / 1.6, high * (high / low) ** 0.34)
+        powers = range(max(math.ceil(math.log10(low)), 0), math.floor(math.log10(high)) + 1)
+        axes.set_xticks([10.0**p for p in powers], [_power_text(p) for p in powers])
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_yticks(range(len(founds)), [METHODS[name_of(found)] for found in founds])
+        axes.invert_yaxis()
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x")
+        _heading(axes, f"One kernel, one input (n = {size(n)})")
+        return figure
+
+    worst = max(same_kernel, key=time_of)
+    least = min(same_kernel, key=time_of)
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, the same kernel with the same {size(n)} elements seems to "
+            f"take from {time_text(time_of(least))} ({METHODS[name_of(least)]}) to "
+            f"{time_text(time_of(worst))} ({METHODS[name_of(worst)]}), according to how it is "
+            f"timed. The book's way, {METHODS[REFERENCE_METHOD]}, gives "
+            f"{time_text(time_of(right))}."
+        ),
+        caption=(
+            f"One kernel ({kernel(right)}), n = {size(n)}, timed in different ways, and an empty "
+            "launch for comparison. Strokes are single samples, marks their medians; the time "
+            "axis is logarithmic."
+        ),
+        table=Table(
+            ["method", "variant", "median µs", "samples", "times the time after a read"],
+            [
+                [
+                    METHODS[name_of(found)],
+                    name_of(found),
+                    time_of(found),
+                    len(found.run["samples_us"]),
+                    round(time_of(found) / time_of(right), 2),
+                ]
+                for found in founds
+            ],
+        ),
+        runs=founds,
+    )
+
+
+def timing_l2(view: View) -> Picture:
+    """What the L2's state does to the time of a slow and of a fast kernel, against n."""
+    chapter = "chapter00_timing"
+    kernels = {"slow": "", "fast": "fast_"}
+    states = {"emptied by writing": "after_write", "left warm": "warm"}
+    sweeps = {
+        prefix + state: {found.run["n"]: found for found in view.over_n(chapter, prefix + state)}
+        for prefix in kernels.values()
+        for state in (REFERENCE_METHOD, *states.values())
+    }
+
+    def ratios(kernel: str, state: str) -> list[tuple[int, float]]:
+        one = sweeps[kernels[kernel] + states[state]]
+        base = sweeps[kernels[kernel] + REFERENCE_METHOD]
+        return [(n, time_of(one[n]) / time_of(base[n])) for n in sorted(set(one) & set(base))]
+
+    curves = {kernel: {state: ratios(kernel, state) for state in states} for kernel in kernels}
+    sizes = sorted({n for two in curves.values() for points in two.values() for n, _ in points})
+    in_l2 = view.device["l2_bytes"] / patterns.INT_BYTES
+
+    def farthest(points: list[tuple[int, float]]) -> tuple[int, float]:
+        return max(points, key=lambda point: abs(point[1] - 1))
+
+    def draw(theme: Theme) -> Figure:
+        figure, panels = style.new_panels(len(kernels))
+        everywhere = [y for two in curves.values() for points in two.values() for _, y in points]
+        low, high = min(everywhere), max(everywhere)
+        for axes, (kernel, two) in zip(panels, curves.items(), strict=True):
+            _sizes_axis(axes, sizes, "n", step=10, name=short_size)
+            axes.set_xlim(sizes[0], sizes[-1])
+            axes.set_ylim(low - 0.3 * (high - low), high + 0.2 * (high - low))
+            axes.axhline(1, color=theme.muted, lw=1.2, ls="--", zorder=1)
+            _l2_line(axes, theme, in_l2, "input = L2")
+            _curves(axes, theme, list(two.items()))
+            for place, (state, points) in enumerate(two.items()):
+                above = farthest(points)[1] > 1
+                choose = max if above else min
+                axes.annotate(
+                    state,
+                    xy=(0.5, choose(y for _, y in points)),
+                    xycoords=("axes fraction", "data"),
+                    xytext=(0, 8 if above else -8),
+                    textcoords="offset points",
+                    ha="center",
+                    va="bottom" if above else "top",
+                    color=theme.written(SERIES[place]),
+                )
+            _heading(axes, f"{kernel} kernel")
+        panels[0].set_ylabel("time, where 1 is emptied by reading")
+        return figure
+
+    def words(kernel: str, state: str) -> str:
+        n, ratio = farthest(curves[kernel][state])
+        side = "longer" if ratio > 1 else "shorter"
+        return f"the {kernel} kernel's up to {100 * abs(ratio - 1):.0f} % {side} (n = {size(n)})"
+
+    def both(state: str) -> str:
+        return listed([words(kernel, state) for kernel in kernels])
+
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, times measured with the L2 emptied by writing differ from "
+            f"those with the L2 emptied by reading: {both('emptied by writing')}. With the L2 "
+            f"left warm, {both('left warm')}."
+        ),
+        caption=(
+            "Time with the L2 emptied by writing, or left warm, over the time with the L2 emptied "
+            f"by reading, for a slow kernel ({kernel(sweeps['after_read'][sizes[0]])}) and a fast "
+            f"one ({kernel(sweeps['fast_after_read'][sizes[0]])})."
+        ),
+        table=Table(
+            ["n", *(f"{name} µs" for name in sweeps)],
+            [
+                [n, *(time_of(sweep[n]) if n in sweep else None for sweep in sweeps.values())]
+                for n in sizes
+            ],
+        ),
+        runs=[found for sweep in sweeps.values() for found in sweep.values()],
+    )
+
+
+CHASES = {"pointer_chase": "L2 emptied", "pointer_chase_l2": "L2 warm"}
+
+
+def hop_ns(found: Found) -> float:
+    """The latency of one load of a pointer chase."""
+    return time_of(found) * 1000 / float(found.run["params"]["hops"])
+
+
+def timing_latency(view: View) -> Picture:
+    """How long one load takes from start to end, against the memory that the chase covers."""
+    chapter = "chapter00_timing"
+    sweeps = {label: view.over_n(chapter, variant) for variant, label in CHASES.items()}
+    sizes = sorted({found.run["n"] for sweep in sweeps.values() for found in sweep})
+    l2 = view.device["l2_bytes"]
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure()
+        footprints = [n * patterns.INT_BYTES for n in sizes]
+        _sizes_axis(axes, footprints, "bytes that the chase covers", step=5, name=bytes_text)
+        axes.set_xlim(footprints[0], footprints[-1])
+        curves = [
+            (label, [(f.run["n"] * patterns.INT_BYTES, hop_ns(f)) for f in sweep])
+            for label, sweep in sweeps.items()
+        ]
+        axes.set_ylim(0, 1.1 * max(y for _, points in curves for _, y in points))
+        _l2_line(axes, theme, l2, "L2")
+        _label_ends(axes, theme, _curves(axes, theme, curves))
+        axes.grid(axis="y")
+        _heading(axes, "Nanoseconds a load")
+        return figure
+
+    cold, warm = (sweeps[label][-1] for label in CHASES.values())
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, one load of a pointer chase over "
+            f"{bytes_text(cold.run['n'] * patterns.INT_BYTES)} takes {hop_ns(cold):.0f} ns after "
+            f"the L2 was emptied, and {hop_ns(warm):.0f} ns over "
+            f"{bytes_text(warm.run['n'] * patterns.INT_BYTES)} with the L2 warm."
+        ),
+        caption=(
+            "Latency of one load, by a chain in which each address is the value loaded before, "
+            f"against the memory that the chain is spread over. The L2 holds {bytes_text(l2)}."
+        ),
+        table=Table(
+            ["cache", "bytes covered", "hops", "ns a load"],
+            [
+                [
+                    label,
+                    found.run["n"] * patterns.INT_BYTES,
+                    found.run["params"]["hops"],
+                    round(hop_ns(found), 1),
+                ]
+                for label, sweep in sweeps.items()
+                for found in sweep
+            ],
+        ),
+        runs=[found for sweep in sweeps.values() for found in sweep],
+    )
+
+
+# --------------------------------------------------------------------------- chapter 5's sweep
+
+
+def unroll_sweep(view: View) -> Picture:
+    """Bandwidth against the loads that each thread has under way, and what Little's law allows."""
+    chapter = "chapter05_unroll4"
+    n = view.large_n(chapter)
+    found_of = {
+        int(run["params"]["unroll"]): view.find(chapter, run["variant"], n)
+        for run in view.runs(chapter)
+        if "unroll" in run["params"]
+    }
+    if len(found_of) < 2:
+        raise MissingData(f"{chapter}'s unroll sweep is not recorded in {view.known.name}")
+    factors = sorted(found_of)
+    founds = [found_of[factor] for factor in factors]
+    chase = view.find("chapter00_timing", "pointer_chase")
+    latency_ns = hop_ns(chase)
+    threads = view.device["max_threads_per_sm"]
+    in_flight = {factor: threads * factor * patterns.INT_BYTES for factor in factors}
+    # Little's law: bytes under way = bandwidth × latency. Bytes a nanosecond are GB/s.
+    allowed = {
+        factor: in_flight[factor] * view.device["sm_count"] / latency_ns for factor in factors
+    }
+    peak = view.device["peak_gb_per_s"]
+    # The same law the other way round: what was under way on average, in each SM.
+    used = {f: rate_of(found_of[f]) * latency_ns / view.device["sm_count"] for f in factors}
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure()
+        _sizes_axis(
+            axes,
+            factors,
+            "loads a thread, and bytes possible an SM",
+            name=lambda factor: f"{factor}\n{bytes_text(in_flight[factor])}",
+        )
+        axes.set_xlim(factors[0], factors[-1])
+        _roofs(axes, theme, view, None)
+        # The bound is a straight line in the factor, so a curve on this axis.
+        fine = [factors[0] * (factors[-1] / factors[0]) ** (i / 100) for i in range(101)]
+        slope = allowed[factors[0]] / factors[0]
+        bound = [(f, slope * f) for f in fine if slope * f <= peak]
+        axes.plot(
+            [f for f, _ in bound],
+            [y for _, y in bound],
+            color=theme.drawn("blue"),
+            ls=DASHES[1],
+            zorder=2,
+        )
+        if bound:
+            # To the left of the curve where there is room, else between it and the measured one.
+            left = bound[0][1] < 0.45 * peak
+            middle = min(bound, key=lambda point: abs(point[1] - 0.66 * peak))
+            axes.annotate(
+                "what the\nlatency\nallows",
+                xy=middle if left else bound[-1],
+                xytext=(-8, 2) if left else (8, -6),
+                textcoords="offset points",
+                ha="right" if left else "left",
+                va="bottom" if left else "top",
+                color=theme.written("blue"),
+            )
+        points = [(factor, rate_of(found_of[factor])) for factor in factors]
+        axes.plot(
+            [x for x, _ in points],
+            [y for _, y in points],
+            color=theme.drawn("vermillion"),
+            marker="o",
+            clip_on=False,
+            zorder=3,
+        )
+        for x, y in points:
+            axes.annotate(
+                significant(y, 3),
+                xy=(x, y),
+                xytext=(0, -18),
+                textcoords="offset points",
+                ha="right" if x == factors[-1] else "left" if x == factors[0] else "center",
+                color=theme.written("vermillion"),
+                weight="bold",
+            )
+        _heading(axes, f"GB/s at n = {size(n)}")
+        return figure
+
+    first, last = factors[0], factors[-1]
+    words = (
+        f"On {view.device_name}, bandwidth goes from {rate_text(rate_of(founds[0]))} with {first} "
+        f"load a thread to {rate_text(rate_of(founds[-1]))} with {last}; of the sweep, "
+        f"{leaders_text(founds)}. A load takes {latency_ns:.0f} ns, so by Little's law "
+        f"{bytes_text(used[first])} and {bytes_text(used[last])} were under way in each SM on "
+        f"average, where all its threads together can have {bytes_text(in_flight[first])} and "
+        f"{bytes_text(in_flight[last])}."
+    )
+    return Picture(
+        draw=draw,
+        alt=words,
+        caption=(
+            f"The unroll sweep at n = {size(n)}, {founds[0].run['block']} threads a block. The "
+            "dashed curve is the most that Little's law allows: the bytes that all threads an SM "
+            "has room for can have under way, over the latency of one load as the pointer chase "
+            "has it. A thread that has its values and is in the tree has none under way."
+        ),
+        table=Table(
+            [
+                "loads a thread",
+                "median µs",
+                "GB/s",
+                "bytes under way an SM",
+                "bytes possible an SM",
+                "GB/s allowed",
+            ],
+            [
+                [
+                    factor,
+                    time_of(found_of[factor]),
+                    round(rate_of(found_of[factor]), 1),
+                    round(used[factor]),
+                    in_flight[factor],
+                    round(allowed[factor]),
+                ]
+                for factor in factors
+            ],
+        ),
+        runs=[*founds, chase],
+    )
+
+
+# -------------------------------------------------------------------------- the book's picture
+
+
+def _rungs(view: View) -> list[tuple[str, Found]]:
+    """The ladder's kernels from the slowest to the fastest, each with its chapter.
+
+    Where a chapter sweeps one template, the one that the chapter is named after stands for all.
+    The fastest of the whole book ends the ladder in any case.
+    """
+    chapters = sorted(c for c in view.known.chapters if "chapter01" <= c < "chapter08")
+    rungs: list[tuple[str, Found]] = []
+    everything: list[tuple[str, Found]] = []
+    for chapter in chapters:
+        n = view.large_n(chapter)
+        found_here = [view.find(chapter, variant, n) for variant in view.variants(chapter)]
+        own = [found for found in found_here if found.run["from"] == chapter]
+        everything += [(chapter, found) for found in own]
+        by_region: dict[str, list[Found]] = {}
+        for found in own:
+            by_region.setdefault(found.run["region"] or name_of(found), []).append(found)
+        for alike in by_region.values():
+            named = [found for found in alike if name_of(found) == chapter.partition("_")[2]]
+            rungs.append((chapter, (named or [min(alike, key=time_of)])[0]))
+    if len(rungs) < 2:
+        raise MissingData(f"too few kernels for a ladder are recorded in {view.known.name}")
+    if len({found.run["n"] for _, found in rungs}) > 1:
+        raise MissingData(f"the chapters in {view.known.name} share no large size")
+    best = min(everything, key=lambda rung: time_of(rung[1]))
+    if name_of(best[1]) not in {name_of(found) for _, found in rungs}:
+        rungs.append(best)
+    return sorted(rungs, key=lambda rung: rate_of(rung[1]))
+
+
+def ladder(view: View) -> Picture:
+    """Every kernel of the book as a rung as long as its bandwidth, leaning on the peak."""
+    rungs = _rungs(view)
+    founds = [found for _, found in rungs]
+    n = founds[0].run["n"]
+    peak = view.device["peak_gb_per_s"]
+    chapters = sorted({chapter for chapter, _ in rungs})
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure(1.2 + 0.4 * len(rungs))
+        top = len(rungs) - 1
+        foot, head, wall = -0.75, top + 0.75, peak * 1.07
+        axes.axvspan(
+            peak, wall, facecolor=theme.tint("sky", 0.8), edgecolor=theme.grid, hatch="////", lw=0
+        )
+        axes.axvline(peak, color=theme.muted, lw=1.6)
+        axes.annotate(
+            f"theoretical peak, {peak:.0f} GB/s",
+            xy=(peak, foot),
+            xytext=(-6, 0),
+            textcoords="offset points",
+            rotation=90,
+            ha="right",
+            va="bottom",
+            color=theme.muted,
+        )
+        rates = [rate_of(found) for found in founds]
+        rail: dict[str, Any] = {
+            "color": theme.muted,
+            "lw": 5,
+            "solid_capstyle": "round",
+            "zorder": 2,
+        }
+        axes.plot([0, 0], [foot, head], **rail)
+        # The right-hand rail goes through the rungs' ends, and on a little at both ends.
+        axes.plot([rates[0], *rates, rates[-1]], [foot, *range(top + 1), head], **rail)
+        for place, ((chapter, found), rate) in enumerate(zip(rungs, rates, strict=True)):
+            hue = SERIES[chapters.index(chapter) % len(SERIES)]
+            number = int(re.findall(r"\d+", chapter)[0])
+            axes.barh(place, rate, height=0.6, color=theme.written(hue), lw=0, zorder=3)
+            axes.plot(0, place, "o", ms=17, color=theme.background, mec=theme.written(hue), mew=2,
+                      clip_on=False, zorder=4)  # fmt: skip
+            for text, offset, side, colour, bold in (
+                (str(number), 0, "center", theme.written(hue), True),
+                (f"{rate:.0f}", 11, "left", theme.background, True),
+                (name_of(found), -15, "right", theme.ink, place == top),
+            ):
+                axes.annotate(
+                    text,
+                    xy=(0, place),
+                    xytext=(offset, 0),
+                    textcoords="offset points",
+                    ha=side,
+                    va="center_baseline",
+                    color=colour,
+                    weight="bold" if bold else "normal",
+                    zorder=5,
+                )
+        axes.set_xlim(-0.02 * peak, wall)
+        axes.set_ylim(foot - 0.15, head + 0.15)
+        axes.axis("off")
+        axes.set_title(f"GB/s, adding up {size(n)} integers", loc="left", pad=4)
+        return figure
+
+    slowest, fastest = max(founds, key=time_of), min(founds, key=time_of)
+    return Picture(
+        draw=draw,
+        alt=(
+            f"A ladder of {len(rungs)} kernels that add up {size(n)} integers on "
+            f"{view.device_name}, each rung as long as its bandwidth. The lowest rung, "
+            f"{name_of(slowest)}, reaches {rate_text(rate_of(slowest))}. "
+            f"The highest, {name_of(fastest)}, reaches {rate_text(rate_of(fastest))}: "
+            f"{100 * rate_of(fastest) / peak:.0f} % of the theoretical peak, and "
+            f"{times_text(time_of(slowest) / time_of(fastest))} as fast as the lowest; "
+            f"{leaders_text(founds)}."
+        ),
+        caption=(
+            f"The ladder: effective bandwidth of every rung at n = {size(n)}, "
+            f"{founds[0].run['block']} threads a block, from the slowest to the fastest. It leans "
+            "on the device's theoretical peak. The circled numbers are the chapters."
+        ),
+        table=Table(
+            ["chapter", *run_columns()],
+            [[chapter, *run_row(found, view.device)] for chapter, found in rungs],
+        ),
+        runs=founds,
+    )
+
+
+# ------------------------------------------------------------------------------------ registry
+
+#: Chapters with more kernels than curves that can be followed: those that tell the story.
+SHOWN = {"chapter05_unroll4": ("smem", "first_add", "unroll4", "unroll8", "complete")}
+
+
+def plots(chapters: Sequence[str]) -> dict[str, Callable[[View], Picture]]:
+    """All plots by name, for the chapters of that name (chapterNN_…) from 1 on."""
+    named: dict[str, Callable[[View], Picture]] = {
+        "ladder": ladder,
+        "chapter00_methods": timing_methods,
+        "chapter00_l2": timing_l2,
+        "chapter00_latency": timing_latency,
+    }
+    for chapter in chapters:
+        short = chapter.partition("_")[0]
+        if short == "chapter00":
+            continue
+
+        def of_chapter(
+            make: Callable[..., Picture], chapter: str = chapter, **more: Sequence[str]
+        ) -> Callable[[View], Picture]:
+            return lambda view: make(view, chapter, **more)
+
+        shown = SHOWN.get(chapter, ())
+        named[f"{short}_time"] = of_chapter(chapter_time)
+        named[f"{short}_bandwidth"] = of_chapter(chapter_bandwidth, shown=shown)
+        named[f"{short}_blocks"] = of_chapter(chapter_blocks, shown=shown)
+        named[f"{short}_counters"] = of_chapter(chapter_counters)
+    named["chapter05_unroll"] = unroll_sweep
+    return named

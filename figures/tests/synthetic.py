@@ -1,0 +1,279 @@
+"""Made-up recordings in the recorded shape, for tests alone.
+
+The numbers come from a small model, so that curves look like curves. They are never saved under
+figures/data, and the device's name says what they are.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+import statistics
+from pathlib import Path
+from typing import Any
+
+from figures import patterns, recorded
+
+DEVICE: dict[str, Any] = {
+    "name": "Made-up GPU",
+    "compute_capability": "9.0",
+    "sm_count": 132,
+    "max_threads_per_sm": 2048,
+    "l2_bytes": 62914560,
+    "global_bytes": 150_000_000_000,
+    "shared_per_block": 49152,
+    "shared_per_sm": 233472,
+    "sm_clock_khz": 1980000,
+    "memory_clock_khz": 3201000,
+    "memory_bus_bits": 6144,
+    "ecc": True,
+    "peak_gb_per_s": 4916.7,
+}
+
+# variant: (the chapter it is from, its region, fastest GB/s, blocks of data a thread block, params)
+_VARIANTS: dict[str, dict[str, tuple[str, str, float, int, dict[str, Any]]]] = {
+    "chapter01_gmem": {
+        "gmem": ("chapter01_gmem", "gmem-loop", 810, 1, {}),
+        "gmem_unrolled": ("chapter01_gmem", "gmem-unrolled", 1015, 1, {}),
+    },
+    "chapter02_smem": {
+        "gmem": ("chapter01_gmem", "gmem-loop", 810, 1, {}),
+        "smem": ("chapter02_smem", "smem-loop", 955, 1, {}),
+        "smem_unrolled": ("chapter02_smem", "smem-unrolled", 1490, 1, {}),
+        "smem_stride": ("chapter02_smem", "smem-stride", 3350, 1, {}),
+    },
+    "chapter05_unroll4": {
+        "smem": ("chapter02_smem", "smem-loop", 955, 1, {}),
+        "first_add": ("chapter05_unroll4", "first-add", 1760, 2, {}),
+        **{
+            f"unroll{factor}": (
+                "chapter05_unroll4",
+                "unroll-factor",
+                {1: 950, 2: 1770, 4: 3140, 8: 4190, 16: 4210}[factor],
+                factor,
+                {"unroll": factor},
+            )
+            for factor in (1, 2, 4, 8, 16)
+        },
+        "last_warp_sync": ("chapter05_unroll4", "last-warp-sync", 3640, 4, {}),
+        "last_warp_shuffle": ("chapter05_unroll4", "last-warp-shuffle", 3700, 4, {}),
+        "complete": ("chapter05_unroll4", "complete-unroll", 3990, 4, {}),
+    },
+}
+
+
+def _run(
+    variant: str,
+    origin: str,
+    region: str | None,
+    n: int,
+    block: int,
+    repeat: int,
+    time_us: float,
+    *,
+    blocks_of_data: int = 1,
+    params: dict[str, Any] | None = None,
+    samples: int = 25,
+    clock: str = "events",
+    cache: str = "cold",
+) -> dict[str, Any]:
+    params = params or {}
+    seed = f"{variant} {n} {block} {repeat} {sorted(params.items())}"
+    noise = random.Random(seed)
+    times = [round(time_us * (1 + abs(noise.gauss(0, 0.006))), 3) for _ in range(samples)]
+    ordered = sorted(times)
+    median = round(statistics.median(times), 3)
+    grid = max(1, -(-n // (block * blocks_of_data)))
+    read, written = 4 * n, 4 * grid
+    return {
+        "variant": variant,
+        "from": origin,
+        "region": region,
+        "legacy": False,
+        "n": n,
+        "block": block,
+        "params": params,
+        "repeat": repeat,
+        "grid": grid,
+        "shared_bytes": 4 * block,
+        "registers": 16,
+        "local_bytes": 0,
+        "bytes_read": read,
+        "bytes_written": written,
+        "samples_us": times,
+        "median_us": median,
+        "median_ci_us": [ordered[7], ordered[17]] if samples >= 20 else None,
+        "p25_us": ordered[samples // 4],
+        "p75_us": ordered[3 * samples // 4],
+        "min_us": ordered[0],
+        "gb_per_s": round((read + written) / median * 1e-3, 2),
+        "stopped_by": "interval",
+        "cache": cache,
+        "clock": clock,
+        "verified": True,
+        "kernel_hash": None,
+    }
+
+
+def _time(rate: float, n: int, block: int) -> float:
+    # A launch's few microseconds, then bytes at the kernel's rate; blocks far from 256 do worse.
+    away = abs(block.bit_length() - (256).bit_length())
+    return 3.0 + 4 * n / rate * 1e-3 * (1 + 0.12 * away * (1 + away / 3))
+
+
+def _sweeps() -> list[tuple[int, int]]:
+    sizes = [(2**power, 256) for power in range(10, 31)]
+    return sizes + [(2**28, 2**power) for power in range(5, 11) if power != 8]
+
+
+def _ladder_runs(chapter: str, speed: float) -> list[dict[str, Any]]:
+    return [
+        _run(
+            variant,
+            origin,
+            region,
+            n,
+            block,
+            repeat,
+            _time(rate * speed, n, block),
+            blocks_of_data=factor,
+            params=params,
+        )
+        for repeat in (0, 1)
+        for variant, (origin, region, rate, factor, params) in _VARIANTS[chapter].items()
+        for n, block in _sweeps()
+    ]
+
+
+def _timing_runs(speed: float) -> list[dict[str, Any]]:
+    slow, fast = ("chapter02_smem", "smem-loop"), ("chapter05_unroll4", "unroll-factor")
+    runs = []
+
+    def add(*args: Any, cache: str = "cold", **more: Any) -> None:
+        params = {**more.pop("params", {}), "cache": cache}
+        runs.append(_run(*args, cache=cache, params=params, **more))
+
+    for repeat in (0, 1):
+        base = _time(955 * speed, 2**24, 256)
+        add("first_launch", *slow, 2**24, 256, repeat, 9000.0, samples=1, clock="host")
+        add("host_clock", *slow, 2**24, 256, repeat, base + 8, clock="host")
+        add("debug_build", *slow, 2**24, 256, repeat, base * 6.1)
+        for name, kernel, rate in (("", slow, 955.0), ("fast_", fast, 4190.0)):
+            for n in (2**power for power in range(10, 31)):
+                time = _time(rate * speed, n, 256)
+                write_back = min(4 * n, 50e6) / 4900e3 * (1 if name else 0.4)
+                in_l2 = 3.0 + (time - 3.0) * (0.6 if name else 0.95) if 4 * n < 62e6 else time
+                at = (*kernel, n, 256, repeat)
+                add(f"{name}after_write", *at, time + write_back, cache="dirty")
+                add(f"{name}after_read", *at, time)
+                add(f"{name}warm", *at, in_l2, cache="warm")
+        add("empty_launch", "chapter00_timing", "empty-kernel", 2**24, 256, repeat, 2.88)
+        for n in (2**power for power in range(10, 31)):
+            at = ("chapter00_timing", "pointer-chase", n, 1, repeat)
+            share = min(n / 4096, 1)  # of the hops that meet an element for the first time
+            hops = {"hops": 4096}
+            add("pointer_chase", *at, (270 + 420 * share) * 4.096, params=hops)
+            add("pointer_chase_l2", *at, 270 * 4.096, cache="warm", params=hops)
+    return runs
+
+
+def chapter_data(chapter: str, speed: float = 1.0, device: str = "") -> dict[str, Any]:
+    """One chapter's file."""
+    return {
+        "schema": 1,
+        "chapter": chapter,
+        "commands": [["./run", "--sweep", "n", "--json", "x.json"]],
+        "device": {**DEVICE, **({"name": device} if device else {})},
+        "driver": "13.0",
+        "toolkit": "13.0.88",
+        "host_compiler": "GNU 13.3.0",
+        "flags": "-O3 -lineinfo",
+        "architectures": "75-virtual;90-virtual;90-real",
+        "seed": 2018,
+        "cache": "cold",
+        "source": {"commit": "0123456789abcdef0123456789abcdef01234567", "dirty": False},
+        "date": "2026-01-02T03:04:05Z",
+        "clocks": None,
+        "runs": _timing_runs(speed)
+        if chapter == "chapter00_timing"
+        else _ladder_runs(chapter, speed),
+    }
+
+
+def _counters(device: str) -> dict[str, Any]:
+    n, block = 2**24, 256
+    runs = []
+    for chapter, variants in _VARIANTS.items():
+        for variant, (_, _, _, factor, params) in variants.items():
+            grid = 132 * 8 if variant == "smem_stride" else n // (block * factor)
+            counts = patterns.derived_counts(variant, n, block, grid)
+            assert counts is not None
+            metrics = {
+                recorded.COUNTER_ALIASES[name]: float(getattr(counts, name))
+                for name in counts.__dataclass_fields__
+            }
+            launch = {
+                "kernel": variant,
+                "grid": [grid, 1, 1],
+                "block": [block, 1, 1],
+                "metrics": metrics,
+            }
+            runs.append(
+                {
+                    "chapter": chapter,
+                    "variant": variant,
+                    "n": n,
+                    "block": block,
+                    "params": params,
+                    "command": f"ncu --csv ./run --once --variant {variant}",
+                    "launches": [launch],
+                }
+            )
+    data = chapter_data("chapter01_gmem", device=device)
+    kept = {key: data[key] for key in ("schema", "device", "driver", "toolkit", "source", "date")}
+    return {**kept, "ncu": "2025.3.1", "metrics": sorted(metrics), "runs": runs}
+
+
+def _sanitizer(device: str) -> dict[str, Any]:
+    data = chapter_data("chapter01_gmem", device=device)
+    kept = {key: data[key] for key in ("schema", "device", "driver", "toolkit", "source", "date")}
+    runs: list[dict[str, Any]] = [
+        {
+            "chapter": "chapter01_gmem",
+            "variant": "gmem",
+            "n": 2**20 - 3,
+            "block": 256,
+            "tool": tool,
+            "command": f"compute-sanitizer --tool {tool} ./run --once --variant gmem",
+            "exit": 0,
+            "findings": 0,
+            "messages": [],
+        }
+        for tool in ("memcheck", "racecheck")
+    ]
+    return {**kept, "runs": runs}
+
+
+@functools.cache
+def _files(speed: float, device: str) -> dict[str, str]:
+    files = {"counters.json": json.dumps(_counters(device))}
+    files["sanitizer.json"] = json.dumps(_sanitizer(device))
+    for chapter in ("chapter00_timing", *_VARIANTS):
+        files[f"{chapter}.json"] = json.dumps(chapter_data(chapter, speed, device))
+        files[f"{chapter}.txt"] = "$ ./run\nmade up\n"
+    return files
+
+
+def write_set(folder: Path, *, speed: float = 1.0, device: str = "") -> Path:
+    """A whole set: four chapters' times and console texts, counters, the sanitizer's words."""
+    folder.mkdir(parents=True)
+    for name, text in _files(speed, device).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def write_root(root: Path) -> Path:
+    """A repository's root with a reference set under figures/data, and no chapters."""
+    write_set(root / "figures" / "data" / recorded.REFERENCE)
+    return root

@@ -1,0 +1,188 @@
+"""Access patterns: they add up what their kernels add up, and cost what the kernels cost."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from figures import patterns, recorded
+from figures.patterns import GLOBAL, LOAD, SHARED, STORE, Access, Counts
+
+BLOCKS = (1, 2, 31, 32, 33, 100, 256)
+SIZES = (1, 31, 33, 256, 1000, 1025)
+
+Kernel = Callable[[int, int, int], Iterator[Access]]
+
+# name: the pattern, blocks of the input that a thread block folds
+KERNELS: dict[str, tuple[Kernel, int]] = {
+    "gmem": (patterns.gmem, 1),
+    "smem": (patterns.smem, 1),
+    "smem_unrolled": (patterns.smem_unrolled, 1),
+    **{f"unroll{f}": (partial(patterns.unroll, factor=f), f) for f in (2, 4, 8)},
+    "smem_stride": (partial(patterns.smem_stride, grid=3), 0),
+}
+
+
+def _grid(n: int, block: int, factor: int) -> int:
+    return -(-n // (block * factor)) if factor else 3
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_following_a_pattern_adds_up_the_array(name: str, block: int) -> None:
+    kernel, factor = KERNELS[name]
+    for n in SIZES:
+        values = [random.Random(n).randrange(256) for _ in range(n)]
+        grid = _grid(n, block, factor)
+        partials = [-1] * grid  # poisoned, so that a block that writes nothing is seen
+        source = "data" if name == "gmem" else "in"
+        arrays = {source: list(values), "tile": [-1] * block, "partial": partials}
+        for index in range(grid):
+            patterns.follow(kernel(n, block, index), arrays)
+        assert sum(partials) == sum(values), f"n = {n}"
+
+
+@pytest.mark.parametrize("block", (1, 2, 16, 32, 64, 256))
+def test_the_shuffled_end_leaves_its_last_values_to_the_lanes(block: int) -> None:
+    accesses = list(patterns.unroll(4 * block, block, 0, factor=4, finish=patterns.SHUFFLE))
+    arrays = {"in": list(range(4 * block)), "tile": [-1] * block, "partial": [-1]}
+    patterns.follow([a for a in accesses if a.array != "partial"], arrays)
+    # What the last warp's lanes loaded is what they then exchange.
+    last = [a.index for a in accesses if a.space == SHARED and a.level == accesses[-1].level]
+    assert len(last) == min(block, patterns.WARP)
+    assert sum(arrays["tile"][i] for i in last) == sum(range(4 * block))
+
+
+def test_one_shuffle_tree_reaches_every_lane() -> None:
+    values = list(range(patterns.WARP))
+    for offset in (16, 8, 4, 2, 1):
+        values = [v + values[patterns.shuffle_partner(t, offset)] for t, v in enumerate(values)]
+    assert values == [sum(range(patterns.WARP))] * patterns.WARP
+
+
+@pytest.mark.parametrize("block", (2, 8, 256, 1024))
+def test_gmem_reads_as_often_as_the_page_derives(block: int) -> None:
+    # Two loads for each of the block's additions, and one for the result.
+    loads = [a for a in patterns.gmem(block, block, 0) if a.kind == LOAD]
+    assert len(loads) == 2 * (block - 1) + 1
+
+
+@pytest.mark.parametrize("n", (1, 100, 256, 1000))
+def test_smem_reads_each_element_once(n: int) -> None:
+    loads = [
+        a.index
+        for index in range(-(-n // 256))
+        for a in patterns.smem(n, 256, index)
+        if (a.space, a.kind) == (GLOBAL, LOAD)
+    ]
+    assert loads == list(range(n))
+
+
+def test_a_step_never_reads_what_the_same_step_writes() -> None:
+    # Within a level only a barrier orders threads, so no thread may read another's new value.
+    kernels: tuple[Kernel, ...] = (patterns.gmem, patterns.smem)
+    for kernel in kernels:
+        for block in BLOCKS:
+            accesses = list(kernel(block, block, 0))
+            for level in range(1, max(a.level for a in accesses)):
+                here = [a for a in accesses if a.level == level]
+                written = {a.index: a.thread for a in here if a.kind == STORE}
+                for a in here:
+                    if a.kind == LOAD:
+                        assert written.get(a.index, a.thread) == a.thread
+
+
+# ----------------------------------------------------------------------------------- costs
+
+
+def _request(offsets: list[int], space: str = GLOBAL, width: int = 4) -> list[Access]:
+    return [
+        Access(0, 0, 0, lane, space, LOAD, "x", offset, width)
+        for lane, offset in enumerate(offsets)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stride", "first", "sectors"),
+    [(1, 0, 4), (2, 0, 8), (8, 0, 32), (33, 0, 32), (0, 0, 1), (1, 1, 5), (1, 8, 4)],
+)
+def test_sectors_of_a_strided_warp(stride: int, first: int, sectors: int) -> None:
+    assert patterns.sectors(_request([first + stride * lane for lane in range(32)])) == sectors
+
+
+def test_an_access_across_two_sectors_touches_both() -> None:
+    assert patterns.sectors([Access(0, 0, 0, 0, GLOBAL, LOAD, "x", 1, 24)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("stride", "conflicts"), [(1, 0), (2, 1), (4, 3), (16, 15), (32, 31), (33, 0), (0, 0), (3, 0)]
+)
+def test_bank_conflicts_of_a_strided_warp(stride: int, conflicts: int) -> None:
+    request = _request([stride * lane for lane in range(32)], SHARED)
+    assert patterns.bank_conflicts(request) == conflicts
+    assert patterns.wavefronts(request) == conflicts + 1
+
+
+def test_bytes_side_by_side_do_not_conflict() -> None:
+    assert patterns.bank_conflicts(_request(list(range(32)), SHARED, width=1)) == 0
+
+
+def test_a_request_of_no_lane_costs_nothing() -> None:
+    assert patterns.count([]) == Counts()
+    assert patterns.bank_conflicts([]) == 0
+
+
+def test_wide_shared_accesses_are_not_guessed() -> None:
+    with pytest.raises(ValueError, match="8-byte"):
+        patterns.wavefronts(_request([0], SHARED, width=8))
+
+
+@pytest.mark.parametrize("block", (32, 33, 100, 256))
+@pytest.mark.parametrize("n", (1, 1000, 4096, 10_001))
+@pytest.mark.parametrize(
+    "variant",
+    ("gmem", "smem", "smem_unrolled", "smem_stride", "first_add", "unroll4", "complete"),
+)
+def test_derived_counts_equal_those_of_every_block(variant: str, n: int, block: int) -> None:
+    more: dict[str, tuple[Kernel, int]] = {
+        "first_add": (partial(patterns.unroll, factor=2), 2),
+        "complete": (partial(patterns.unroll, factor=4, finish=patterns.SHUFFLE), 4),
+    }
+    kernel, factor = (KERNELS | more)[variant]
+    grid = _grid(n, block, factor)
+    counted = sum((patterns.count(kernel(n, block, i)) for i in range(grid)), Counts())
+    assert patterns.derived_counts(variant, n, block, grid) == counted
+    assert counted.global_load_sectors > 0
+
+
+def test_no_count_is_derived_for_what_has_no_pattern() -> None:
+    assert patterns.derived_counts("smem_classic", 1024, 256, 4) is None
+
+
+def test_the_hardware_counted_what_is_derived(repository: Path) -> None:
+    books = recorded.open_books(repository)
+    if not books.reference.counters:
+        pytest.skip("no counters are recorded yet")
+    compared = 0
+    for run in books.reference.counters["runs"]:
+        grid = run["launches"][0]["grid"][0]
+        derived = patterns.derived_counts(run["variant"], run["n"], run["block"], grid)
+        name = (run["chapter"], run["variant"], run["n"], run["block"])
+        if derived is None or recorded.stale(books.run(*name[:2], only=recorded.REFERENCE)):
+            continue
+        found = books.counters(*name, only=recorded.REFERENCE)
+        for field in derived.__dataclass_fields__:
+            if field.endswith("conflicts"):
+                continue
+            measured = recorded.counter(found, field)
+            if field.endswith("wavefronts"):
+                # A busy SM now and then makes a shared access wait its turn, and counts that as
+                # a conflict and a wavefront more; what is left is the pattern's.
+                measured -= recorded.counter(found, field.replace("wavefronts", "conflicts"))
+            assert measured == getattr(derived, field), f"{name} {field}"
+            compared += 1
+    assert compared, "every kernel has changed since its counters were recorded"

@@ -1,0 +1,355 @@
+"""Pictures: the same bytes from the same data, and words that follow the data."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from figures import diagrams, draw, plots, recorded, style
+from figures.picture import MissingData, View, bytes_text, short_size, significant, time_text
+from figures.recorded import Books
+from figures.tests import synthetic
+
+CHAPTERS = ("chapter00_timing", "chapter01_gmem", "chapter02_smem", "chapter05_unroll4")
+NAMES = [*plots.plots(CHAPTERS), *diagrams.FIGURES]
+
+
+def test_the_registry_has_what_the_guide_asks_for(root: Path) -> None:
+    wanted = {"ladder", "chapter00_methods", "chapter00_l2", "chapter00_latency"}
+    wanted |= {"chapter01_time", "chapter02_time", "chapter05_time", "chapter05_unroll"}
+    wanted |= {f"chapter{c}_{kind}" for c in ("01", "02", "05") for kind in ("bandwidth", "blocks")}
+    wanted |= {"chapter01_counters", "chapter02_counters", "primer_machine", "grid_to_elements"}
+    wanted |= {"tree_gmem", "tree_smem", "unroll_fold", "warp_shuffle", "grid_stride"}
+    assert wanted <= set(draw.figures(root))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_picture_says_what_it_shows(name: str, root: Path, books: Books) -> None:
+    picture, drawn_from = draw.make(name, root, books)
+    assert len(picture.alt) > 60
+    assert picture.alt.endswith(".")
+    assert picture.caption.endswith(".")
+    assert picture.table.rows
+    assert all(len(row) == len(picture.table.columns) for row in picture.table.rows)
+    said = draw.words(picture, drawn_from)
+    if drawn_from:
+        assert "Made-up GPU" in picture.alt, "a comparison names its device"
+        assert said["provenance"] == "Made-up GPU, 2026-01-02, commit 0123456"
+        assert picture.runs
+    else:
+        assert said["provenance"] is None
+
+
+@pytest.fixture(scope="module")
+def drawn(root: Path, books: Books) -> Callable[[str], dict[str, str]]:
+    """Draws a picture the first time that it is asked for."""
+
+    @functools.cache
+    def of(name: str) -> dict[str, str]:
+        return draw.drawings(name, draw.make(name, root, books)[0])
+
+    return of
+
+
+Drawn = Callable[[str], dict[str, str]]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_data_give_the_same_bytes(
+    name: str, root: Path, books: Books, drawn: Drawn
+) -> None:
+    once = drawn(name)
+    assert once == draw.drawings(name, draw.make(name, root, books)[0])
+    assert set(once) == {f"{name}-light.svg", f"{name}-dark.svg"}
+    for text in once.values():
+        assert "<text" in text, "letters stay letters"
+        assert "dc:date" not in text
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_another_process_draws_the_same_bytes(
+    seed: str, root: Path, drawn: Drawn, tmp_path: Path, repository: Path
+) -> None:
+    # The order of sets and dictionaries must not show, nor a reader's own matplotlibrc.
+    command = ["--out", str(tmp_path / "out"), "--root", str(root), "--only", "ladder", "tree_smem"]
+    (tmp_path / "matplotlibrc").write_text("font.size: 30\nlines.linewidth: 9\n")
+    subprocess.run(
+        [sys.executable, "-m", "figures.draw", *command],
+        check=True,
+        cwd=repository,
+        env={**os.environ, "PYTHONHASHSEED": seed, "MATPLOTLIBRC": str(tmp_path)},
+    )
+    for name, text in {**drawn("ladder"), **drawn("tree_smem")}.items():
+        assert (tmp_path / "out" / name).read_text() == text
+
+
+def _coloured_text(svg: str) -> set[str]:
+    return set(re.findall(r"<text style=\"[^\"]*fill: (#[0-9a-f]{6})", svg))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_letters_stand_out_from_the_page(name: str, drawn: Drawn) -> None:
+    files = drawn(name)
+    for theme in style.THEMES:
+        colours = _coloured_text(files[f"{name}-{theme.name}.svg"])
+        assert colours
+        for colour in colours:
+            if colour == theme.background:
+                continue  # letters on a rung, whose colours are tested below
+            assert style.contrast(colour, theme.background) >= style.WRITTEN, colour
+
+
+@pytest.mark.parametrize("theme", style.THEMES, ids=lambda theme: theme.name)
+def test_colours_stand_out(theme: style.Theme) -> None:
+    for hue in style.OKABE_ITO:
+        assert style.contrast(theme.drawn(hue), theme.background) >= style.DRAWN
+        assert style.contrast(theme.written(hue), theme.background) >= style.WRITTEN
+        for share in (0.75, 0.8, 0.82, 0.6):
+            assert style.contrast(theme.ink, theme.tint(hue, share)) >= style.WRITTEN
+    for colour in (theme.ink, theme.muted):
+        assert style.contrast(colour, theme.background) >= style.WRITTEN
+
+
+def test_contrast_is_wcags() -> None:
+    assert style.contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert style.contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+# ------------------------------------------------------------------------ words follow data
+
+
+def _view(root: Path) -> View:
+    books = recorded.open_books(root)
+    return View(books, books.reference)
+
+
+def _change(root: Path, chapter: str, variant: str, factor: float) -> None:
+    """Makes one variant's times that much longer."""
+    path = root / "figures/data" / recorded.REFERENCE / f"{chapter}.json"
+    data = json.loads(path.read_text())
+    for run in data["runs"]:
+        if run["variant"] == variant:
+            for name in ("samples_us", "median_us", "median_ci_us", "p25_us", "p75_us", "min_us"):
+                old = run[name]
+                run[name] = [t * factor for t in old] if isinstance(old, list) else old * factor
+            useful = run["bytes_read"] + run["bytes_written"]
+            run["gb_per_s"] = useful / run["median_us"] * 1e-3
+    path.write_text(json.dumps(data))
+
+
+def test_the_fastest_is_computed(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path)
+    assert "smem_stride is the fastest" in plots.chapter_time(_view(root), "chapter02_smem").alt
+    _change(root, "chapter02_smem", "gmem", 0.05)
+    assert "gmem is the fastest" in plots.chapter_time(_view(root), "chapter02_smem").alt
+
+
+def test_what_cannot_be_told_apart_shares_the_lead(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path)
+    path = root / "figures/data" / recorded.REFERENCE / "chapter01_gmem.json"
+    data = json.loads(path.read_text())
+    for run in data["runs"]:  # in the second recording alone the two are level
+        if run["repeat"]:
+            run["median_ci_us"] = [run["min_us"] / 9, run["p75_us"] * 9]
+    path.write_text(json.dumps(data))
+    alt = plots.chapter_time(_view(root), "chapter01_gmem").alt
+    assert "gmem and gmem_unrolled share the lead" in alt
+
+
+def test_the_ladder_ends_in_the_fastest(books: Books) -> None:
+    table = plots.ladder(View(books, books.reference)).table
+    rate = table.columns.index("GB/s")
+    rates = [row[rate] for row in table.rows]
+    assert rates == sorted(rates)
+    fastest = max(
+        run["gb_per_s"]
+        for chapter in CHAPTERS[1:]
+        for run in books.reference.chapters[chapter].runs
+        if (run["n"], run["block"], run["repeat"]) == (2**28, 256, 0)
+    )
+    assert rates[-1] == round(fastest, 1)
+
+
+def test_a_derived_count_that_is_off_is_said(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path)
+    assert (
+        "equals the measured one exactly"
+        in plots.chapter_counters(_view(root), "chapter02_smem").alt
+    )
+    path = root / "figures/data" / recorded.REFERENCE / "counters.json"
+    data = json.loads(path.read_text())
+    for run in data["runs"]:
+        if (run["chapter"], run["variant"]) == ("chapter02_smem", "smem"):
+            metric = recorded.COUNTER_ALIASES["global_load_sectors"]
+            run["launches"][0]["metrics"][metric] += 1
+    path.write_text(json.dumps(data))
+    alt = plots.chapter_counters(_view(root), "chapter02_smem").alt
+    assert "differs from the measured one for smem." in alt
+
+
+def test_a_changed_kernel_shows_in_the_provenance(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path)
+    path = root / "figures/data" / recorded.REFERENCE / "chapter01_gmem.json"
+    data = json.loads(path.read_text())
+    for run in data["runs"]:
+        if run["variant"] == "gmem":
+            run["kernel_hash"] = "0" * 16
+    path.write_text(json.dumps(data))
+    (root / "chapters/chapter01_gmem").mkdir(parents=True)
+    picture, drawn_from = draw.make("chapter01_time", root, recorded.open_books(root))
+    provenance = draw.words(picture, drawn_from)["provenance"]
+    assert provenance.endswith("; measured on an earlier form of gmem")
+
+
+def test_a_smaller_card_is_drawn_at_the_size_it_has(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path)
+    for path in (root / "figures/data" / recorded.REFERENCE).glob("chapter*.json"):
+        data = json.loads(path.read_text())
+        data["runs"] = [run for run in data["runs"] if run["n"] <= 2**26]
+        path.write_text(json.dumps(data))
+    view = _view(root)
+    assert "2²⁶" in plots.ladder(view).alt
+    with pytest.raises(MissingData, match="one block size only"):
+        plots.chapter_blocks(view, "chapter01_gmem")
+
+
+# --------------------------------------------------------------------------- the local set
+
+
+def test_the_local_set_takes_over_and_the_reference_is_named(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path)
+    (root / "chapters/chapter02_smem").mkdir(parents=True)
+    synthetic.write_set(root / "figures/data/local", speed=0.3, device="Reader's GPU")
+    picture, drawn_from = draw.make("chapter02_time", root, recorded.open_books(root))
+    assert drawn_from == recorded.LOCAL
+    local, _, reference = picture.alt.partition(" The book's own: ")
+    assert local.startswith("On Reader's GPU")
+    assert reference.startswith("On Made-up GPU")
+    # The README's picture is the reference's in any case.
+    before = draw.cover(recorded.open_books(synthetic.write_root(tmp_path / "other")))
+    assert draw.cover(recorded.open_books(root)) == before
+
+
+def test_a_figure_the_local_set_cannot_draw_is_the_references(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path)
+    (root / "chapters/chapter02_smem").mkdir(parents=True)
+    local = synthetic.write_set(root / "figures/data/local", device="Reader's GPU")
+    (local / "counters.json").unlink()
+    picture, drawn_from = draw.make("chapter02_counters", root, recorded.open_books(root))
+    assert drawn_from == recorded.REFERENCE
+    assert picture.alt.startswith("On Made-up GPU")
+
+
+# -------------------------------------------------------------------------- the command line
+
+
+def test_the_command_draws_and_then_leaves_alone(root: Path, tmp_path: Path) -> None:
+    command = ["--out", str(tmp_path), "--root", str(root), "--only", "tree_gmem", "chapter01_time"]
+    assert draw.main(command) == 0
+    files = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert len(files) == 6
+    assert draw.main(command) == 0
+    assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == files
+
+
+def test_a_drawing_that_went_missing_is_made_again(root: Path, tmp_path: Path) -> None:
+    command = ["--out", str(tmp_path), "--root", str(root), "--only", "tree_gmem"]
+    assert draw.main(command) == 0
+    (tmp_path / "tree_gmem-dark.svg").unlink()
+    assert draw.main(command) == 0
+    assert (tmp_path / "tree_gmem-dark.svg").exists()
+
+
+def test_changed_data_are_drawn_again(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path / "root")
+    (root / "chapters/chapter01_gmem").mkdir(parents=True)
+    out = tmp_path / "out"
+    command = ["--out", str(out), "--root", str(root), "--only", "chapter01_time"]
+    assert draw.main(command) == 0
+    before = (out / "chapter01_time-light.svg").read_text()
+    _change(root, "chapter01_gmem", "gmem", 2)
+    assert draw.main(command) == 0
+    assert (out / "chapter01_time-light.svg").read_text() != before
+
+
+def test_missing_data_skip_a_figure_unless_strict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    command = ["--out", str(out), "--root", str(tmp_path), "--only", "ladder", "tree_gmem"]
+    out.mkdir()
+    (out / "ladder-light.svg").write_text("from an earlier time")
+    assert draw.main(command) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1
+    assert said[0].startswith("figures: ladder not drawn: ")
+    assert sorted(path.name for path in out.iterdir()) == [
+        "tree_gmem-dark.svg",
+        "tree_gmem-light.svg",
+        "tree_gmem.json",
+    ]
+    assert draw.main([*command, "--strict"]) == 1
+
+
+def test_an_unknown_figure_is_refused(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["--out", str(tmp_path), "--root", str(root), "--only", "tree"]
+    assert draw.main(command) == 1
+    assert "no figure 'tree'" in capsys.readouterr().err
+
+
+def test_a_broken_reference_fails_the_drawing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = synthetic.write_root(tmp_path)
+    (root / "figures/data" / recorded.REFERENCE / "chapter01_gmem.json").write_text("{")
+    assert draw.main(["--out", str(tmp_path / "out"), "--root", str(root)]) == 1
+    assert "chapter01_gmem.json" in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_is_named(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    command = ["--out", str(tmp_path / "file" / "out"), "--root", str(root), "--only", "tree_gmem"]
+    assert draw.main(command) == 1
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_the_readmes_picture_is_that_of_the_recording(repository: Path) -> None:
+    committed = repository / "figures/ladder-light.svg"
+    if not committed.exists():
+        pytest.skip("the README's picture is not drawn yet: python -m figures.draw --readme")
+    for name, text in draw.cover(recorded.open_books(repository)).items():
+        found = (repository / "figures" / name).read_text(encoding="utf-8")
+        assert found == text, f"{name} is out of date: python -m figures.draw --readme"
+
+
+# ----------------------------------------------------------------------------------- words
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(4.19, "4.19"), (74.62, "74.6"), (811.2, "811"), (4190.3, "4190"), (0.5, "0.50"), (0, "0")],
+)
+def test_numbers_keep_three_digits(value: float, text: str) -> None:
+    assert significant(value) == text
+
+
+def test_units_follow_the_size() -> None:
+    assert (time_text(74.62), time_text(1331.2)) == ("74.6 µs", "1.33 ms")
+    assert (bytes_text(62914560), bytes_text(500), bytes_text(3 * 2**29)) == (
+        "60 MiB",
+        "500 bytes",
+        "1.5 GiB",
+    )
+    assert (short_size(2**24), short_size(1024), short_size(1000)) == ("16M", "1K", "1000")

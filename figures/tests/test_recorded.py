@@ -1,0 +1,333 @@
+"""Recorded runs: every fault refused with a message that names it, every question answered."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from figures import recorded
+from figures.recorded import Books, BrokenLocalSet, DataError, NoSuchRun
+from figures.regions import region_hash
+from figures.tests import synthetic
+
+Edit = Callable[[dict[str, Any]], None]
+Faulty = Callable[[Edit], Path]
+FIRST = "chapter01_gmem/gmem n=1024 block=256 repeat 0"
+
+
+def _set(field: str, value: Any) -> Edit:
+    def edit(data: dict[str, Any]) -> None:
+        data["runs"][0][field] = value
+
+    return edit
+
+
+def _drop(field: str) -> Edit:
+    def edit(data: dict[str, Any]) -> None:
+        del data["runs"][0][field]
+
+    return edit
+
+
+def _first_sample(value: Any) -> Edit:
+    def edit(data: dict[str, Any]) -> None:
+        data["runs"][0]["samples_us"][0] = value
+
+    return edit
+
+
+def _interval(low: float, high: float) -> Edit:
+    return _set("median_ci_us", [low, high])
+
+
+@pytest.mark.parametrize(
+    ("edit", "field", "words"),
+    [
+        (_drop("verified"), "verified", "missing"),
+        (_drop("median_us"), "median_us", "missing"),
+        (_drop("kernel_hash"), "kernel_hash", "missing"),
+        (_set("verified", False), "verified", "not verified"),
+        (_set("median_us", math.nan), "median_us", "nan is not a number"),
+        (_set("p25_us", math.inf), "p25_us", "inf is not a number"),
+        (_first_sample(math.nan), "samples_us[0]", "nan is not a number"),
+        (_first_sample(-1.0), "samples_us[0]", "-1.0 is no time"),
+        (_first_sample(0), "samples_us[0]", "0 is no time"),
+        (_first_sample("3"), "samples_us[0]", "'3' is not a number"),
+        (_set("median_us", -4.0), "median_us", "-4.0 is no time"),
+        (_set("min_us", 0), "min_us", "0 is no time"),
+        (_set("median_us", 99.0), "median_us", "99.0 where its samples have"),
+        (_set("min_us", 1.0), "min_us", "1.0 where its samples have"),
+        (_set("p25_us", 99.0), "p25_us", "lies above the median"),
+        (_set("p75_us", 1.0), "p75_us", "lies below the median"),
+        (_interval(99.0, 99.5), "median_ci_us[0]", "lies above the median"),
+        (_set("gb_per_s", 77.0), "gb_per_s", "77.0 where bytes over median make"),
+        (_set("samples_us", []), "samples_us", "[]"),
+        (_set("block", 4096), "block", "4096"),
+        (_set("n", -1), "n", "-1"),
+        (_set("n", 10.5), "n", "10.5"),
+        (_set("registers", "many"), "registers", "'many'"),
+    ],
+)
+def test_a_faulty_run_is_named(faulty: Faulty, edit: Edit, field: str, words: str) -> None:
+    folder = faulty(edit)
+    with pytest.raises(DataError) as caught:
+        recorded.load_set(folder)
+    message = str(caught.value)
+    assert message.startswith(str(folder / "chapter01_gmem.json"))
+    assert "chapter01_gmem/gmem" in message
+    assert f"field '{field}'" in message
+    assert words in message
+
+
+def test_the_run_is_named_in_full(faulty: Faulty) -> None:
+    with pytest.raises(DataError, match=FIRST):
+        recorded.load_set(faulty(_set("verified", False)))
+
+
+def test_a_sound_set_is_taken(faulty: Faulty) -> None:
+    loaded = recorded.load_set(faulty(lambda data: None))
+    assert len(loaded.chapters["chapter01_gmem"].runs) == 3
+
+
+def test_half_written_json_is_refused(faulty: Faulty) -> None:
+    folder = faulty(lambda data: None)
+    path = folder / "chapter01_gmem.json"
+    path.write_text(path.read_text()[:-200])
+    with pytest.raises(DataError, match=r"chapter01_gmem\.json: line 1, column \d+: not whole"):
+        recorded.load_set(folder)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "\xff"])
+def test_what_is_no_record_at_all_is_refused(faulty: Faulty, text: str) -> None:
+    folder = faulty(lambda data: None)
+    (folder / "chapter01_gmem.json").write_bytes(text.encode("latin-1"))
+    with pytest.raises(DataError, match=r"chapter01_gmem\.json"):
+        recorded.load_set(folder)
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None])
+def test_another_schema_version_is_refused(faulty: Faulty, version: Any) -> None:
+    with pytest.raises(DataError, match=r"field 'schema': version .* is unknown here"):
+        recorded.load_set(faulty(lambda data: data.update(schema=version)))
+
+
+def test_a_missing_schema_version_is_refused(faulty: Faulty) -> None:
+    with pytest.raises(DataError, match="field 'schema': missing"):
+        recorded.load_set(faulty(lambda data: data.pop("schema")))
+
+
+def test_a_run_recorded_twice_is_refused(faulty: Faulty) -> None:
+    with pytest.raises(DataError, match=f"{FIRST}: recorded twice"):
+        recorded.load_set(faulty(lambda data: data["runs"].append(data["runs"][0])))
+
+
+@pytest.mark.parametrize("field", ["device", "source", "date", "commands"])
+def test_provenance_must_be_whole(faulty: Faulty, field: str) -> None:
+    with pytest.raises(DataError, match=f"field '{field}': missing"):
+        recorded.load_set(faulty(lambda data: data.pop(field)))
+
+
+def test_a_shortened_commit_is_refused(faulty: Faulty) -> None:
+    with pytest.raises(DataError, match=r"source\.commit"):
+        recorded.load_set(faulty(lambda data: data["source"].update(commit="0123456")))
+
+
+def test_a_file_of_another_chapter_is_refused(faulty: Faulty) -> None:
+    with pytest.raises(DataError, match="field 'chapter'"):
+        recorded.load_set(faulty(lambda data: data.update(chapter="chapter02_smem")))
+
+
+def test_a_set_is_of_one_device(tmp_path: Path) -> None:
+    folder = synthetic.write_set(tmp_path / "set")
+    data = synthetic.chapter_data("chapter02_smem", device="Another GPU")
+    (folder / "chapter02_smem.json").write_text(json.dumps(data))
+    with pytest.raises(DataError, match=r"chapter02_smem.json: .*'Another GPU'.*'Made-up GPU'"):
+        recorded.load_set(folder)
+
+
+def test_console_output_begins_with_its_command(tmp_path: Path) -> None:
+    folder = synthetic.write_set(tmp_path / "set")
+    (folder / "chapter02_smem.txt").write_text("n = 3\n")
+    with pytest.raises(DataError, match=r"chapter02_smem\.txt: line 1"):
+        recorded.load_set(folder)
+
+
+def test_counters_are_checked_too(tmp_path: Path) -> None:
+    folder = synthetic.write_set(tmp_path / "set")
+    path = folder / "counters.json"
+    data = json.loads(path.read_text())
+    data["runs"][0]["launches"][0]["metrics"]["smsp__inst_executed.sum"] = -1
+    path.write_text(json.dumps(data))
+    with pytest.raises(DataError, match=r"counters.json: chapter01_gmem/gmem .*inst_executed"):
+        recorded.load_set(folder)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "field"),
+    [
+        ({"exit": 2, "findings": None}, "exit"),  # the check did not take place
+        ({"findings": None}, "findings"),
+        ({"tool": "othercheck"}, "tool"),
+    ],
+)
+def test_a_check_that_did_not_take_place_is_refused(
+    tmp_path: Path, spoil: dict[str, Any], field: str
+) -> None:
+    folder = synthetic.write_set(tmp_path / "set")
+    path = folder / "sanitizer.json"
+    data = json.loads(path.read_text())
+    data["runs"][0].update(spoil)
+    path.write_text(json.dumps(data))
+    with pytest.raises(DataError, match=f"sanitizer.json: chapter01_gmem/gmem .*'{field}'"):
+        recorded.load_set(folder)
+
+
+def test_an_unknown_set_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no such set"):
+        recorded.load_set(tmp_path / "nowhere")
+
+
+def test_made_up_files_fit_the_whole_schema(root: Path, repository: Path) -> None:
+    # load_set checks runs one by one for the sake of its messages; the schema as a whole is what
+    # others would check against, so it has to agree.
+    schema = json.loads((repository / "figures/data/schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for path in (root / "figures/data" / recorded.REFERENCE).glob("*.json"):
+        jsonschema.validate(json.loads(path.read_text()), schema)
+
+
+def test_every_committed_set_is_sound(repository: Path) -> None:
+    folders = [p for p in (repository / "figures/data").iterdir() if p.is_dir()]
+    committed = [p for p in folders if p.name != recorded.LOCAL]
+    if not committed:
+        pytest.skip("no set is recorded yet")
+    for folder in committed:
+        recorded.load_set(folder)
+
+
+# ------------------------------------------------------------------------------- questions
+
+
+def test_defaults_are_the_books(books: Books) -> None:
+    run = books.run("chapter02_smem", "smem").run
+    assert (run["n"], run["block"]) == (2**24, 256)
+
+
+def test_params_are_needed_only_where_they_tell_runs_apart(books: Books) -> None:
+    assert books.run("chapter05_unroll4", "unroll4").run["params"] == {"unroll": 4}
+    assert books.run("chapter05_unroll4", "unroll4", params={"unroll": "4"})
+
+
+def test_the_one_block_that_there_is_is_taken(books: Books) -> None:
+    assert books.run("chapter00_timing", "pointer_chase").run["block"] == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (("chapter05_unroll4", "unrol4"), "unroll4"),
+        (("chapter05_unroll", "unroll4"), "chapter05_unroll4"),
+        (("chapter02_smem", "smem", 1000), "nearest are 2^10"),
+        (("chapter02_smem", "smem", 2**28, 96), "nearest are 32, 64, 128"),
+        (("chapter05_unroll4", "unroll4", None, None, {"unroll": 3}), "only 4"),
+    ],
+)
+def test_a_question_without_answer_names_the_nearest(
+    books: Books, question: tuple[Any, ...], words: str
+) -> None:
+    with pytest.raises(NoSuchRun, match=words.replace("^", r"\^")):
+        books.run(*question)
+
+
+def test_counters_by_alias_and_by_name(books: Books) -> None:
+    found = books.counters("chapter02_smem", "smem")
+    by_alias = recorded.counter(found, "global_load_sectors")
+    assert by_alias == 2**24 * 4 / 32
+    assert by_alias == recorded.counter(found, recorded.COUNTER_ALIASES["global_load_sectors"])
+    with pytest.raises(NoSuchRun, match="near it: global_load_sectors"):
+        recorded.counter(found, "global_load_sector")
+
+
+def test_faster_needs_both_repeats_apart(books: Books) -> None:
+    fast = books.run("chapter05_unroll4", "complete", n=2**28)
+    slow = books.run("chapter05_unroll4", "unroll4", n=2**28)
+    assert recorded.faster(fast, slow)
+    assert not recorded.faster(slow, fast)
+    assert not recorded.faster(fast, fast)
+    once = recorded.Found(**{**vars(fast), "repeats": fast.repeats[:1]})
+    assert not recorded.faster(once, slow)
+
+
+def test_a_changed_kernel_is_stale(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path)
+    chapter = root / "chapters" / "chapter01_gmem"
+    chapter.mkdir(parents=True)
+    kernels = chapter / "kernels.cuh"
+    kernels.write_text("// begin gmem-loop\nint a;\n// end gmem-loop\n")
+    path = root / "figures/data" / recorded.REFERENCE / "chapter01_gmem.json"
+    data = json.loads(path.read_text())
+    for run in data["runs"]:
+        run["kernel_hash"] = region_hash("int a;")
+    path.write_text(json.dumps(data))
+    assert not recorded.stale(recorded.open_books(root).run("chapter01_gmem", "gmem"))
+    kernels.write_text("// begin gmem-loop\nint a;  // why\n// end gmem-loop\n")
+    assert not recorded.stale(recorded.open_books(root).run("chapter01_gmem", "gmem"))
+    kernels.write_text("// begin gmem-loop\nint b;\n// end gmem-loop\n")
+    assert recorded.stale(recorded.open_books(root).run("chapter01_gmem", "gmem"))
+
+
+def test_what_the_sanitizer_said_comes_tool_by_tool(books: Books) -> None:
+    found = books.sanitizer("chapter01_gmem", "gmem")
+    assert [each.run["tool"] for each in found] == ["memcheck", "racecheck"]
+    with pytest.raises(NoSuchRun, match="chapter01_gmem/nothing"):
+        books.sanitizer("chapter01_gmem", "nothing")
+
+
+# ------------------------------------------------------------------------------ the local set
+
+
+def _local(root: Path, **more: Any) -> Path:
+    return synthetic.write_set(root / "figures/data" / recorded.LOCAL, **more)
+
+
+def test_the_local_set_answers_first_and_the_reference_fills_in(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path)
+    local = _local(root, speed=0.5, device="Reader's GPU")
+    (local / "chapter02_smem.json").unlink()
+    books = recorded.open_books(root)
+    mine = books.run("chapter01_gmem", "gmem")
+    assert (mine.is_local, mine.device_name) == (True, "Reader's GPU")
+    theirs = books.run("chapter02_smem", "smem")
+    assert (theirs.is_local, theirs.device_name) == (False, "Made-up GPU")
+    only = books.run("chapter01_gmem", "gmem", only=recorded.REFERENCE)
+    assert not only.is_local
+    with pytest.raises(ValueError, match="different devices"):
+        recorded.faster(mine, theirs)
+
+
+def test_a_broken_local_set_is_reported_and_left_out(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path)
+    (_local(root) / "chapter01_gmem.json").write_text('{"schema": 1, "ch')
+    with pytest.warns(BrokenLocalSet, match=r"local/chapter01_gmem.json.*half-written"):
+        books = recorded.open_books(root)
+    assert books.local is None
+    assert books.run("chapter01_gmem", "gmem").set_name == recorded.REFERENCE
+
+
+def test_a_broken_reference_stops(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path)
+    path = root / "figures/data" / recorded.REFERENCE / "chapter01_gmem.json"
+    path.write_text("{")
+    with pytest.raises(DataError):
+        recorded.open_books(root)
+
+
+def test_before_the_first_recording_questions_have_no_answer(tmp_path: Path) -> None:
+    with pytest.raises(NoSuchRun, match="nothing is recorded"):
+        recorded.open_books(tmp_path).run("chapter01_gmem", "gmem")
