@@ -267,18 +267,20 @@ class Provenance:
     def text(self) -> str:
         """One line for a caption, e.g. 'NVIDIA H200, 2026-11-21, commit 0123456 (modified)'."""
         changed = " (modified)" if self.dirty else ""
-        return f"{self.device['name']}, {self.date[:10]}, commit {self.commit[:7]}{changed}"
+        commit = f"commit {self.commit[:7]}{changed}" if self.commit else "commit unknown"
+        return f"{self.device['name']}, {self.date[:10]}, {commit}"
 
 
 def _provenance(data: dict[str, Any], command: str = "") -> Provenance:
     if not command:
         command = "; ".join(" ".join(argv) for argv in data.get("commands", []))
+    source = data["source"] or {"commit": "", "dirty": False}
     return Provenance(
         device=data["device"],
         driver=data["driver"],
         toolkit=data["toolkit"],
-        commit=data["source"]["commit"],
-        dirty=data["source"]["dirty"],
+        commit=source["commit"],
+        dirty=source["dirty"],
         date=data["date"],
         command=command,
     )

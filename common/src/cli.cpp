@@ -78,7 +78,10 @@ DeviceRequest parse_device(std::string_view text) {
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += ", ";
+    text += word;
+  }
   return text;
 }
 
@@ -128,7 +131,7 @@ std::string examples(const ProgramDescription& program, const std::string& self)
   for (const auto& [command, what] : lines) width = std::max(width, command.size());
   std::string text = "Examples:\n";
   for (const auto& [command, what] : lines) {
-    text += "  " + command + std::string(width - command.size() + 3, ' ') + what + "\n";
+    text.append("  ").append(command).append(width - command.size() + 3, ' ').append(what) += "\n";
   }
   return text;
 }
@@ -250,6 +253,7 @@ std::size_t parse_count(std::string_view option, std::string_view text) {
 std::vector<std::string> nearest_names(std::string_view wanted,
                                        const std::vector<std::string>& names) {
   std::vector<std::pair<std::size_t, std::string>> ranked;
+  ranked.reserve(names.size());
   for (const std::string& name : names) ranked.emplace_back(edit_distance(wanted, name), name);
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -309,7 +313,7 @@ Options parse_options(int argc, const char* const* argv, const ProgramDescriptio
     options.samples = parse_between("--samples", *typed.samples, 1, 100000, kSamples);
   }
   if (typed.json) {
-    if (typed.json->empty()) {
+    if (typed.json->empty() || typed.json->starts_with("--")) {
       throw wrong_count("--json");
     }
     options.json = *typed.json;

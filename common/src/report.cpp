@@ -201,6 +201,8 @@ class Draft {
   }
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
+  Draft(Draft&&) = delete;
+  Draft& operator=(Draft&&) = delete;
   ~Draft() {
     if (descriptor_ >= 0) close(descriptor_);
     if (!renamed_) unlink(draft_.c_str());
@@ -242,9 +244,12 @@ double Run::gb_per_s() const {
 
 std::string table(const Session& session, const std::vector<Run>& runs) {
   // One unit for all rows: a column of times is read downwards.
-  const bool in_ms = std::all_of(runs.begin(), runs.end(), [](const Run& run) {
-    return run.summary.count == 0 || run.summary.median >= 1000;
-  });
+  double shortest = 0;
+  for (const Run& run : runs) {
+    const double median = run.summary.median;
+    if (median > 0 && (shortest == 0 || median < shortest)) shortest = median;
+  }
+  const bool in_ms = shortest >= 1000;
   const auto time = [in_ms](double us) { return in_ms ? fixed(us / 1000, 3) : fixed(us, 2); };
   const std::string unit = in_ms ? "ms" : "µs";
 
@@ -315,6 +320,7 @@ std::string list_text(const std::string& chapter, const std::vector<VariantInfo>
 
 std::string list_json(const std::string& chapter, const std::vector<VariantInfo>& variants) {
   std::vector<Json> list;
+  list.reserve(variants.size());
   for (const VariantInfo& v : variants) {
     list.push_back({{"name", v.name},
                     {"from", v.from},

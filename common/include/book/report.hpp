@@ -27,9 +27,9 @@ struct Run {
   unsigned block = 0;
   Params params;
   unsigned grid = 0;
-  std::size_t shared_bytes = 0;             ///< static and dynamic, a block
-  std::optional<int> registers;             ///< a thread; empty for several kernels
-  std::optional<std::size_t> local_bytes;   ///< a thread; empty for several kernels
+  std::size_t shared_bytes = 0;                   ///< static and dynamic, a block
+  std::optional<int> registers;                   ///< a thread; empty for several kernels
+  std::optional<std::size_t> local_bytes;         ///< a thread; empty for several kernels
   std::size_t bytes_read = 0, bytes_written = 0;  ///< useful bytes, not traffic
   std::vector<double> samples_us;
   Summary summary;
@@ -73,9 +73,9 @@ void require_writable(const std::string& path);
 /// What `--list` says of one variant.
 struct VariantInfo {
   std::string name;
-  std::string from;     ///< chapter whose kernel it is
-  std::string region;   ///< marker of the kernel's listing in that chapter
-  bool legacy = false;  ///< a classic faulty form
+  std::string from;                   ///< chapter whose kernel it is
+  std::string region;                 ///< marker of the kernel's listing in that chapter
+  bool legacy = false;                ///< a classic faulty form
   std::vector<std::string> findings;  ///< tools of compute-sanitizer that must report something
   std::string blocks;                 ///< the blocks it takes, in words
   Params params;

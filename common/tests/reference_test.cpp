@@ -1,0 +1,47 @@
+#include "book/reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include "book/input.hpp"
+
+namespace {
+
+std::int64_t one_by_one(std::size_t n, std::uint64_t seed) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < n; ++i) sum += book::input_value(seed, i);
+  return sum;
+}
+
+TEST(SumOfInput, OfNothingIsZero) {
+  EXPECT_EQ(book::sum_of_input(0, 2018), 0);
+}
+
+TEST(SumOfInput, EqualsAPlainLoop) {
+  // The larger ones are split over threads, at places that are no multiple of anything.
+  for (const std::size_t n : {1ul, 2ul, 31ul, 32ul, 33ul, 1023ul, 1024ul, 1025ul, (1ul << 18) - 1,
+                              1ul << 18, (1ul << 19) + 1, (1ul << 22) + 12345}) {
+    EXPECT_EQ(book::sum_of_input(n, 2018), one_by_one(n, 2018)) << n;
+  }
+}
+
+TEST(SumOfInput, RemembersEachQuestionApart) {
+  const auto a = book::sum_of_input(1000, 1);
+  const auto b = book::sum_of_input(1000, 2);
+  const auto c = book::sum_of_input(1001, 1);
+  EXPECT_NE(a, b);
+  // More questions than are remembered, then the first ones again.
+  for (std::size_t n = 1; n < 20; ++n) EXPECT_EQ(book::sum_of_input(n, 3), one_by_one(n, 3));
+  EXPECT_EQ(book::sum_of_input(1000, 1), a);
+  EXPECT_EQ(book::sum_of_input(1000, 2), b);
+  EXPECT_EQ(book::sum_of_input(1001, 1), c);
+}
+
+TEST(SumOfInput, PassesWhat32BitsHold) {
+  // 2^25 values of 127.5 on average: about 4.3e9, past 2^32.
+  const std::size_t n = std::size_t{1} << 25;
+  const auto sum = book::sum_of_input(n, 2018);
+  EXPECT_EQ(sum, one_by_one(n, 2018));
+  EXPECT_NEAR(static_cast<double>(sum), 127.5 * static_cast<double>(n), 5e6);
+}
+
+}  // namespace

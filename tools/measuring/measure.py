@@ -1,0 +1,322 @@
+"""The command line of tools/measure, and its work from start to end."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import fcntl
+import re
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tools.measuring import ROOT, Failure, children, profilers
+from tools.measuring.plan import (
+    CountersRefused,
+    Plan,
+    Program,
+    chapter_names,
+    find_programs,
+    find_tool,
+    probe,
+    timing_name,
+)
+from tools.measuring.provenance import Source, source_of, write_stamp
+from tools.measuring.records import collected, merged, publish, record_text, refuse_change
+from tools.measuring.steps import Parts, Result, Worker, duration
+
+INTERRUPTED = 130
+SANITIZERS_AT_ONCE = 4
+
+DESCRIPTION = """\
+Measures every chapter on this machine's GPU and writes what it finds into figures/data/local/,
+which then takes the place of the recorded numbers in your copy of the guide.
+
+Each chapter's program runs three times: plainly, over sizes (--sweep n) and over block sizes
+(--sweep block). All of it is done twice, the second time in reverse order, so that a card that
+warms up or drifts shows itself. A run is named by its variant, n, block and parameters; where a
+sweep repeats a run that the plain one has, the first is kept and the later one dropped.
+
+Stop it with Ctrl-C whenever you like: what is finished is kept, and the same command goes on from
+there, as long as neither the programs nor the source have changed. The files of an earlier
+recording are replaced only when the new one is complete."""
+
+EPILOG = """\
+On a machine with several GPUs, CUDA_VISIBLE_DEVICES chooses one.
+
+Exit status: 0 done; 1 a program failed, or compute-sanitizer was not clean; 2 a wrong option, a
+source that differs from its commit or stamp, a folder that can't be written; 77 no GPU, or a tool
+that isn't installed; 130 stopped by Ctrl-C."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _options(arguments)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+    kept = "finished steps are kept, and the same command goes on from there"
+    try:
+        if options.stamp:
+            print(write_stamp(ROOT))
+            return 0
+        return _measure(options)
+    except Failure as failure:
+        status, line = failure.status, str(failure)
+    except KeyboardInterrupt:
+        children.stop_all()
+        status, line = INTERRUPTED, f"stopped; {kept} (--fresh starts over)"
+    except OSError as error:
+        full = error.errno == errno.ENOSPC
+        line = "the disk is full" if full else f"{error.strerror or error}"
+        if error.filename:
+            line = f"{error.filename}: {line}"
+        status, line = 1, f"{line}; {kept}"
+    print(f"tools/measure: {line}", file=sys.stderr)
+    return status
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="tools/measure",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--chapters", nargs="+", metavar="CHAPTER", help="only these; not with --record")
+    add("--counters", action="store_true", help="also read hardware counters, with ncu")
+    add(
+        "--sanitizers",
+        action="store_true",
+        help="also run compute-sanitizer's four tools on every variant, the classic faulty forms "
+        "included",
+    )
+    add(
+        "--build",
+        metavar="DIR",
+        type=Path,
+        default=_guides_build(),
+        help="where the programs are, or are to be built (default: where tools/guide builds them, "
+        "or build)",
+    )
+    add("--fresh", action="store_true", help="start over: forget finished steps")
+    add("--record", metavar="NAME", help="write the committed set figures/data/NAME/ instead")
+    add(
+        "--allow-dirty",
+        action="store_true",
+        help="with --record: also where the source differs from its commit; the files say so",
+    )
+    add(
+        "--stamp",
+        action="store_true",
+        help="measure nothing, but write down the commit and its files' hashes, for a machine that "
+        "has no git",
+    )
+    options = parser.parse_args(arguments)
+    name = options.record
+    if name is not None:
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+            parser.error(f"--record {name!r}: a set's name is a-z, 0-9 and hyphens: nvidia-h200")
+        if name == "embedded":
+            parser.error("--record embedded: that set is the embedded device's, without times")
+        if name == "local":
+            parser.error("--record local: that set is what is measured without --record")
+        if options.chapters:
+            parser.error("--chapters: a recording is of all chapters; leave it or --record out")
+    elif options.allow_dirty:
+        parser.error("--allow-dirty: only with --record")
+    known = chapter_names()
+    for chapter in options.chapters or []:
+        if chapter not in known:
+            parser.error(f"--chapters {chapter}: no such chapter; there are {', '.join(known)}")
+    return options
+
+
+def _guides_build() -> Path:
+    """The build folder of tools/guide, where it has been run."""
+    build = ROOT / "build" / "tools"
+    return build if (build / "CMakeCache.txt").is_file() else ROOT / "build"
+
+
+def _measure(options: argparse.Namespace) -> int:
+    start = time.monotonic()
+    set_name = options.record or "local"
+    folder = ROOT / "figures" / "data" / set_name
+    source = source_of(ROOT, set_name)  # before anything is written
+    notes = _source_notes(source, options)
+    ncu = find_tool("ncu", "--counters") if options.counters else None
+    sanitizer = find_tool("compute-sanitizer", "--sanitizers") if options.sanitizers else None
+    chapters = sorted(set(options.chapters or chapter_names()))
+    if not chapters:
+        raise Failure("there is no chapter under chapters/ to measure")
+
+    work = folder / ".partial"
+    with _work_folder(work):
+        if options.fresh:
+            for part in work.glob("*.part"):
+                part.unlink()
+        programs = find_programs(chapters, options.build.absolute(), work)
+        hashes = _kernel_hashes(programs, notes)
+        probe(programs[0], work)
+
+        plan = Plan(programs, source, work, ncu, sanitizer)
+        timings, counters, checks = plan.timings(), plan.counters(), plan.sanitizers()
+        with Worker(Parts(work), [*timings, *counters, *checks]) as worker:
+            timed = worker.do(timings)
+            try:
+                counted = list(worker.do(counters).values())
+            except CountersRefused:
+                worker.drop(counters)
+                counted = []
+                notes.append(
+                    "no counters: this machine lets only its administrator read them "
+                    f"({profilers.NO_PERMISSION}); the guide's page 'Troubleshooting' says how to "
+                    "allow it"
+                )
+            checked = list(worker.do(checks, at_once=SANITIZERS_AT_ONCE).values())
+
+        records = [merged(program.chapter, timed, source, hashes) for program in programs]
+        for record in records[1:]:
+            refuse_change(records[0], record)
+        files = {f"{record['chapter']}.json": record_text(record) for record in records}
+        for chapter in chapters:
+            console = timed[timing_name(chapter, "default", 0)]["console"]
+            files[f"{chapter}.txt"] = f"$ ./run\n{console}"
+        if ncu and counted:
+            notes += _counter_notes(counted)
+            extra = {"ncu": ncu.version, "metrics": list(profilers.METRICS)}
+            runs = [run for run in counted if "skipped" not in run]
+            old = folder / "counters.json"
+            files[old.name], note = collected(old, records, chapter_names(), extra, runs)
+            notes += [note] if note else []
+        if sanitizer:
+            extra = {"compute_sanitizer": sanitizer.version}
+            old = folder / "sanitizer.json"
+            files[old.name], note = collected(old, records, chapter_names(), extra, checked)
+            notes += [note] if note else []
+        publish(folder, work, files)
+        # They are in the set's files now: the next start measures anew.
+        done = [Parts(work).path(step) for step in [*timings, *counters, *checks]]
+        for part in done if options.chapters else work.glob("*.part"):
+            part.unlink(missing_ok=True)
+
+    unclean, differing = _verdict(programs, checked)
+    for line in [*notes, *differing]:
+        print(f"note: {line}")
+    for line in unclean:
+        print(f"not clean: {line}")
+    kept = f" ({worker.reused} of them at an earlier start)" if worker.reused else ""
+    print(f"{worker.done} steps{kept}; this took {duration(time.monotonic() - start)}")
+    print(f"written to {folder.relative_to(ROOT)}/: {', '.join(sorted(files))}")
+    print("next: tools/guide puts these numbers into the guide")
+    return 1 if unclean else 0
+
+
+def _source_notes(source: Source, options: argparse.Namespace) -> list[str]:
+    """What is to be said of the source; refuses one that a recording can't name."""
+    if source.commit is None:
+        if options.record:
+            raise Failure(f"--record needs to know the commit, but {source.note}", 2)
+        return [f"the recording names no commit: {source.note}"]
+    if options.record and source.dirty and not options.allow_dirty:
+        names = ", ".join(source.changed[:5]) or "so says the stamp"
+        more = f" and {len(source.changed) - 5} more" if len(source.changed) > 5 else ""
+        raise Failure(
+            f"--record wants a clean commit, and the source differs from {source.commit[:12]} "
+            f"({names}{more}): commit it, or record it as it is with --allow-dirty",
+            2,
+        )
+    return []
+
+
+@contextmanager
+def _work_folder(work: Path) -> Iterator[None]:
+    """The folder of finished steps, ours alone for as long as this lasts."""
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+        (work / ".gitignore").write_text("*\n")
+        lock = (work / "lock").open("w")
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise
+        raise Failure(f"{work.parent} can't be written: {error.strerror}", 2) from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Failure(f"another tools/measure is at work on {work.parent}") from None
+        try:
+            yield
+        finally:
+            if not any(work.glob("*.part")):
+                shutil.rmtree(work, ignore_errors=True)
+                with suppress(OSError):  # it holds a recording
+                    work.parent.rmdir()
+
+
+def _kernel_hashes(programs: list[Program], notes: list[str]) -> dict[str, str]:
+    """The hash of every region's code, by the region's name."""
+    from figures import regions
+
+    try:
+        known = {name: region.hash for name, region in regions.regions(ROOT).items()}
+    except regions.RegionError as error:
+        raise Failure(str(error)) from None
+    for program in programs:
+        for variant in program.variants:
+            if variant.region and variant.region not in known:
+                notes.append(
+                    f"{program.chapter}/{variant.name}: there is no region '{variant.region}', so "
+                    "nothing will tell when the kernel has changed (kernel_hash is null)"
+                )
+    return known
+
+
+def _counter_notes(counted: list[Result]) -> list[str]:
+    notes = [f"no counters of {run['skipped']}" for run in counted if "skipped" in run]
+    launches = [launch for run in counted for launch in run.get("launches", [])]
+    lacking = [
+        metric
+        for metric in profilers.METRICS
+        if any(metric not in launch["metrics"] for launch in launches)
+    ]
+    if lacking:
+        notes.append(f"ncu had no number for every launch of: {', '.join(lacking)}")
+    return notes
+
+
+def _verdict(programs: list[Program], checked: list[Result]) -> tuple[list[str], list[str]]:
+    """What keeps the recording from being clean, and where a classic form surprises."""
+    unclean, differing = [], []
+    for program in programs:
+        for variant in program.variants:
+            whose = f"{program.chapter}/{variant.name}"
+            ours = [
+                run
+                for run in checked
+                if (run["chapter"], run["variant"]) == (program.chapter, variant.name)
+            ]
+            for run in ours:
+                said = f" ({run['messages'][0]})" if run["messages"] else ""
+                if run["findings"] is None:
+                    unclean.append(f"{run['tool']} did not do its work on {whose}{said}")
+                elif not variant.legacy and run["findings"]:
+                    unclean.append(f"{run['tool']} on {whose}: {run['findings']} found{said}")
+                elif not variant.legacy and run["exit"] != 0:
+                    unclean.append(f"{run['tool']} on {whose}: it ended with status {run['exit']}")
+            expected = sorted(variant.findings)
+            found = sorted(run["tool"] for run in ours if run["findings"])
+            if ours and variant.legacy and found != expected:
+                differing.append(
+                    f"{whose} expects findings of {' and '.join(expected) or 'no tool'}; here they "
+                    f"came from {' and '.join(found) or 'none'}"
+                )
+    return unclean, differing

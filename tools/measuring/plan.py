@@ -1,0 +1,413 @@
+"""The chapters' programs, and the steps that measuring them takes."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tools.measuring import NOT_AVAILABLE, ROOT, Failure, children, profilers
+from tools.measuring.provenance import Source, utc_now
+from tools.measuring.steps import Result, Step, duration
+
+SCHEMA_VERSION = 1
+PARTS_VERSION = 1  # raise it when what is kept of a step changes
+REPEATS = 2
+
+#: A chapter is measured by these runs of its program, in this order.
+INVOCATIONS: dict[str, list[str]] = {
+    "default": [],
+    "sweep-n": ["--sweep", "n"],
+    "sweep-block": ["--sweep", "block"],
+}
+TOOL_TIMEOUT_S = 300.0  # no profiler needs this long for one launch; a hung one would take for ever
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One variant of a program, as its ``--list --json`` has it."""
+
+    name: str
+    region: str | None
+    legacy: bool
+    findings: tuple[str, ...]
+    only_block: int | None  # where it takes but one
+    params: dict[str, Any]
+
+    def shapes(self, wanted: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
+        """These (n, block), with the variant's own block where it takes no other."""
+        return list(dict.fromkeys((n, self.only_block or block) for n, block in wanted))
+
+
+@dataclass(frozen=True)
+class Program:
+    """One chapter's program."""
+
+    chapter: str
+    path: Path
+    digest: str
+    variants: tuple[Variant, ...]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A profiler of this machine."""
+
+    path: str
+    version: str
+
+
+class CountersRefused(Exception):
+    """This machine doesn't let ncu read counters."""
+
+
+# ---------------------------------------------------------------------------- the programs
+
+
+def chapter_names() -> list[str]:
+    return sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/CMakeLists.txt"))
+
+
+def find_programs(names: list[str], build: Path, work: Path) -> list[Program]:
+    """The chapters' programs, built where they are missing or older than their sources."""
+    paths = {name: build / "chapters" / name / name for name in names}
+    if any(_outdated(path) for path in paths.values()):
+        _build(build)
+    for path in paths.values():
+        if not os.access(path, os.X_OK):
+            raise Failure(f"{path} is not there, not even after building {build}")
+    return [_program(name, path, work) for name, path in paths.items()]
+
+
+def probe(program: Program, work: Path) -> None:
+    """One small launch on a GPU, so that a machine without one is told at once."""
+    variant = next(each for each in program.variants if not each.legacy)
+    once = _once(variant.name, 1024, variant.only_block or 256)
+    _succeed(program.path, ["--device", "gpu", *once], work)
+
+
+def find_tool(name: str, option: str) -> Tool:
+    """A profiler that *option* needs."""
+    home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+    path = shutil.which(name) or shutil.which(name, path=f"{home}/bin")
+    if path is None:
+        raise Failure(
+            f"{option} needs {name}, which is neither in PATH nor in {home}/bin; it comes with "
+            "NVIDIA's CUDA toolkit",
+            NOT_AVAILABLE,
+        )
+    said = children.run([path, "--version"], ROOT).stdout
+    version = re.search(r"[Vv]ersion (\d+(?:\.\d+){0,2})", said)
+    return Tool(path, version[1] if version else "unknown")
+
+
+def _outdated(program: Path) -> bool:
+    if not program.is_file():
+        return True
+    built = program.stat().st_mtime
+    sources = [ROOT / "CMakeLists.txt", *ROOT.glob("chapters/chapter*/*"), *ROOT.glob("common/*")]
+    for folder in ("cmake", "include", "src"):
+        sources += ROOT.glob(f"common/{folder}/**/*")
+    return any(path.is_file() and path.stat().st_mtime > built for path in sources)
+
+
+def _build(build: Path) -> None:
+    """Configures, and builds every program; quick where little has changed."""
+    print(f"building the programs in {build} …", flush=True)
+    build.mkdir(parents=True, exist_ok=True)
+    log = build / "measure-build.log"
+    cores = str(os.cpu_count() or 1)
+    with log.open("w", encoding="utf-8") as out:
+        for command in (
+            ["cmake", "-S", str(ROOT), "-B", str(build)],
+            ["cmake", "--build", str(build), "--target", "programs", "-j", cores],
+        ):
+            try:
+                done = children.run(command, ROOT)
+            except FileNotFoundError:
+                raise Failure(
+                    "the programs have to be built, and cmake is not installed (on Debian and "
+                    "Ubuntu: sudo apt install cmake)",
+                    NOT_AVAILABLE,
+                ) from None
+            out.write(f"$ {' '.join(command)}\n{done.stdout}{done.stderr}")
+            if done.status != 0:
+                lines = (done.stdout + done.stderr).splitlines()
+                wrong = [line.strip() for line in lines if re.search(r"(?i)\berror\b", line)]
+                reason = wrong[0] if wrong else done.last_line
+                raise Failure(f"building failed: {reason} (log: {log})")
+
+
+def _program(chapter: str, path: Path, work: Path) -> Program:
+    file = work / f"{chapter}-list.json"
+    listed, _ = _json_of(path, ["--list", "--json", file.name], file)
+    try:
+        variants = tuple(
+            Variant(
+                name=str(each["name"]),
+                region=each["region"],
+                legacy=bool(each["legacy"]),
+                findings=tuple(each["findings"]),
+                only_block=_only_block(each["blocks"]),
+                params=dict(each["params"]),
+            )
+            for each in listed["variants"]
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise Failure(f"'{chapter} --list --json' is not as it should be: {error!r}") from None
+    if all(variant.legacy for variant in variants):
+        raise Failure(f"'{chapter} --list --json' names no variant to measure")
+    return Program(chapter, path, hashlib.sha256(path.read_bytes()).hexdigest(), variants)
+
+
+def _only_block(blocks: str) -> int | None:
+    """The one block of a variant that takes "block 1 only", as --list words it."""
+    only = re.fullmatch(r"block (\d+) only", blocks)
+    return int(only[1]) if only else None
+
+
+def _once(variant: str, n: int, block: int) -> list[str]:
+    """One launch of one variant: what profilers run."""
+    return ["--once", "--variant", variant, "--n", str(n), "--block", str(block)]
+
+
+def _succeed(program: Path, arguments: list[str], cwd: Path) -> children.Finished:
+    """Runs a program that has to end well."""
+    done = children.run([str(program), *arguments], cwd)
+    if done.status == NOT_AVAILABLE:  # "no GPU here", which the program says best itself
+        raise Failure(done.last_line, NOT_AVAILABLE)
+    if done.status != 0:
+        shown = " ".join([program.name, *arguments])
+        raise Failure(f"'{shown}' ended with status {done.status}: {done.last_line}")
+    return done
+
+
+def _json_of(program: Path, arguments: list[str], file: Path) -> tuple[dict[str, Any], str]:
+    """Runs a program that writes *file*; the file's content, and what the program printed."""
+    shown = " ".join([program.name, *arguments])
+    file.unlink(missing_ok=True)
+    done = _succeed(program, arguments, file.parent)
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except FileNotFoundError:
+        raise Failure(f"'{shown}' wrote no record") from None
+    except ValueError as error:
+        raise Failure(f"'{shown}' wrote a record that can't be read: {error}") from None
+    file.unlink()
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA_VERSION:
+        raise Failure(f"'{shown}' wrote a record of another schema than {SCHEMA_VERSION}")
+    if data.get("chapter") != program.name:
+        raise Failure(f"'{shown}' wrote a record of chapter {data.get('chapter')!r}")
+    return data, done.stdout
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"it holds {name}, which is not a number")
+
+
+# -------------------------------------------------------------------------------- the steps
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The steps of a measuring run."""
+
+    programs: list[Program]
+    source: Source
+    work: Path
+    ncu: Tool | None
+    sanitizer: Tool | None
+
+    def timings(self) -> list[Step]:
+        """Every chapter's runs, then all of them again in reverse order."""
+        forward = [(program, kind) for program in self.programs for kind in INVOCATIONS]
+        steps = []
+        for repeat in range(REPEATS):
+            for program, kind in forward if repeat % 2 == 0 else reversed(forward):
+                arguments = INVOCATIONS[kind]
+                name = timing_name(program.chapter, kind, repeat)
+                steps.append(
+                    Step(
+                        name=name,
+                        label=" ".join([program.chapter, *arguments, f"(repeat {repeat})"]),
+                        key=self._key(program, name, arguments),
+                        alike=(f"{program.chapter} {kind}", kind),
+                        work=partial(self._time, program, arguments, name),
+                    )
+                )
+        return steps
+
+    def counters(self) -> list[Step]:
+        """Every variant's counters at a few shapes, one launch a shape."""
+        if self.ncu is None:
+            return []
+        return [
+            Step(
+                name=(name := f"{program.chapter}-ncu-{variant.name}-{n}-{block}"),
+                label=f"ncu {program.chapter}/{variant.name} n={n} block={block}",
+                key=self._key(program, name, [self.ncu.version, *profilers.METRICS]),
+                alike=("ncu",),
+                work=partial(self._count, self.ncu, program, variant, n, block),
+            )
+            for program in self.programs
+            for variant in program.variants
+            for n, block in variant.shapes(profilers.COUNTER_SHAPES)
+        ]
+
+    def sanitizers(self) -> list[Step]:
+        """Every variant under every tool of compute-sanitizer."""
+        if self.sanitizer is None:
+            return []
+        return [
+            Step(
+                name=(name := f"{program.chapter}-{check}-{variant.name}"),
+                label=f"{check} {program.chapter}/{variant.name}",
+                key=self._key(program, name, [self.sanitizer.version]),
+                alike=(check, "sanitizer"),
+                work=partial(self._check, self.sanitizer, program, variant, check),
+            )
+            for program in self.programs
+            for variant in program.variants
+            for check in profilers.SANITIZERS
+        ]
+
+    def _key(self, program: Program, name: str, more: list[str]) -> str:
+        """What a kept result depends on: if any of it has changed, the step is done again."""
+        parts = [PARTS_VERSION, name, more, program.digest, self.source.record()]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def _time(self, program: Program, arguments: list[str], name: str) -> Result:
+        # A chapter's first and last run in time are plain ones: the card is asked around those.
+        plain = not arguments
+        date, before = utc_now(), _clocks() if plain else None
+        command = [*arguments, "--json", f"{name}.json"]
+        record, console = _json_of(program.path, command, self.work / f"{name}.json")
+        _refuse_bad_runs(record, " ".join([program.chapter, *command]))
+        # As a reader would type it, and without this machine's folders.
+        record["commands"] = [["./run", *command]]
+        clocks = {"before": before, "after": _clocks() if plain else None}
+        return {"record": record, "console": console, "date": date, "clocks": clocks}
+
+    def _count(self, ncu: Tool, program: Program, variant: Variant, n: int, block: int) -> Result:
+        once = _once(variant.name, n, block)
+        options = profilers.ncu_options()
+        where = f"{program.chapter}/{variant.name} n={n} block={block}"
+        try:
+            done = children.run(
+                [ncu.path, *options, str(program.path), *once], self.work, TOOL_TIMEOUT_S
+            )
+            text = done.stdout + "\n" + done.stderr
+            if profilers.NO_PERMISSION in text:
+                raise CountersRefused
+            launches = profilers.ncu_launches(done.stdout)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"ncu on {where}: not done after {duration(TOOL_TIMEOUT_S)}") from None
+        except (ValueError, KeyError) as error:
+            raise Failure(f"ncu on {where}: its table can't be read ({error!r})") from None
+        if launches and (variant.legacy or done.status == 0):
+            return {
+                "chapter": program.chapter,
+                "variant": variant.name,
+                "n": n,
+                "block": block,
+                "params": variant.params,
+                "command": " ".join(["ncu", *options, "./run", *once]),
+                "launches": launches,
+            }
+        # Doesn't the program take this shape, or has ncu failed?
+        plain = children.run([str(program.path), *once], self.work)
+        if plain.status == 2:
+            return {"skipped": f"{where}: {plain.last_line}"}
+        said = next((line for line in text.splitlines() if "==ERROR==" in line), done.last_line)
+        if variant.legacy:  # a faulty kernel may end anyhow, and hold nothing else up
+            return {"skipped": f"{where}: {said}"}
+        raise Failure(f"ncu gave no counters of {where}: {said}")
+
+    def _check(self, sanitizer: Tool, program: Program, variant: Variant, check: str) -> Result:
+        ((n, block),) = variant.shapes((profilers.SANITIZER_SHAPE,))
+        once = _once(variant.name, n, block)
+        options = profilers.sanitizer_options(check)
+        command = [sanitizer.path, *options, str(program.path), *once]
+        try:
+            done = children.run(command, self.work, TOOL_TIMEOUT_S)
+            text, status = done.stdout + "\n" + done.stderr, done.status
+            findings, messages = profilers.sanitizer_verdict(check, text, status)
+            if findings is None:  # the program's own words first: they often say why
+                words = [done.last_line] if done.stderr.strip() or not messages else []
+                messages = [*words, *messages][:5]
+        except subprocess.TimeoutExpired:
+            status, findings = 124, None
+            messages = [f"not done after {duration(TOOL_TIMEOUT_S)}"]
+        return {
+            "chapter": program.chapter,
+            "variant": variant.name,
+            "n": n,
+            "block": block,
+            "tool": check,
+            "command": " ".join(["compute-sanitizer", *options, "./run", *once]),
+            "exit": status,
+            "findings": findings,
+            "messages": messages,
+        }
+
+
+def timing_name(chapter: str, kind: str, repeat: int) -> str:
+    return f"{chapter}-{kind}-{repeat}"
+
+
+def run_name(run: dict[str, Any]) -> tuple[Any, ...]:
+    """What names a run within its chapter and repeat."""
+    return run["variant"], run["n"], run["block"], json.dumps(run["params"], sort_keys=True)
+
+
+def _refuse_bad_runs(record: dict[str, Any], shown: str) -> None:
+    """Only what would spoil a recording unseen; figures/recorded.py checks every field."""
+    runs = record.get("runs")
+    if not isinstance(runs, list) or not runs:
+        raise Failure(f"'{shown}' recorded no run")
+    for run in runs:
+        try:
+            variant, n, block, _ = run_name(run)
+            median, verified = run["median_us"], run["verified"]
+        except (KeyError, TypeError) as error:
+            raise Failure(f"'{shown}' recorded a run without {error}") from None
+        where = f"'{shown}', {variant} n={n} block={block}"
+        if verified is not True:
+            raise Failure(f"{where}: its result was not verified")
+        if not isinstance(median, int | float) or not math.isfinite(median) or median <= 0:
+            raise Failure(f"{where}: median_us is {median!r}")
+
+
+#: nvidia-smi's names, and ours.
+CLOCKS = {
+    "name": "name",
+    "clocks.current.sm": "sm_mhz",
+    "clocks.current.memory": "memory_mhz",
+    "power.draw": "power_w",
+    "temperature.gpu": "temperature_c",
+}
+
+
+def _clocks() -> dict[str, Any] | None:
+    """What nvidia-smi says of the card now; None where there is none to ask."""
+    card = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0"
+    query = ["nvidia-smi", "-i", card, f"--query-gpu={','.join(CLOCKS)}"]
+    try:
+        done = children.run([*query, "--format=csv,noheader,nounits"], ROOT, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    row = next(csv.reader(done.stdout.splitlines(), skipinitialspace=True), [])
+    if done.status != 0 or len(row) != len(CLOCKS):
+        return None
+    name, *numbers = row
+    values = [float(cell) if re.fullmatch(r"[\d.]+", cell) else None for cell in numbers]
+    return dict(zip(CLOCKS.values(), [name, *values], strict=True))

@@ -1,0 +1,150 @@
+"""What ncu and compute-sanitizer print, read with care: silence is never taken for a zero."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from typing import Any
+
+#: Hardware counters, under NVIDIA's names.
+METRICS = (
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "dram__sectors_read.sum",
+    "dram__bytes_read.sum",
+    "dram__bytes_read.sum.per_second",
+    "dram__bytes_write.sum",
+    "smsp__inst_executed.sum",
+    "smsp__sass_average_branch_targets_threads_uniform.pct",
+    "smsp__sass_branch_targets_threads_divergent.sum",
+    "smsp__average_thread_inst_executed_per_inst_executed.ratio",
+    "smsp__average_thread_inst_executed_pred_on_per_inst_executed.ratio",
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "launch__registers_per_thread",
+)
+#: (n, block) at which a variant's counters are read, where it takes the block.
+COUNTER_SHAPES = ((2**24, 256), (2**20, 256), (2**24, 128))
+
+SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
+#: A multiple of nothing: tails are what faults hide in.
+SANITIZER_SHAPE = (1_048_573, 256)
+#: compute-sanitizer's exit status when it has found something.
+FOUND = 4
+
+NO_PERMISSION = "ERR_NVGPUCTRPERM"
+
+
+def ncu_options() -> list[str]:
+    return [
+        *("--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none"),
+        *("--metrics", ",".join(METRICS)),
+    ]
+
+
+def sanitizer_options(tool: str) -> list[str]:
+    return ["--tool", tool, "--error-exitcode", str(FOUND)]
+
+
+def ncu_launches(text: str) -> list[dict[str, Any]]:
+    """The launches in ncu's CSV; none where there is no table. Raises ValueError on a torn one.
+
+    Before the table stand ncu's own ``==PROF==`` lines and whatever the program printed. Its first
+    line has the names, its second the units. A metric that this GPU hasn't got is left out.
+    """
+    lines = text.splitlines()
+    starts = [i for i, line in enumerate(lines) if line.startswith('"ID","Process ID"')]
+    if not starts:
+        return []
+    names, _units, *rows = csv.reader(line for line in lines[starts[0] :] if line[:1] == '"')
+    launches = []
+    for row in rows:
+        if len(row) != len(names):
+            raise ValueError(f"a row of {len(row)} columns under {len(names)} names")
+        cells = dict(zip(names, row, strict=True))
+        numbers = ((name, _number(cells.get(name, ""))) for name in METRICS)
+        launches.append(
+            {
+                "kernel": kernel_name(cells["Kernel Name"]),
+                "grid": _extent(cells["Grid Size"]),
+                "block": _extent(cells["Block Size"]),
+                "metrics": {name: value for name, value in numbers if value is not None},
+            }
+        )
+    return launches
+
+
+def kernel_name(demangled: str) -> str:
+    """``void chapter05::unroll<4>(const int *, int *)`` is ``unroll<4>`` in a record."""
+    name = re.sub(r"^void ", "", demangled.strip())
+    name = re.sub(r"^((\w+|\(anonymous namespace\)|<unnamed>)::)+", "", name)
+    # The parameters begin at the first round bracket that is in no template argument: `f<(int)4>(`.
+    depth = 0
+    for position, letter in enumerate(name):
+        depth += (letter == "<") - (letter == ">")
+        if letter == "(" and depth == 0:
+            name = name[:position]
+            break
+    return re.sub(r"\((?:unsigned )?\w+\)", "", name)  # f<(int)4> is f<4>
+
+
+def _number(cell: str) -> float | None:
+    try:
+        value = float(cell.replace(",", ""))
+    except ValueError:
+        return None  # "n/a", or nothing
+    return value if math.isfinite(value) else None
+
+
+def _extent(cell: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", cell)]
+
+
+_SUMMARY = {
+    "racecheck": re.compile(r"^RACECHECK SUMMARY: (\d+) hazards? displayed"),
+    # Whole lines: it may be followed by "ERROR SUMMARY: 37 errors were not printed. …".
+    "": re.compile(r"^ERROR SUMMARY: (\d+) errors?$"),
+}
+#: What the tools print besides findings.
+_NO_FINDING = ("COMPUTE-SANITIZER", "Target application returned an error")
+_RACES = re.compile(r"\((\d+) errors?, (\d+) warnings?\)")
+
+
+def sanitizer_verdict(tool: str, text: str, status: int) -> tuple[int | None, list[str]]:
+    """How much a tool found, and its first messages; None where it didn't do its work.
+
+    The summary counts, and not the status, which a hazard that is a mere warning need not change.
+    A summary of 0 counts only beside a program that did its work (0, or 1 for a wrong result).
+    """
+    said = [line[9:].rstrip() for line in text.splitlines() if line.startswith("=========")]
+    said = [line[1:] if line.startswith(" ") else line for line in said]
+    messages = [
+        line
+        for line in said
+        if line and not line.startswith((" ", *_NO_FINDING)) and " SUMMARY: " not in line
+    ]
+    messages = list(dict.fromkeys(_without_folders(line) for line in messages))[:5]
+
+    pattern = _SUMMARY.get(tool, _SUMMARY[""])
+    found = [match for line in said if (match := pattern.search(line))]
+    refused = any("not supported" in line for line in said)
+    if not found or refused:
+        return None, messages
+    findings = max(int(match[1]) for match in found)
+    for match in found:
+        if races := _RACES.search(match.string):
+            findings = max(findings, int(races[1]) + int(races[2]))
+    if findings == 0 and status not in (0, 1):
+        return None, messages
+    return findings, messages
+
+
+def _without_folders(message: str) -> str:
+    """The message with no folder of this machine in it, only the file's name."""
+    return re.sub(r"/(?:[^\s/:]+/)*([^\s/:]+)", r"\1", message)

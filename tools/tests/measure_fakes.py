@@ -1,0 +1,228 @@
+"""Programs that stand in for a chapter's, nvidia-smi, ncu and compute-sanitizer.
+
+They are shell scripts, because a test calls dozens of them. The environment steers them:
+
+- FAKE_LOG        a file that gets a line for every call
+- FAKE_FAIL       "TEXT=STATUS": a chapter's call whose arguments hold TEXT ends with STATUS
+- FAKE_SLEEP      seconds that a chapter's timed run takes
+- FAKE_NCU        "refused", "broken", "torn" or "lacking"
+- FAKE_FOUND      "racecheck/old_form=3 …": what the sanitizers find
+- FAKE_SANITIZER  "unsupported" or "slow"
+
+What a chapter's program records lies beside it, written by `install_chapter`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+_HEAD = """#!/bin/sh
+echo "${0##*/} $*" >> "$FAKE_LOG"
+option() {  # the value that follows $1 among the arguments
+  name=$1; shift
+  while [ $# -gt 1 ]; do [ "$1" = "$name" ] && echo "$2"; shift; done
+}
+variant=$(option --variant "$@")
+"""
+
+_CHAPTER = (
+    _HEAD
+    + """
+chapter=${0##*/}
+if [ -n "$FAKE_FAIL" ]; then
+  case "$*" in
+    *"${FAKE_FAIL%=*}"*) echo "$chapter: this is the reason" >&2; exit "${FAKE_FAIL##*=}";;
+  esac
+fi
+case "$*" in
+  *--list*) kind=list;;
+  *--once*)
+    block=$(option --block "$@")
+    case "$variant $block" in
+      "picky 128" | "single 256")
+        echo "$chapter: --block $block: $variant takes another" >&2
+        exit 2;;
+    esac
+    echo "sum agrees"
+    exit 0;;
+  *"--sweep n"*) kind=sweep-n;;
+  *"--sweep block"*) kind=sweep-block;;
+  *) kind=default;;
+esac
+[ "$kind" = list ] || [ -z "$FAKE_SLEEP" ] || sleep "$FAKE_SLEEP"
+printf 'Fake GPU | %s\\nthe table\\n' "$chapter"
+cp "$0.$kind.json" "$(option --json "$@")"
+"""
+)
+
+NVIDIA_SMI = """#!/bin/sh
+echo "nvidia-smi" >> "$FAKE_LOG"
+echo "Fake GPU, 1980, 3201, [N/A], 41"
+"""
+
+NCU = (
+    _HEAD
+    + """
+if [ "$1" = --version ]; then
+  echo "NVIDIA (R) Nsight Compute Command Line Profiler"
+  echo "Version 2025.3.1.0 (build 36398880) (public-release)"
+  exit 0
+fi
+metrics=$(option --metrics "$@")
+while [ "$1" != "$metrics" ]; do shift; done
+shift
+echo "==PROF== Connected to process 42 ($1)"
+case "$FAKE_NCU" in
+  refused)
+    echo "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU"
+    exit 1;;
+  broken)
+    echo "==ERROR== Failed to initialize the profiler: LibraryNotLoaded"
+    exit 1;;
+esac
+"$@"
+status=$?
+echo "==PROF== Disconnected from process 42"
+if [ $status != 0 ]; then
+  echo "==WARNING== No kernels were profiled."
+  exit $status
+fi
+printf '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream",'
+printf '"Block Size","Grid Size","Device","CC","%s"\\n' "$(echo "$metrics" | sed 's/,/","/g')"
+printf '"","","","","","","","","","",""%s\\n' "$(echo ",$metrics" | sed 's/,[^,]*/,"byte"/g')"
+printf '"0","42","a program","127.0.0.1",'
+printf '"void chapter01::unroll<(unsigned int)4>(const int *, int *, unsigned long)","1","7",'
+printf '"(256, 1, 1)","(65536, 1, 1)","0","9.0"'
+# Big numbers come with commas. The last metric but one is 0, the last one may be missing.
+echo ",$metrics" | sed 's/,[^,]*,[^,]*$//; s/,[^,]*/,"67,108,864"/g' | tr -d '\\n'
+case "$FAKE_NCU" in
+  torn) echo ',"0"';;
+  lacking) echo ',"0","n/a"';;
+  *) echo ',"0","12.5"';;
+esac
+"""
+)
+
+COMPUTE_SANITIZER = (
+    _HEAD
+    + """
+if [ "$1" = --version ]; then
+  echo "NVIDIA (R) Compute Sanitizer"
+  echo "Version 2025.3.1"
+  exit 0
+fi
+echo "========= COMPUTE-SANITIZER"
+case "$FAKE_SANITIZER" in
+  slow) exec sleep 47.25;;
+  unsupported)
+    echo "========= Error: Device not supported."
+    echo "========= ERROR SUMMARY: 0 errors"
+    exit 0;;
+esac
+tool=$(option --tool "$@")
+while [ "$1" != 4 ]; do shift; done
+shift
+"$@"
+status=$?
+if [ $status != 0 ]; then
+  echo "========= Target application returned an error"
+  echo "========= ERROR SUMMARY: 0 errors"
+  echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"
+  exit $status
+fi
+count=0
+for found in ${FAKE_FOUND:-racecheck/old_form=1037}; do
+  [ "${found%=*}" = "$tool/$variant" ] && count=${found#*=}
+done
+s=s; [ "$count" = 1 ] && s=
+if [ "$tool" = racecheck ]; then
+  if [ "$count" != 0 ]; then
+    echo "========= Warning: Race reported between Read access at old_form(int *)+0x1b0 in" \
+      "/home/somebody/a/legacy.cuh:34"
+    echo "=========     and Write access at old_form(int *)+0x1c0 in /home/a/legacy.cuh:35"
+  fi
+  echo "========= RACECHECK SUMMARY: $count hazard$s displayed (0 errors, $count warning$s)"
+  exit 0
+fi
+if [ "$count" != 0 ]; then
+  for _ in 1 2; do
+    echo "========= Invalid __global__ read of size 4 bytes"
+    echo "=========     at old_form(int *)+0x90 in legacy.cuh:12"
+  done
+fi
+echo "========= ERROR SUMMARY: $count error$s"
+[ "$count" -le 100 ] || echo "========= ERROR SUMMARY: $((count - 100)) errors were not printed."
+[ "$count" = 0 ] || exit 4
+"""
+)
+
+#: (n, block) of each kind of timed run; the plain one's occurs in a sweep too.
+SHAPES = {
+    "default": [(2**24, 256)],
+    "sweep-n": [(2**10, 256), (2**24, 256)],
+    "sweep-block": [(2**28, 128), (2**28, 256)],
+}
+
+
+def install(path: Path, text: str) -> None:
+    """Writes a program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+
+
+def install_chapter(
+    path: Path, record: dict[str, Any] | None = None, run: dict[str, Any] | None = None
+) -> None:
+    """Writes a chapter's program; *record* and *run* are laid over what it records."""
+    install(path, _CHAPTER)
+    chapter = path.name
+    variants = [
+        _variant(chapter, "plain", "any", {}),
+        _variant(chapter, "picky", "multiples of 256", {"stride": 2}),
+        _variant(chapter, "single", "block 1 only", {}),
+        _variant(chapter, "old_form", "any", {}) | {"legacy": True, "findings": ["racecheck"]},
+    ]
+    listed = {"schema": 1, "chapter": chapter, "variants": variants}
+    path.with_name(f"{chapter}.list.json").write_text(json.dumps(listed))
+    for kind, shapes in SHAPES.items():
+        runs = [_run(v, n, block) | (run or {}) for v in variants[:2] for n, block in shapes]
+        text = json.dumps(_record(chapter, runs) | (record or {}))
+        path.with_name(f"{chapter}.{kind}.json").write_text(text)
+
+
+def _variant(chapter: str, name: str, blocks: str, params: dict[str, Any]) -> dict[str, Any]:
+    region = f"{chapter[:9]}-{name.replace('_', '-')}"
+    common = {"name": name, "from": chapter, "region": region, "legacy": False, "findings": []}
+    return common | {"blocks": blocks, "params": params}
+
+
+def _run(variant: dict[str, Any], n: int, block: int) -> dict[str, Any]:
+    us = 1.5 + n / 2**20 + block / 1024
+    return {
+        "variant": variant["name"],
+        **{key: variant[key] for key in ("from", "region", "legacy", "params")},
+        **{"n": n, "block": block, "repeat": 0, "grid": n // block, "shared_bytes": 0},
+        **{"registers": 16, "local_bytes": 0, "bytes_read": 4 * n, "bytes_written": 0},
+        **{"samples_us": [us] * 6, "median_us": us, "median_ci_us": [us, us]},
+        **{"p25_us": us, "p75_us": us, "min_us": us, "gb_per_s": 4 * n / us / 1000},
+        **{"stopped_by": "interval", "cache": "cold", "clock": "events"},
+        **{"verified": True, "kernel_hash": None},
+    }
+
+
+def _record(chapter: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
+    device = {
+        **{"name": "Fake GPU", "compute_capability": "9.0", "sm_count": 2, "ecc": True},
+        **{"max_threads_per_sm": 2048, "l2_bytes": 1, "global_bytes": 1, "shared_per_block": 1},
+        **{"shared_per_sm": 1, "sm_clock_khz": 1, "memory_clock_khz": 1, "memory_bus_bits": 1},
+        **{"peak_gb_per_s": 100.0},
+    }
+    return {
+        **{"schema": 1, "chapter": chapter, "commands": [["/somewhere/run"]], "device": device},
+        **{"driver": "13.0", "toolkit": "13.0.88", "host_compiler": "GNU 13", "flags": "-O3"},
+        **{"architectures": "90-real", "seed": 2018, "cache": "cold", "source": None},
+        **{"date": "2000-01-01T00:00:00Z", "clocks": None, "runs": runs},
+    }

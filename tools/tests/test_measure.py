@@ -1,0 +1,667 @@
+"""tools/measure, with programs that only pretend to measure."""
+
+from __future__ import annotations
+
+import compileall
+import fcntl
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parents[1]
+_spec = importlib.util.spec_from_file_location("measure_fakes", HERE / "measure_fakes.py")
+assert _spec and _spec.loader
+fakes = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(fakes)
+
+ONE = "chapter01_one"
+TWO = "chapter02_two"
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the tool in a repository of two chapters, in a folder with a space in its name."""
+    folder = tmp_path_factory.mktemp("measure")
+    root = folder / "a book"
+    for name in ("tools/measuring", "figures/data"):
+        (root / name).mkdir(parents=True)
+    shutil.copy(REPOSITORY / "tools" / "measure", root / "tools")
+    for file in (REPOSITORY / "tools" / "measuring").glob("*.py"):
+        shutil.copy(file, root / "tools" / "measuring")
+    for name in ("__init__.py", "regions.py"):
+        shutil.copy(REPOSITORY / "figures" / name, root / "figures")
+    compileall.compile_dir(root, quiet=2)  # the tool leaves no bytecode itself; it starts quicker
+    (root / "CMakeLists.txt").write_text("# nothing to build\n")
+    (root / ".gitignore").write_text("/build/\n/figures/data/local/\n.stamp.json\n__pycache__/\n")
+    for chapter in (ONE, TWO):
+        sources = root / "chapters" / chapter
+        sources.mkdir(parents=True)
+        (sources / "CMakeLists.txt").write_text("# a chapter\n")
+        (sources / "kernels.cuh").write_text(
+            "".join(
+                f"// begin {name}\nint {name[10:]};  // why\n// end {name}\n"
+                for name in (
+                    f"{chapter[:9]}-{kind}" for kind in ("plain", "picky", "single", "old-form")
+                )
+            )
+        )
+    for chapter in (ONE, TWO):  # newer than every source
+        fakes.install_chapter(root / "build" / "chapters" / chapter / chapter)
+    fakes.install(folder / "bin" / "nvidia-smi", fakes.NVIDIA_SMI)
+    fakes.install(folder / "bin" / "ncu", fakes.NCU)
+    fakes.install(folder / "bin" / "compute-sanitizer", fakes.COMPUTE_SANITIZER)
+    return folder
+
+
+class Book:
+    """One test's own copy of the template, and what a test does with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "a book"
+        self.bin = folder / "bin"
+        self.log = folder / "log"
+        self.data = self.root / "figures" / "data"
+        self.local = self.data / "local"
+
+    def program(self, chapter: str) -> Path:
+        return self.root / "build" / "chapters" / chapter / chapter
+
+    def environment(self, **more: str) -> dict[str, str]:
+        # Only the fakes and the system's tools: a real ncu of this machine must not be found.
+        paths = f"{self.bin}:/usr/bin:/bin"
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("FAKE_", "CUDA_", "GIT_"))}
+        return {
+            **kept,
+            "PATH": paths,
+            "CUDA_HOME": "/nowhere",
+            "FAKE_LOG": str(self.log),
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            **more,
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, str(self.root / "tools" / "measure"), *arguments]
+
+    def measure(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        self.log.write_text("")
+        return subprocess.run(
+            self.command(*arguments),
+            env=self.environment(**more),
+            cwd=self.bin,  # the tool works from anywhere
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    def calls(self, text: str = "") -> list[str]:
+        return [line for line in self.log.read_text().splitlines() if text in line]
+
+    def timed(self) -> list[str]:
+        """The timed runs, as 'chapter options'."""
+        lines = [line for line in self.calls("--json") if "--list" not in line]
+        return [line.partition("--json")[0].strip() for line in lines]
+
+    def record(self, chapter: str = ONE, folder: Path | None = None) -> dict[str, Any]:
+        data: dict[str, Any] = json.loads(((folder or self.local) / f"{chapter}.json").read_text())
+        return data
+
+    def git(self, *arguments: str) -> str:
+        who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+        return subprocess.run(
+            ["git", *who, "-C", str(self.root), *arguments],
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+
+    def commit(self) -> str:
+        self.git("init", "-q")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "all of it")
+        return self.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def book(template: Path, tmp_path: Path) -> Book:
+    shutil.copytree(template, tmp_path / "copy")
+    return Book(tmp_path / "copy")
+
+
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line of a failure."""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    return lines[0]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.01)
+
+
+# ------------------------------------------------------------------------------ what it writes
+
+
+def test_a_local_recording(book: Book) -> None:
+    commit = book.commit()
+    done = book.measure()
+    assert done.returncode == 0, done.stderr
+    assert "next: tools/guide" in done.stdout and "this took" in done.stdout
+    names = {f"{ONE}.json", f"{ONE}.txt", f"{TWO}.json", f"{TWO}.txt"}
+    assert {path.name for path in book.local.iterdir() if path.is_file()} == names
+    assert not (book.local / ".partial").exists()
+
+    # Every chapter in order, then all of it in reverse.
+    forward = [f"{c}{o}" for c in (ONE, TWO) for o in ("", " --sweep n", " --sweep block")]
+    assert book.timed() == [*forward, *reversed(forward)]
+
+    record = book.record()
+    assert record["source"] == {"commit": commit, "dirty": False}
+    assert record["date"] > "2026" and record["date"].endswith("Z")
+    assert record["clocks"]["before"] == {
+        "name": "Fake GPU",
+        "sm_mhz": 1980.0,
+        "memory_mhz": 3201.0,
+        "power_w": None,
+        "temperature_c": 41.0,
+    }
+    assert len(record["commands"]) == 6
+    assert record["commands"][0] == ["./run", "--json", f"{ONE}-default-0.json"]
+    assert (book.local / f"{ONE}.txt").read_text() == f"$ ./run\nFake GPU | {ONE}\nthe table\n"
+    assert str(book.root) not in (book.local / f"{ONE}.json").read_text()
+
+
+def test_runs_are_named_once_a_repeat_and_hashed(book: Book) -> None:
+    assert book.measure().returncode == 0
+    runs = book.record()["runs"]
+    names = [(run["variant"], run["n"], run["block"], run["repeat"]) for run in runs]
+    # The plain run's 2^24 at block 256 occurs in --sweep n again, and is kept once.
+    once = [(2**24, 256), (2**10, 256), (2**28, 128), (2**28, 256)]
+    assert len(names) == len(set(names))
+    assert set(names) == {(v, n, b, r) for v in ("plain", "picky") for n, b in once for r in (0, 1)}
+    assert [name[3] for name in names] == sorted(name[3] for name in names)
+
+    from figures import regions
+
+    known = regions.regions(book.root)
+    assert {run["kernel_hash"] for run in runs if run["variant"] == "plain"} == {
+        known["chapter01-plain"].hash
+    }
+    # One run a line, so that a diff of two recordings can be read.
+    lines = (book.local / f"{ONE}.json").read_text().splitlines()
+    assert sum('"variant"' in line for line in lines) == len(runs)
+
+
+def test_the_guide_takes_what_is_written(book: Book) -> None:
+    pytest.importorskip("jsonschema")
+    from figures import recorded
+
+    book.commit()
+    done = book.measure("--counters", "--sanitizers")
+    assert done.returncode == 0, done.stdout + done.stderr
+    known = recorded.load_set(book.local)
+    assert set(known.chapters) == {ONE, TWO}
+    assert known.counters and known.sanitizer and known.consoles[ONE].startswith("$ ./run\n")
+
+
+def test_a_region_that_is_missing_is_said(book: Book) -> None:
+    kernels = book.root / "chapters" / ONE / "kernels.cuh"
+    kernels.write_text("// begin chapter01-plain\n// end chapter01-plain\n")
+    fakes.install_chapter(book.program(ONE))  # newer than its source again
+    done = book.measure("--chapters", ONE)
+    assert done.returncode == 0
+    assert "no region 'chapter01-picky'" in done.stdout
+    assert {run["kernel_hash"] for run in book.record()["runs"] if run["variant"] == "picky"} == {
+        None
+    }
+
+
+def test_chapters_leaves_the_others_alone(book: Book) -> None:
+    assert book.measure("--counters").returncode == 0
+    before = book.record(TWO)
+    assert book.measure("--chapters", ONE, "--counters").returncode == 0
+    assert book.record(TWO) == before
+    assert {line.split()[0] for line in book.timed()} == {ONE}
+    # counters.json is one file for all: the other chapter's runs are still in it.
+    counters = json.loads((book.local / "counters.json").read_text())
+    assert {run["chapter"] for run in counters["runs"]} == {ONE, TWO}
+    # Unless they are of another machine.
+    fakes.install_chapter(book.program(ONE), record={"driver": "14.0"})
+    done = book.measure("--chapters", ONE, "--counters")
+    assert done.returncode == 0 and "left out" in done.stdout
+    counters = json.loads((book.local / "counters.json").read_text())
+    assert {run["chapter"] for run in counters["runs"]} == {ONE}
+
+
+def test_no_nvidia_smi(book: Book) -> None:
+    (book.bin / "nvidia-smi").write_text("#!/bin/sh\nexit 9\n")
+    assert book.measure("--chapters", ONE).returncode == 0
+    assert book.record()["clocks"] is None
+
+
+# ------------------------------------------------------------------------------- interruptions
+
+
+def test_ctrl_c_keeps_whole_steps_and_the_next_start_goes_on(book: Book, tmp_path: Path) -> None:
+    book.measure()
+    whole = {path.name: path.read_text() for path in book.local.iterdir() if path.is_file()}
+    shutil.rmtree(book.local)
+
+    book.log.write_text("")
+    slow = book.environment(FAKE_SLEEP="0.3")
+    with subprocess.Popen(
+        book.command(), env=slow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        wait_for(lambda: len(book.timed()) == 3)  # the third has begun
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "stopped" in err and "the same command goes on" in err and "Traceback" not in err
+    assert not list(book.local.glob("*.json")), "no file of a set is written before all are"
+    parts = sorted(path.name for path in (book.local / ".partial").glob("*.part"))
+    assert len(parts) == 2
+    assert (book.local / ".partial" / ".gitignore").read_text() == "*\n"
+    for name in parts:
+        json.loads((book.local / ".partial" / name).read_text())
+
+    done = book.measure()
+    assert done.returncode == 0
+    assert "2 of 12 steps are done already" in done.stdout
+    assert len(book.timed()) == 10
+    resumed = {path.name: path.read_text() for path in book.local.iterdir() if path.is_file()}
+    assert resumed.keys() == whole.keys()
+    for name, text in whole.items():
+        if name.endswith(".txt"):
+            assert resumed[name] == text
+            continue
+        one, other = json.loads(text), json.loads(resumed[name])
+        assert one.pop("date") <= other.pop("date")
+        assert one == other
+
+    book.measure("--chapters", ONE)
+    assert len(book.timed()) == 6, "a finished recording is not gone on with"
+
+
+def test_ctrl_c_ends_the_profilers_too(book: Book) -> None:
+    book.log.write_text("")
+    with subprocess.Popen(
+        book.command("--chapters", ONE, "--sanitizers"),
+        env=book.environment(FAKE_SANITIZER="slow"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        wait_for(lambda: len(book.calls("--tool")) == 4)  # four at a time
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=10)
+    assert process.returncode == 130 and "Traceback" not in err
+    assert len(book.calls("--tool")) == 4
+    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+    assert "sleep 47.25" not in running
+
+
+def test_a_half_written_part_is_measured_again(book: Book) -> None:
+    done = book.measure("--chapters", ONE, FAKE_FAIL=f"{ONE}-sweep-block-0=3")
+    assert done.returncode == 1
+    part = book.local / ".partial" / f"{ONE}-default-0.part"
+    part.write_text(part.read_text()[:100])
+    done = book.measure("--chapters", ONE)
+    assert done.returncode == 0
+    assert f"{part.name} is half-written: measured again" in done.stdout
+    assert len(book.timed()) == 5
+    book.record()
+
+
+def test_parts_of_another_program_or_commit_are_not_reused(book: Book) -> None:
+    book.commit()
+    fail = {"FAKE_FAIL": f"{ONE}-sweep-block-0=3"}
+    book.measure("--chapters", ONE, **fail)
+    program = book.program(ONE)
+    program.write_text(program.read_text() + "# built anew\n")
+    done = book.measure("--chapters", ONE, **fail)
+    assert "2 finished steps are of another build or commit" in done.stdout
+    assert len(book.timed()) == 3
+
+    book.git("commit", "-q", "--allow-empty", "-m", "another")
+    book.measure("--chapters", ONE, **fail)
+    assert len(book.timed()) == 3
+    book.measure("--chapters", ONE, **fail)
+    assert len(book.timed()) == 1
+    book.measure("--chapters", ONE, "--fresh", **fail)
+    assert len(book.timed()) == 3
+
+
+def test_two_at_a_time_are_refused(book: Book) -> None:
+    (book.local / ".partial").mkdir(parents=True)
+    with (book.local / ".partial" / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = book.measure()
+    assert done.returncode == 1 and "another tools/measure" in one_line(done)
+
+
+# -------------------------------------------------------------------------------- provenance
+
+
+def test_record_wants_a_clean_commit(book: Book) -> None:
+    done = book.measure("--record", "fake-gpu")
+    assert done.returncode == 2 and "there is no .git and no stamp" in one_line(done)
+    commit = book.commit()
+    readme = book.root / "new file"
+    readme.write_text("not committed")
+    done = book.measure("--record", "fake-gpu")
+    assert done.returncode == 2 and "(new file)" in one_line(done)
+    assert not (book.data / "fake-gpu").exists() and not book.timed()
+
+    done = book.measure("--record", "fake-gpu", "--allow-dirty")
+    assert done.returncode == 0, done.stderr
+    assert book.record(ONE, book.data / "fake-gpu")["source"] == {"commit": commit, "dirty": True}
+    readme.unlink()
+    # What was just recorded lies there, not committed: that is no change of the source.
+    done = book.measure("--record", "fake-gpu")
+    assert done.returncode == 0, done.stderr
+    assert book.record(TWO, book.data / "fake-gpu")["source"]["dirty"] is False
+
+
+def test_without_git_or_stamp_a_local_recording_says_so(book: Book) -> None:
+    done = book.measure("--chapters", ONE)
+    assert done.returncode == 0 and "names no commit" in done.stdout
+    assert book.record()["source"] is None
+
+
+def test_a_stamp_stands_in_for_git(book: Book) -> None:
+    done = book.measure("--stamp")
+    assert done.returncode == 2 and "--stamp needs git" in one_line(done)
+    commit = book.commit()
+    done = book.measure("--stamp")
+    assert done.returncode == 0 and commit[:12] in done.stdout and "clean" in done.stdout
+    assert not book.git("status", "--porcelain").replace("?? figures/data/", "")
+    shutil.rmtree(book.root / ".git")
+
+    done = book.measure("--record", "fake-gpu")
+    assert done.returncode == 0, done.stderr
+    folder = book.data / "fake-gpu"
+    assert book.record(ONE, folder)["source"] == {"commit": commit, "dirty": False}
+
+    kernels = book.root / "chapters" / ONE / "kernels.cuh"
+    kernels.write_text(kernels.read_text() + "// touched\n")
+    (book.root / ".gitignore").unlink()
+    for arguments in ([], ["--record", "fake-gpu"]):
+        done = book.measure(*arguments)
+        assert done.returncode == 2
+        line = one_line(done)
+        assert f"chapters/{ONE}/kernels.cuh" in line and ".gitignore" in line
+        assert f"chapters/{TWO}" not in line
+    (book.data / ".stamp.json").write_text('{"commit": "0')
+    done = book.measure()
+    assert done.returncode == 2 and ".stamp.json can't be read" in one_line(done)
+
+
+def test_a_dirty_stamp_is_not_recorded_from(book: Book) -> None:
+    book.commit()
+    (book.root / "CMakeLists.txt").write_text("# changed\n")
+    assert "not in it" in book.measure("--stamp").stdout
+    shutil.rmtree(book.root / ".git")
+    fakes.install_chapter(book.program(ONE))
+    fakes.install_chapter(book.program(TWO))
+    done = book.measure("--record", "fake-gpu")
+    assert done.returncode == 2 and "so says the stamp" in one_line(done)
+
+
+# ------------------------------------------------------------------------------------ failures
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--record", "../elsewhere"], "a set's name is"),
+        (["--record", "Fake GPU"], "a set's name is"),
+        (["--record", ""], "a set's name is"),
+        (["--record", "embedded"], "embedded device's"),
+        (["--record", "local"], "without --record"),
+        (["--record", "fake-gpu", "--chapters", ONE], "all chapters"),
+        (["--allow-dirty"], "only with --record"),
+        (["--chapters", "chapter77"], f"there are {ONE}, {TWO}"),
+        (["--count"], "unrecognized"),
+    ],
+)
+def test_wrong_options(book: Book, arguments: list[str], said: str) -> None:
+    done = book.measure(*arguments)
+    assert done.returncode == 2 and said in done.stderr
+    assert not book.local.exists() and not book.calls()
+
+
+def test_help(book: Book) -> None:
+    done = book.measure("--help")
+    assert done.returncode == 0
+    for word in ("--record", "--counters", "--sanitizers", "Ctrl-C", "the first is kept"):
+        assert word in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+def test_no_gpu(book: Book) -> None:
+    done = book.measure(FAKE_FAIL="--device gpu=77")
+    assert done.returncode == 77
+    assert one_line(done) == f"tools/measure: {ONE}: this is the reason"
+    assert not book.timed() and not book.local.exists(), "an empty set is no set"
+
+
+def test_a_program_that_fails(book: Book) -> None:
+    done = book.measure(FAKE_FAIL=f"{TWO}-sweep-n-0=3")
+    assert done.returncode == 1
+    line = one_line(done)
+    assert f"'{TWO} --sweep n --json" in line
+    assert "status 3" in line and line.endswith(f"{TWO}: this is the reason")
+    assert len(list((book.local / ".partial").glob("*.part"))) == 4
+    assert not list(book.local.glob("*.json"))
+
+
+@pytest.mark.parametrize(
+    ("record", "run", "said"),
+    [
+        ({}, {"verified": False}, "plain n=16777216 block=256: its result was not verified"),
+        ({}, {"median_us": -1.0}, "median_us is -1.0"),
+        ({}, {"median_us": float("nan")}, "it holds NaN"),
+        ({"runs": []}, {}, "recorded no run"),
+        ({"runs": [{"variant": "plain"}]}, {}, "recorded a run without 'n'"),
+        ({"schema": 2}, {}, "another schema"),
+        ({"chapter": "chapter09_x"}, {}, "a record of chapter 'chapter09_x'"),
+    ],
+)
+def test_a_record_that_is_not_to_be_trusted(
+    book: Book, record: dict[str, Any], run: dict[str, Any], said: str
+) -> None:
+    fakes.install_chapter(book.program(ONE), record, run)
+    done = book.measure()
+    assert done.returncode == 1 and said in one_line(done)
+    assert not list(book.local.glob("*.json"))
+
+
+def test_two_machines_make_no_recording(book: Book) -> None:
+    book.measure(FAKE_FAIL=f"{ONE}-sweep-n-1=3")
+    fakes.install_chapter(book.program(ONE), record={"driver": "14.0"})
+    done = book.measure()
+    assert done.returncode == 1
+    line = one_line(done)
+    assert 'driver was "13.0"' in line and '"14.0"' in line and "--fresh" in line
+    assert not list(book.local.glob("*.json"))
+
+
+def test_a_folder_that_cannot_be_written(book: Book) -> None:
+    book.data.mkdir(parents=True, exist_ok=True)
+    book.local.write_text("a file where the folder should be")
+    done = book.measure()
+    assert done.returncode == 2 and f"{book.local} can't be written" in one_line(done)
+
+
+def test_a_full_disk(book: Book) -> None:
+    work = book.local / ".partial"
+    work.mkdir(parents=True)
+    (work / f"{ONE}-sweep-n-0.part.new").symlink_to("/dev/full")
+    done = book.measure()
+    assert done.returncode == 1
+    assert "the disk is full; finished steps are kept" in one_line(done)
+    assert [path.name for path in work.glob("*.part")] == [f"{ONE}-default-0.part"]
+    assert book.measure().returncode == 0
+
+
+def test_missing_programs_are_built(book: Book) -> None:
+    spare = book.root / "spare"
+    shutil.move(book.root / "build" / "chapters", spare)
+    fakes.install(
+        book.bin / "cmake",
+        f"""#!/bin/sh
+echo "cmake $*" >> "$FAKE_LOG"
+if [ "$1" = --build ]; then mkdir -p "$2"; cp -r "{spare}" "$2/chapters"; fi
+""",
+    )
+    build = book.root / "my build"
+    done = book.measure("--chapters", ONE, "--build", str(build))
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[1] for line in book.calls("cmake")] == ["-S", "--build"]
+    assert book.measure("--chapters", ONE, "--build", str(build)).returncode == 0
+    assert not book.calls("cmake"), "nothing is older than its sources"
+    later = time.time() + 10
+    os.utime(book.root / "chapters" / TWO / "kernels.cuh", (later, later))
+    assert book.measure("--chapters", ONE, "--build", str(build)).returncode == 0
+    assert book.calls("cmake")
+
+    shutil.rmtree(build)
+    fakes.install(book.bin / "cmake", "#!/bin/sh\necho 'x.cu(3): error: no such thing'\nexit 1\n")
+    done = book.measure("--build", str(build))
+    assert done.returncode == 1
+    assert "building failed: x.cu(3): error: no such thing" in one_line(done)
+    assert (build / "measure-build.log").read_text().startswith("$ cmake -S")
+
+
+# ------------------------------------------------------------------------- counters, sanitizers
+
+
+def test_counters(book: Book) -> None:
+    book.commit()
+    done = book.measure("--counters")
+    assert done.returncode == 0, done.stderr
+    counters = json.loads((book.local / "counters.json").read_text())
+    assert counters["ncu"] == "2025.3.1" and len(counters["metrics"]) == 19
+    assert counters["device"]["name"] == "Fake GPU" and counters["source"]["dirty"] is False
+    shapes = [(2**24, 256), (2**20, 256), (2**24, 128)]
+    expected = {
+        (chapter, variant, n, block)
+        for chapter in (ONE, TWO)
+        for variant in ("plain", "picky", "old_form")
+        for n, block in shapes
+        if variant != "picky" or block == 256
+    }
+    # One that takes a single block is launched with that.
+    expected |= {(chapter, "single", n, 1) for chapter in (ONE, TWO) for n in (2**24, 2**20)}
+    runs = counters["runs"]
+    assert {(r["chapter"], r["variant"], r["n"], r["block"]) for r in runs} == expected
+    assert f"no counters of {ONE}/picky n=16777216 block=128" in done.stdout
+    run = next(run for run in runs if run["variant"] == "picky")
+    assert run["params"] == {"stride": 2}
+    assert run["command"].startswith("ncu --csv --page raw --print-units base --clock-control none")
+    assert run["command"].endswith("./run --once --variant picky --n 16777216 --block 256")
+    launch = run["launches"][0]
+    assert launch["kernel"] == "unroll<4>"
+    assert (launch["grid"], launch["block"]) == ([65536, 1, 1], [256, 1, 1])
+    assert launch["metrics"]["smsp__inst_executed.sum"] == 67108864
+    assert launch["metrics"]["sm__warps_active.avg.pct_of_peak_sustained_active"] == 0.0
+    assert len(launch["metrics"]) == 19
+
+
+def test_counters_that_may_not_be_read(book: Book) -> None:
+    done = book.measure("--chapters", ONE, "--counters", FAKE_NCU="refused")
+    assert done.returncode == 0
+    notes = [line for line in done.stdout.splitlines() if "ERR_NVGPUCTRPERM" in line]
+    assert len(notes) == 1 and "'Troubleshooting'" in notes[0]
+    assert book.record() and not (book.local / "counters.json").exists()
+    assert len(book.calls("--metrics")) == 1, "it is not asked again and again"
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"), [("broken", "LibraryNotLoaded"), ("torn", "its table can't be read")]
+)
+def test_an_ncu_that_fails(book: Book, mode: str, said: str) -> None:
+    done = book.measure("--chapters", ONE, "--counters", FAKE_NCU=mode)
+    assert done.returncode == 1 and said in one_line(done)
+    assert not list(book.local.glob("*.json"))
+
+
+def test_a_metric_without_a_number_is_no_zero(book: Book) -> None:
+    done = book.measure("--chapters", ONE, "--counters", FAKE_NCU="lacking")
+    assert done.returncode == 0
+    assert "ncu had no number for every launch of: launch__registers_per_thread" in done.stdout
+    runs = json.loads((book.local / "counters.json").read_text())["runs"]
+    assert all("launch__registers_per_thread" not in run["launches"][0]["metrics"] for run in runs)
+
+
+@pytest.mark.parametrize(
+    ("option", "tool"), [("--counters", "ncu"), ("--sanitizers", "compute-sanitizer")]
+)
+def test_a_tool_that_is_missing(book: Book, option: str, tool: str) -> None:
+    (book.bin / tool).unlink()
+    done = book.measure(option)
+    assert done.returncode == 77 and f"{option} needs {tool}" in one_line(done)
+    assert not book.calls()
+
+
+def test_sanitizers(book: Book) -> None:
+    done = book.measure("--chapters", ONE, "--sanitizers")
+    assert done.returncode == 0, done.stdout
+    assert "not clean" not in done.stdout and "expects" not in done.stdout
+    runs = json.loads((book.local / "sanitizer.json").read_text())["runs"]
+    assert len(runs) == 4 * 4
+    assert {run["block"] for run in runs if run["variant"] == "single"} == {1}
+    found = {(run["variant"], run["tool"]): run for run in runs}
+    race = found["old_form", "racecheck"]
+    assert race["findings"] == 1037 and race["exit"] == 0
+    assert race["messages"] == [
+        "Warning: Race reported between Read access at old_form(int *)+0x1b0 in legacy.cuh:34"
+    ]
+    assert race["command"] == (
+        "compute-sanitizer --tool racecheck --error-exitcode 4 ./run --once --variant old_form "
+        "--n 1048573 --block 256"
+    )
+    assert all(run["findings"] == 0 for run in runs if run is not race)
+
+
+def test_a_modern_variant_with_findings_is_not_clean(book: Book) -> None:
+    found = "memcheck/plain=137 racecheck/picky=1 memcheck/old_form=1"
+    done = book.measure("--chapters", ONE, "--sanitizers", FAKE_FOUND=found)
+    assert done.returncode == 1
+    unclean = [line for line in done.stdout.splitlines() if line.startswith("not clean")]
+    assert len(unclean) == 2
+    assert f"memcheck on {ONE}/plain: 137 found (Invalid __global__ read" in unclean[0]
+    assert f"racecheck on {ONE}/picky: 1 found" in unclean[1]
+    assert f"{ONE}/old_form expects findings of racecheck; here they came from memcheck" in (
+        done.stdout
+    )
+    runs = json.loads((book.local / "sanitizer.json").read_text())["runs"]
+    assert sum(run["findings"] for run in runs) == 139, "it is written all the same"
+
+
+def test_a_sanitizer_that_did_nothing_is_not_clean(book: Book) -> None:
+    done = book.measure("--chapters", ONE, "--sanitizers", FAKE_SANITIZER="unsupported")
+    assert done.returncode == 1
+    assert f"memcheck did not do its work on {ONE}/plain (Error: Device not" in done.stdout
+    runs = json.loads((book.local / "sanitizer.json").read_text())["runs"]
+    assert {run["findings"] for run in runs} == {None}
+
+
+def test_a_shape_that_the_sanitized_program_refuses_is_not_clean(book: Book) -> None:
+    done = book.measure("--chapters", ONE, "--sanitizers", FAKE_FAIL="plain --n 1048573=2")
+    assert done.returncode == 1
+    assert f"memcheck did not do its work on {ONE}/plain ({ONE}: this is the reason)" in done.stdout

@@ -1,0 +1,152 @@
+"""The pieces of tools/measure that read other programs' words, and its progress bar."""
+
+from __future__ import annotations
+
+import errno
+import io
+from pathlib import Path
+
+import pytest
+
+from tools.measuring import profilers, provenance, records
+from tools.measuring.steps import Estimate, Progress, Step, duration
+
+
+@pytest.mark.parametrize(
+    ("demangled", "name"),
+    [
+        ("smem(const int *, int *, unsigned long)", "smem"),
+        ("chapter02::smem(const int *, int *, unsigned long)", "smem"),
+        ("chapter02::legacy::smem_classic(int *)", "smem_classic"),
+        ("void chapter05::unroll<4>(const int *, int *)", "unroll<4>"),
+        ("void chapter05::unroll<(unsigned int)16>(const int *, int *)", "unroll<16>"),
+        ("(anonymous namespace)::spin(long)", "spin"),
+        ("smem", "smem"),
+        ("void f<std::pair<int, g(int)>>(int)", "f<std::pair<int, g>>"),
+    ],
+)
+def test_kernel_names(demangled: str, name: str) -> None:
+    assert profilers.kernel_name(demangled) == name
+
+
+def test_no_table_is_no_launch() -> None:
+    assert (
+        profilers.ncu_launches("==PROF== Connected\n==WARNING== No kernels were profiled.\n") == []
+    )
+
+
+RACES = "========= RACECHECK SUMMARY: "
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "status", "findings"),
+    [
+        ("memcheck", "========= ERROR SUMMARY: 0 errors", 0, 0),
+        ("memcheck", "========= ERROR SUMMARY: 1 error", 4, 1),
+        # A wrong sum is the program's own finding: the tool still did its work.
+        ("memcheck", "========= ERROR SUMMARY: 0 errors", 1, 0),
+        # The limit's second line counts what was not printed; it is no total.
+        (
+            "memcheck",
+            "========= ERROR SUMMARY: 137 errors\n========= ERROR SUMMARY: 37 errors were not "
+            "printed. Use --print-limit option to adjust the number of printed errors",
+            4,
+            137,
+        ),
+        ("racecheck", RACES + "0 hazards displayed (0 errors, 0 warnings)", 0, 0),
+        ("racecheck", RACES + "1 hazard displayed (0 errors, 1 warning)", 0, 1),
+        ("racecheck", RACES + "100 hazards displayed (0 errors, 1037 warnings)", 0, 1037),
+        # None of these is clean.
+        ("memcheck", "", 0, None),
+        ("memcheck", "no summary at all", 0, None),
+        ("racecheck", "========= ERROR SUMMARY: 0 errors", 0, None),
+        ("memcheck", "========= ERROR SUMMARY: 0 errors", 2, None),
+        ("memcheck", "========= ERROR SUMMARY: 0 errors", 77, None),
+        ("memcheck", "========= ERROR SUMMARY: 0 errors", -9, None),
+        (
+            "memcheck",
+            "========= Error: Device not supported\n========= ERROR SUMMARY: 1 error",
+            3,
+            None,
+        ),
+    ],
+)
+def test_sanitizer_verdicts(tool: str, text: str, status: int, findings: int | None) -> None:
+    assert profilers.sanitizer_verdict(tool, text, status)[0] == findings
+
+
+def test_messages_are_few_distinct_and_without_folders() -> None:
+    lines = [
+        f"========= Invalid read {k % 7} in /home/me/x y/kernels.cuh:{k % 7}" for k in range(20)
+    ]
+    lines += ["=========     by thread (0,0,0)", "========= ERROR SUMMARY: 20 errors"]
+    findings, messages = profilers.sanitizer_verdict("memcheck", "\n".join(lines), 4)
+    assert findings == 20 and len(messages) == 5
+    assert messages[0].startswith("Invalid read 0 in ") and "/home" not in "".join(messages)
+
+
+def test_durations() -> None:
+    assert [duration(s) for s in (0.04, 9.94, 59.4, 59.6, 125)] == [
+        "0.0 s",
+        "9.9 s",
+        "59 s",
+        "1 min 00 s",
+        "2 min 05 s",
+    ]
+
+
+def step(name: str, *alike: str) -> Step:
+    return Step(name, name, "", alike, lambda: {})
+
+
+def test_time_left_comes_from_the_steps_most_alike() -> None:
+    estimate = Estimate()
+    assert estimate.of([step("a", "x")]) is None
+    estimate.learn(step("a", "one default", "default"), 2)
+    estimate.learn(step("b", "two default", "default"), 4)
+    estimate.learn(step("c", "one sweep", "sweep"), 30)
+    assert estimate.of([step("d", "one default", "default")]) == 2
+    assert estimate.of([step("d", "three default", "default")]) == 3
+    assert estimate.of([step("d", "one ncu", "ncu")]) == 12
+    assert estimate.of([step("d", "one default"), step("e", "two default")]) == 6
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    terminal, plain = Terminal(), io.StringIO()
+    for out in (terminal, plain):
+        progress = Progress(out)
+        progress.show(6, 12, "chapter01_one --sweep n", 65)
+        progress.step(7, 12, "chapter01_one --sweep n", 1.25, 65)
+        progress.clear()
+    shown = terminal.getvalue().split("\x1b[K")[1]
+    assert (
+        shown.startswith("██████████░░░░░░░░░░ 6/12 chapter01_one")
+        and len(shown.rstrip("\r")) == 49
+    )
+    assert plain.getvalue() == "[7/12] chapter01_one --sweep n: 1.2 s, 1 min 05 s left\n"
+
+
+def test_all_files_of_a_set_are_replaced_or_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = tmp_path / ".partial"
+    records.publish(tmp_path, work, {"a.json": "old", "b.json": "old"})
+
+    def full_after_a(path: Path, text: str) -> None:
+        if path.name != "a.json":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        provenance.write_whole(path, text)
+
+    monkeypatch.setattr(records, "write_whole", full_after_a)
+    with pytest.raises(OSError, match="No space"):
+        records.publish(tmp_path, work, {"a.json": "new", "b.json": "new"})
+    assert [(tmp_path / name).read_text() for name in ("a.json", "b.json")] == ["old", "old"]
+    monkeypatch.undo()
+    records.publish(tmp_path, work, {"a.json": "new", "b.json": "new"})
+    assert [(tmp_path / name).read_text() for name in ("a.json", "b.json")] == ["new", "new"]
