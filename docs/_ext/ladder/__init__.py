@@ -1,0 +1,67 @@
+"""The book's own Sphinx vocabulary; README.md beside this file lists it with examples.
+
+One concern a module: names (how a page names a run), units (how a number is written), book (looking
+things up), inputs (what a page depends on); then the roles and directives by what they show.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.util.typing import ExtensionMetadata
+
+from . import (
+    book,
+    boxes,
+    floors,
+    folded,
+    headers,
+    inputs,
+    listings,
+    numbers,
+    pictures,
+    provenance,
+    rungs,
+    strings,
+    tables,
+    versions,
+)
+
+
+def _own_digest(conf: Path) -> str:
+    """Changes with the code that pages are made by, so that they follow it."""
+    from figures import recorded, regions
+
+    readers = [Path(recorded.__file__), Path(regions.__file__)]
+    digest = hashlib.sha256()
+    for path in [conf, *readers, *sorted(Path(__file__).parent.glob("*.py"))]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_config_value("ladder_root", "..", "env", types=[str])
+    app.add_config_value("ladder_figures", "../build/figures", "env", types=[str])
+    app.add_config_value(
+        "ladder_code", _own_digest(Path(app.confdir) / "conf.py"), "env", types=[str]
+    )
+    app.add_message_catalog(strings.CATALOGUE, str(strings.LOCALE_DIR))
+    for module in (
+        inputs,
+        book,
+        folded,
+        boxes,
+        listings,
+        numbers,
+        provenance,
+        pictures,
+        tables,
+        floors,
+        rungs,
+        versions,
+        headers,
+    ):
+        module.setup(app)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

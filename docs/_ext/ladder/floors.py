@@ -1,0 +1,248 @@
+"""What a kernel cannot be faster than: floors beneath a recorded time, and bytes in flight.
+
+Three things a launch must do, whatever else it does, each with a rate that the device cannot pass:
+
+- issue its warp instructions: counted instructions / (SMs x schedulers an SM x SM clock);
+- start its thread blocks: blocks / the rate at which a launch of empty blocks starts them;
+- move its bytes: useful bytes / theoretical peak bandwidth.
+
+The time is at least the greatest of the three. Instructions at a size that was not counted are those
+of one block times the blocks, and only where a block's share of the input is the same at both sizes.
+
+By Little's law, memory of bandwidth B and latency L is kept busy by B x L bytes in flight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from figures import recorded
+
+from . import units
+from .book import Book, Both, Lost
+from .directive import LookupDirective
+from .folded import fold
+from .names import BadName, RunName, whole
+from .numbers import RecordedRole
+from .provenance import short_device
+from .strings import _
+from .table import Cell, Column, table
+from .tables import sizes, words
+
+#: What starts blocks and does nothing else, at a size where a launch's own cost no longer shows.
+EMPTY_BLOCKS = ("chapter00_timing", "empty_blocks", 2**28)
+#: One load after the other: the latency of memory.
+CHASE = ("chapter00_timing", "pointer_chase")
+
+
+def schedulers(compute_capability: str) -> int:
+    """Warp schedulers an SM, each of which issues at most one instruction a cycle.
+
+    CUDA C++ Programming Guide, "Compute Capabilities": 4 from 5.0 on, but 2 in 6.0.
+    """
+    return 2 if compute_capability == "6.0" else 4
+
+
+def issue_rate(device: dict[str, Any]) -> float:
+    """Warp instructions a microsecond that all of the device's schedulers can issue."""
+    per_cycle = device["sm_count"] * schedulers(device["compute_capability"])
+    return float(per_cycle * device["sm_clock_khz"] / 1000)
+
+
+@dataclass(frozen=True)
+class Floors:
+    """Microseconds; None where the set lacks what it takes to tell."""
+
+    issue: float | None
+    starts: float | None
+    move: float
+
+    @property
+    def highest(self) -> float:
+        return max(floor for floor in (self.issue, self.starts, self.move) if floor is not None)
+
+
+def instructions(run: dict[str, Any], counted: recorded.Found) -> float | None:
+    """Warp instructions of ``run``, from a count at its own or at another size."""
+    total = recorded.counter(counted, "instructions")
+    if counted.run["n"] == run["n"]:
+        return total
+    grid = sum(launch["grid"][0] for launch in counted.run["launches"])
+    if counted.run["n"] * run["grid"] != run["n"] * grid:
+        return None  # a block has more to do here than where it was counted
+    return total / grid * run["grid"]
+
+
+def floors(
+    run: dict[str, Any],
+    device: dict[str, Any],
+    counted: recorded.Found | None,
+    empty: recorded.Found | None,
+) -> Floors:
+    """The floors beneath one recorded run; the arguments are all of one device."""
+    issued = instructions(run, counted) if counted else None
+    starts = run["grid"] * empty.run["median_us"] / empty.run["grid"] if empty else None
+    moved = run["bytes_read"] + run["bytes_written"]
+    return Floors(
+        issue=None if issued is None else issued / issue_rate(device),
+        starts=starts,
+        move=float(moved / (device["peak_gb_per_s"] * 1e3)),  # GB/s are 1000 bytes a microsecond
+    )
+
+
+def _side(both: Both | None, kind: str) -> recorded.Found | None:
+    return getattr(both, kind) if both else None
+
+
+class FloorsTable(LookupDirective):
+    """``.. floors:: CHAPTER`` with ``:variants:``, ``:n:`` and ``:block:`` (one size of each).
+
+    One row a variant: the three floors, the greatest in bold, and the time that was measured.
+    """
+
+    option_spec: ClassVar = {"variants": words, "n": whole, "block": sizes}
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        (chapter,) = self.words("CHAPTER")
+        variants = self.options.get("variants") or book.variants(chapter)
+        n, blocks = self.options.get("n"), self.options.get("block", [None])
+        by_device = book.has_local()
+        rows: list[list[Cell]] = []
+        shown: list[recorded.Found] = []
+        empties: dict[str, list[recorded.Found]] = {}
+        for block in blocks:
+            chapter00, variant00, n00 = EMPTY_BLOCKS
+            empty = book.run(RunName(chapter00, variant00, n00, block))
+            for variant in variants:
+                name = RunName(chapter, variant, n, block)
+                run, counted = book.run(name), self._counted(book, name)
+                for kind in ("local", "reference"):
+                    found = _side(run, kind)
+                    if not found:
+                        continue
+                    starting = _side(empty, kind)
+                    if starting:
+                        empties.setdefault(kind, []).append(starting)
+                    made = floors(
+                        found.run, found.provenance.device, _side(counted, kind), starting
+                    )
+                    row: list[Cell] = [[nodes.literal("", variant)]]
+                    row += [short_device(found.device_name)] if by_device else []
+                    row += [str(found.run["block"])] if len(blocks) > 1 else []
+                    rows.append(row + self._cells(made, found))
+                    shown.append(found)
+        columns = [Column(_("variant"))]
+        columns += [Column(_("device"))] if by_device else []
+        columns += [Column(_("threads a block"), True)] if len(blocks) > 1 else []
+        columns += [
+            Column(_("issue, µs"), True),
+            Column(_("block starts, µs"), True),
+            Column(_("bytes, µs"), True),
+            Column(_("measured, µs"), True),
+            Column(_("highest floor, % of measured"), True),
+        ]
+        first = shown[0].run
+        caption = f"n{units.NO_BREAK}={units.NO_BREAK}{units.size(first['n'])}"
+        if len(blocks) == 1:
+            caption += ", " + _("{block} threads a block").format(block=first["block"])
+        places = "; ".join(dict.fromkeys(found.provenance.text for found in shown))
+        origin = nodes.paragraph("", _("Recorded on {origin}").format(origin=places))
+        origin["classes"].append("origin")
+        made_table = table(columns, rows, "floors", caption=caption)
+        return [made_table, origin, self._formulas(shown, empties)]
+
+    @staticmethod
+    def _counted(book: Book, name: RunName) -> Both:
+        """Counted at the size itself, or else at the book's usual one; for each set by itself."""
+        usual = book.counters(name.at(None, name.block))
+        try:
+            here = book.counters(name)
+        except Lost:
+            return usual
+        return Both(here.reference or usual.reference, here.local or usual.local)
+
+    @staticmethod
+    def _cells(made: Floors, found: recorded.Found) -> list[Cell]:
+        cells: list[Cell] = []
+        for floor in (made.issue, made.starts, made.move):
+            text = units.DASH if floor is None else units.digits(floor)
+            cells.append([nodes.strong("", text)] if floor == made.highest else text)
+        measured = found.run["median_us"]
+        cells.append(units.digits(measured))
+        cells.append(units.digits(100 * made.highest / measured, 2))
+        return cells
+
+    @staticmethod
+    def _formulas(
+        shown: list[recorded.Found], empties: dict[str, list[recorded.Found]]
+    ) -> nodes.Node:
+        items = nodes.bullet_list()
+        for found in {found.set_name: found for found in shown}.values():
+            device = found.provenance.device
+            name = short_device(found.device_name)
+            starting = empties.get("local" if found.is_local else "reference", [])
+            rates = dict.fromkeys(
+                _("{rate} blocks a nanosecond at {block} threads").format(
+                    rate=units.digits(one.run["grid"] / one.run["median_us"] / 1e3),
+                    block=one.run["block"],
+                )
+                for one in starting
+            )
+            lines = [
+                _(
+                    "{device}, issue: warp instructions over {sms} SMs × {schedulers} schedulers "
+                    "× {clock} MHz, {rate} instructions a nanosecond."
+                ).format(
+                    device=name,
+                    sms=device["sm_count"],
+                    schedulers=schedulers(device["compute_capability"]),
+                    clock=f"{device['sm_clock_khz'] / 1000:.0f}",
+                    rate=units.digits(issue_rate(device) / 1e3),
+                ),
+                _(
+                    "{device}, block starts: blocks over {rates}, measured with empty blocks."
+                ).format(device=name, rates=", ".join(rates))
+                if rates
+                else _("{device}, block starts: not measured.").format(device=name),
+                _("{device}, bytes: useful bytes over the theoretical peak, {peak}.").format(
+                    device=name, peak=units.rate(device["peak_gb_per_s"])
+                ),
+            ]
+            items += [nodes.list_item("", nodes.paragraph("", line)) for line in lines]
+        note = _(
+            "Instructions that were counted at another n are those of one block times the blocks; a "
+            "dash stands where a block does not do the same at both sizes."
+        )
+        items += nodes.list_item("", nodes.paragraph("", note))
+        return fold(_("How the floors are computed"), [items], "data")
+
+
+class InFlight(RecordedRole):
+    """``:in-flight:`device``` or ``sm``: bytes under way that keep the memory at its peak."""
+
+    def find(self, book: Book) -> list[nodes.Node]:
+        if self.text not in ("device", "sm"):
+            raise BadName(f"'{self.text}' should read device or sm")
+        both = book.run(RunName(*CHASE))
+
+        def written(found: recorded.Found) -> str:
+            device = found.provenance.device
+            latency_ns = 1000 * found.run["median_us"] / float(found.run["params"]["hops"])
+            needed = device["peak_gb_per_s"] * latency_ns  # GB/s are bytes a nanosecond
+            return units.decimal_bytes(
+                needed if self.text == "device" else needed / device["sm_count"]
+            )
+
+        what = _("theoretical peak × latency")
+        if self.text == "sm":
+            what = _("theoretical peak × latency / SMs")
+        return self.show(both, book, what, written)
+
+
+def setup(app: Sphinx) -> None:
+    app.add_directive("floors", FloorsTable)
+    app.add_role("in-flight", InFlight())

@@ -1,0 +1,168 @@
+"""Code on a page: a region of a chapter's source, a launch, what changed, what was printed."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from pygments.lexer import RegexLexer, bygroups, using
+from pygments.lexers.shell import BashLexer
+from pygments.token import Generic
+from sphinx.application import Sphinx
+
+from figures.regions import Region
+
+from .book import Book, Lost
+from .directive import LookupDirective
+from .names import BadName
+from .strings import _
+
+_HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
+
+
+class PrintedLexer(RegexLexer):
+    """A command on the first line; after it, output, whatever it looks like."""
+
+    name = "Printed"
+    aliases = ["printed"]  # noqa: RUF012 (Pygments declares these as plain lists)
+    tokens = {  # noqa: RUF012
+        "root": [(r"(\$ )(.*\n)", bygroups(Generic.Prompt, using(BashLexer)), "printed")],
+        "printed": [(r".*\n", Generic.Output)],
+    }
+
+
+def block(text: str, language: str, caption: list[nodes.Node], *classes: str) -> nodes.container:
+    """A block of code under a caption."""
+    literal = nodes.literal_block(text, text, language=language)
+    made = nodes.container("", literal_block=True, classes=["literal-block-wrapper", *classes])
+    made += nodes.caption("", "", *caption)
+    made += literal
+    return made
+
+
+def numbered(made: nodes.container, first_line: int) -> nodes.container:
+    """Line numbers, as in the file."""
+    literal: Any = made.children[-1]
+    literal["linenos"] = True
+    literal["highlight_args"] = {"linenostart": first_line}
+    return made
+
+
+def source_block(path: Path, first: int, last: int, text: str, kind: str) -> nodes.container:
+    where = _("{path}, lines {first}\u2013{last}").format(path=path, first=first, last=last)
+    caption: list[nodes.Node] = [nodes.Text(where)]
+    classes = ["listing"]
+    if kind == "legacy":
+        caption.insert(0, nodes.strong("", _("Faulty, shown as it was: ")))
+        classes.append("legacy")
+    return numbered(block(text.rstrip("\n"), "cuda", caption, *classes), first)
+
+
+class Listing(LookupDirective):
+    """``.. listing:: CHAPTER REGION``"""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        region = book.region(*self.words("CHAPTER", "REGION"))
+        return [
+            source_block(
+                region.path,
+                region.first_line,
+                region.last_line,
+                textwrap.dedent(region.text),
+                region.kind,
+            )
+        ]
+
+
+class Changed(LookupDirective):
+    """``.. changed:: CHAPTER REGION -> CHAPTER REGION``: a diff, numbered as the files are."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        sides = re.split(r"\s+(?:->|\u2192)\s+", self.arguments[0])
+        if len(sides) != 2 or any(len(side.split()) != 2 for side in sides):
+            raise BadName(f"'{self.arguments[0]}' should read CHAPTER REGION -> CHAPTER REGION")
+        before, after = (book.region(*side.split()) for side in sides)
+        text = diff(before, after)
+        if not text:
+            raise Lost(f"nothing changed from '{before.name}' to '{after.name}'")
+        caption = _("What changed from {before} to {after}").format(
+            before=before.name, after=after.name
+        )
+        return [block(text, "diff", [nodes.Text(caption)], "changed")]
+
+
+def diff(before: Region, after: Region) -> str:
+    """A unified diff whose line numbers are the files' own, and whose paths are the book's."""
+    old, new = (textwrap.dedent(region.text).splitlines() for region in (before, after))
+    lines = difflib.unified_diff(old, new, str(before.path), str(after.path), lineterm="")
+
+    def in_file(match: re.Match[str]) -> str:
+        old = int(match[1]) + before.first_line - 1
+        new = int(match[3]) + after.first_line - 1
+        return f"@@ -{old}{match[2] or ''} +{new}{match[4] or ''} @@"
+
+    return "\n".join(_HUNK.sub(in_file, line) for line in lines)
+
+
+class Launch(LookupDirective):
+    """``.. launch:: CHAPTER VARIANT``: how main.cu launches it.
+
+    Either the region ``run-VARIANT`` (underscores as hyphens), or the call of ``add`` that names
+    the variant.
+    """
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        chapter, variant = self.words("CHAPTER", "VARIANT")
+        path, text = book.source(chapter, "main.cu")
+        if region := book.find_region(chapter, "run-" + variant.replace("_", "-")):
+            first, shown = region.first_line, region.text
+        else:
+            first, shown = added(text, variant)
+        if not shown:
+            names = ", ".join(re.findall(r'\.name = "(\w+)"', text)) or "none"
+            raise Lost(f"{path} adds no variant '{variant}'; it adds: {names}")
+        last = first + shown.rstrip("\n").count("\n")
+        return [source_block(path, first, last, textwrap.dedent(shown), "launches")]
+
+
+def added(text: str, variant: str) -> tuple[int, str]:
+    """The statement ``….add(…);`` of main.cu that names ``variant``, and its first line."""
+    for call in re.finditer(r"^[ \t]*\w+\.add\(", text, re.MULTILINE):
+        end = _closing(text, call.end())
+        statement = text[call.start() : end]
+        if re.search(rf'\.name = "{re.escape(variant)}"', statement):
+            return text.count("\n", 0, call.start()) + 1, statement
+    return 0, ""
+
+
+def _closing(text: str, start: int) -> int:
+    """Just past the ``);`` that closes the parenthesis before ``start``."""
+    depth = 1
+    for token in re.finditer(r'"(?:\\.|[^"\\])*"|//[^\n]*|[()]', text[start:]):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if depth == 0:
+            end = start + token.end()
+            return end + text[end:].startswith(";")
+    return len(text)
+
+
+class Output(LookupDirective):
+    """``.. output:: CHAPTER``: what the program printed when it was recorded."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        (chapter,) = self.words("CHAPTER")
+        text, provenance = book.console(chapter)
+        label = _("Printed on {provenance}").format(provenance=provenance.text)
+        return [block(text.rstrip("\n"), "printed", [nodes.Text(label)], "output")]
+
+
+def setup(app: Sphinx) -> None:
+    app.add_lexer("printed", PrintedLexer)
+    app.add_directive("listing", Listing)
+    app.add_directive("changed", Changed)
+    app.add_directive("launch", Launch)
+    app.add_directive("output", Output)

@@ -1,0 +1,220 @@
+"""Roles that put a recorded number into a sentence."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from docutils import nodes
+from docutils.nodes import system_message
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxRole
+
+from figures import recorded
+
+from . import report, units
+from .book import Book, Both, Lost, NotYet, nearest
+from .names import BadName, parse
+from .provenance import run_words, short_device, stamp
+from .strings import _
+
+Formatter = Callable[[dict[str, Any], dict[str, Any]], str]
+
+
+def _interval(run: dict[str, Any]) -> str:
+    if run["median_ci_us"] is None:
+        return _("too few samples")
+    return units.interval(*run["median_ci_us"])
+
+
+def peak_percent(run: dict[str, Any], device: dict[str, Any]) -> float:
+    """Of the attributes' figure: memory clock times bus width times 2 over 8."""
+    return float(100 * run["gb_per_s"] / device["peak_gb_per_s"])
+
+
+#: What :measured: can show of a run: the field's name in words, and how it is written.
+FIELDS: dict[str, tuple[str, Formatter]] = {
+    "median": (_("median time"), lambda run, device: units.time(run["median_us"])),
+    "min": (_("shortest time"), lambda run, device: units.time(run["min_us"])),
+    "p25": (_("lower quartile"), lambda run, device: units.time(run["p25_us"])),
+    "p75": (_("upper quartile"), lambda run, device: units.time(run["p75_us"])),
+    "ci": (_("95 % interval of the median"), lambda run, device: _interval(run)),
+    "gbps": (_("effective bandwidth"), lambda run, device: units.rate(run["gb_per_s"])),
+    "peak": (_("of peak bandwidth"), lambda run, device: units.percent(peak_percent(run, device))),
+    "registers": (_("registers a thread"), lambda run, device: units.count(run["registers"])),
+    "local": (
+        _("local memory a thread"),
+        lambda run, device: units.plain_bytes(run["local_bytes"]),
+    ),
+    "grid": (_("blocks"), lambda run, device: units.count(run["grid"])),
+    "shared": (
+        _("shared memory a block"),
+        lambda run, device: units.plain_bytes(run["shared_bytes"]),
+    ),
+    "samples": (_("samples"), lambda run, device: units.count(len(run["samples_us"]))),
+}
+
+#: Counters that are not plain counts.
+COUNTER_UNITS: dict[str, Callable[[float], str]] = {
+    "dram_read_bytes": units.decimal_bytes,
+    "dram_write_bytes": units.decimal_bytes,
+    "occupancy_pct": units.percent,
+}
+
+
+def counter_text(name: str, value: float) -> str:
+    if name.endswith((".pct", "_pct")) or ".pct_of" in name:
+        return units.percent(value)
+    return COUNTER_UNITS.get(name, units.count)(value)
+
+
+DEVICE_FIELDS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "name": lambda device: str(device["name"]),
+    "compute_capability": lambda device: str(device["compute_capability"]),
+    "sm_count": lambda device: units.count(device["sm_count"]),
+    "sm_clock": lambda device: f"{device['sm_clock_khz'] / 1000:.0f}{units.NO_BREAK}MHz",
+    "l2": lambda device: units.binary_bytes(device["l2_bytes"]),
+    "memory": lambda device: units.binary_bytes(device["global_bytes"]),
+    "peak": lambda device: units.rate(device["peak_gb_per_s"]),
+}
+PROVENANCE_FIELDS = ("driver", "toolkit")
+
+
+class RecordedRole(SphinxRole):
+    """Looks something up, and says so where it is not there."""
+
+    def run(self) -> tuple[list[nodes.Node], list[system_message]]:
+        self.text = " ".join(self.text.split())  # a role may run over the end of a line
+        shown: nodes.Node | list[nodes.Node]
+        try:
+            shown = self.find(Book(self.env))
+        except NotYet:
+            shown = report.not_yet(self.env, self.text, self.get_location())
+        except (Lost, BadName) as error:
+            message = f"{self.name}: {error}"
+            shown = report.lost(self.env, self.rawtext, message, self.get_location())
+        return (shown if isinstance(shown, list) else [shown]), []
+
+    @abstractmethod
+    def find(self, book: Book) -> nodes.Node | list[nodes.Node]:
+        """The number, with where it comes from."""
+
+    def show(
+        self, both: Both, book: Book, what: str, write: Callable[[recorded.Found], str]
+    ) -> list[nodes.Node]:
+        """The reader's own number first, ours beside it; each labelled where two sets exist."""
+        words = f"{what} \u2013 {run_words(both.first)}"
+        if not both.local:
+            assert both.reference
+            shown: list[nodes.Node] = [stamp(write(both.reference), words, both.reference)]
+            if book.has_local():
+                shown += [nodes.Text(f" ({short_device(both.reference.device_name)})")]
+            return shown
+        shown = [stamp(write(both.local), words, both.local)]
+        if both.reference:
+            label = short_device(both.reference.device_name)
+            ours = stamp(write(both.reference), words, both.reference)
+            shown += [nodes.Text(f" ({label}: "), ours, nodes.Text(")")]
+        return shown
+
+
+class Measured(RecordedRole):
+    """``:measured:`CHAPTER VARIANT [n=] [block=] [param=] FIELD```"""
+
+    def find(self, book: Book) -> list[nodes.Node]:
+        name, (wanted,) = parse(self.text, "FIELD")
+        if wanted not in FIELDS:
+            raise Lost(f"no field '{wanted}'{nearest(wanted, FIELDS)}")
+        what, write = FIELDS[wanted]
+
+        def written(found: recorded.Found) -> str:
+            try:
+                return write(found.run, found.provenance.device)
+            except TypeError:
+                raise Lost(f"'{wanted}' is null in {recorded.run_name(found.run)}") from None
+
+        return self.show(book.run(name), book, str(what), written)
+
+
+class Latency(RecordedRole):
+    """``:latency:`CHAPTER VARIANT```: nanoseconds a hop of a pointer chase."""
+
+    def find(self, book: Book) -> list[nodes.Node]:
+        name, _none = parse(self.text)
+        both = book.run(name)
+        if not both.first.run["params"].get("hops"):
+            raise Lost(f"{name.chapter} {name.variant} is no pointer chase: it has no 'hops'")
+
+        def written(found: recorded.Found) -> str:
+            nanoseconds = 1000 * found.run["median_us"] / float(found.run["params"]["hops"])
+            return f"{units.digits(nanoseconds)}{units.NO_BREAK}ns"
+
+        return self.show(both, book, _("latency of one load"), written)
+
+
+class Counter(RecordedRole):
+    """``:counter:`CHAPTER VARIANT [n=] [block=] NAME```"""
+
+    def find(self, book: Book) -> list[nodes.Node]:
+        name, (metric,) = parse(self.text, "COUNTER")
+
+        def written(found: recorded.Found) -> str:
+            return counter_text(metric, book.counter(found, metric))
+
+        return self.show(book.counters(name), book, metric, written)
+
+
+class Ratio(RecordedRole):
+    """``:ratio:`RUN / RUN```: how many times as fast the second is.
+
+    A sentence around a ratio compares, so the reference stays first and the reader's own ratio
+    stands beside it.
+    """
+
+    def find(self, book: Book) -> list[nodes.Node]:
+        before, slash, after = self.text.partition(" / ")
+        if not slash:
+            raise BadName(
+                f"'{self.text}' should read CHAPTER VARIANT [...] / CHAPTER VARIANT [...]"
+            )
+        slow, fast = (book.run(parse(side)[0]) for side in (before, after))
+        shown: list[nodes.Node] = []
+        for first, second in ((slow.reference, fast.reference), (slow.local, fast.local)):
+            if not (first and second):
+                continue
+            words = _("times as fast: {after} against {before}").format(
+                after=run_words(second), before=run_words(first)
+            )
+            value = first.run["median_us"] / second.run["median_us"]
+            one = stamp(units.ratio(value), words, first, second)
+            device = short_device(first.device_name)
+            if shown:
+                shown += [nodes.Text(f"; {device}: "), one]
+            else:
+                shown = [one, nodes.Text(f" ({device}")]
+        if not shown:
+            raise Lost(f"no one device has both sides of '{self.text}'")
+        return [*shown, nodes.Text(")")] if book.has_local() else shown[:1]
+
+
+class Device(RecordedRole):
+    """``:device:`FIELD``` of the device that the reference was recorded on."""
+
+    def find(self, book: Book) -> nodes.Node:
+        known = [*DEVICE_FIELDS, *PROVENANCE_FIELDS]
+        if self.text not in known:
+            raise Lost(f"no field '{self.text}'{nearest(self.text, known)}")
+        reference = book.reference()
+        if self.text in PROVENANCE_FIELDS:
+            record = next(iter(reference.chapters.values()))
+            return nodes.inline("", getattr(record.provenance, self.text))
+        return nodes.inline("", DEVICE_FIELDS[self.text](reference.device))
+
+
+def setup(app: Sphinx) -> None:
+    app.add_role("measured", Measured())
+    app.add_role("latency", Latency())
+    app.add_role("counter", Counter())
+    app.add_role("ratio", Ratio())
+    app.add_role("device", Device())

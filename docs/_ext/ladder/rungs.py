@@ -1,0 +1,274 @@
+"""The row that every rung ends in, collected into the summary and onto the landing page's cards."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
+
+from figures import recorded
+
+from . import report, units
+from .book import Book, Both, Lost, NotYet
+from .directive import LookupDirective
+from .names import parse
+from .numbers import counter_text
+from .provenance import add_foot, run_words, short_device, stamp
+from .strings import _
+from .table import Column, table
+
+Cell = list[nodes.Node]
+
+
+@dataclass
+class Rung:
+    """What a rung's row shows, ready to be placed; ``gain`` alone goes on the card."""
+
+    chapter: str
+    predicted: Cell
+    counter: Cell
+    time: Cell
+    gain: Cell
+
+    def cell(self, name: str) -> Cell:
+        cells: dict[str, Cell] = {
+            "predicted": self.predicted,
+            "counter": self.counter,
+            "time": self.time,
+            "gain": self.gain,
+        }
+        return copy.deepcopy(cells[name])
+
+
+def _rungs(env: BuildEnvironment) -> dict[str, list[Rung]]:
+    if not hasattr(env, "ladder_rungs"):
+        env.ladder_rungs = {}  # type: ignore[attr-defined]
+    return env.ladder_rungs  # type: ignore[attr-defined, no-any-return]
+
+
+def _gatherers(env: BuildEnvironment) -> set[str]:
+    if not hasattr(env, "ladder_gatherers"):
+        env.ladder_gatherers = set()  # type: ignore[attr-defined]
+    return env.ladder_gatherers  # type: ignore[attr-defined, no-any-return]
+
+
+class RungRow(LookupDirective):
+    """``.. rung:: CHAPTER``: predicted, the counter that moved, time before and after.
+
+    Options: ``:before:`` and ``:after:`` (``CHAPTER VARIANT [n=] [block=]``), ``:predicted:`` (what
+    one expected, in words), ``:counter:`` (the counter that explains it). The body, if any, says
+    why the rung gained what it did.
+    """
+
+    has_content = True
+    option_spec: ClassVar = {
+        "before": directives.unchanged_required,
+        "after": directives.unchanged_required,
+        "predicted": directives.unchanged_required,
+        "counter": directives.unchanged_required,
+    }
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        missing = [option for option in self.option_spec if option not in self.options]
+        if missing:
+            raise Lost(f"needs :{missing[0]}:")
+        (chapter,) = self.words("CHAPTER")
+        time, gain = self._try(lambda: self._time(book), 2)
+        (counter,) = self._try(lambda: [self._counter(book)], 1)
+        rung = Rung(chapter, self.inline(self.options["predicted"]), counter, time, gain)
+        _rungs(self.env).setdefault(self.env.docname, []).append(rung)
+        return [self._row(rung)]
+
+    def _try(self, find: Callable[[], Sequence[Cell]], cells: int) -> list[Cell]:
+        """Each cell stands for itself: times may be recorded where counters are not yet."""
+        try:
+            return list(find())
+        except NotYet:
+            asked = f"{self.name}:: {self.arguments[0]}"
+            return [
+                [report.not_yet(self.env, asked, self.get_location())] for _cell in range(cells)
+            ]
+
+    def _sides(self, book: Book) -> list[Both]:
+        return [book.run(parse(self.options[side])[0]) for side in ("before", "after")]
+
+    def _time(self, book: Book) -> list[Cell]:
+        before, after = self._sides(book)
+        time: Cell = []
+        gain: Cell = []
+        for first, second in ((before.local, after.local), (before.reference, after.reference)):
+            if not (first and second):
+                continue
+            ratio = first.run["median_us"] / second.run["median_us"]
+            what = _("gain: {after} against {before}").format(
+                after=run_words(second), before=run_words(first)
+            )
+            one: Cell = [
+                stamp(units.time(first.run["median_us"]), run_words(first), first),
+                nodes.Text(" \u2192 "),
+                stamp(units.time(second.run["median_us"]), run_words(second), second),
+                nodes.Text(" ("),
+                nodes.strong("", "", stamp(units.ratio(ratio), what, first, second)),
+                nodes.Text(")"),
+            ]
+            device = short_device(first.device_name)
+            if book.has_local():
+                one.insert(0, nodes.Text(f"{device}: "))
+                label = nodes.Text(f" ({device})")
+            else:
+                label = nodes.Text("")
+            time += [nodes.Text("; "), *one] if time else one
+            if not gain:
+                gain = [stamp(units.ratio(ratio), what, first, second), label]
+        if not time:
+            raise Lost(f"no one device has both '{self.options['before']}' and its :after:")
+        return [time, gain]
+
+    def _counter(self, book: Book) -> Cell:
+        metric = self.options["counter"]
+        sides = [book.counters(parse(self.options[side])[0]) for side in ("before", "after")]
+        # Counts of one device only: two devices' counts side by side would explain nothing.
+        own = [side.local for side in sides]
+        founds = own if all(own) else [side.reference for side in sides]
+        if not all(founds):
+            raise Lost(f"no one device has counted both '{self.options['before']}' and its :after:")
+        shown: Cell = [nodes.Text(metric.replace("_", " ").removesuffix(" pct") + ": ")]
+        for found in founds:
+            assert isinstance(found, recorded.Found)
+            if len(shown) > 1:
+                shown.append(nodes.Text(" \u2192 "))
+            text = counter_text(metric, book.counter(found, metric))
+            shown.append(stamp(text, f"{metric} \u2013 {run_words(found)}", found))
+        return shown
+
+    def _row(self, rung: Rung) -> nodes.container:
+        row = nodes.container(classes=["rung"], ids=[f"rung-{rung.chapter}"])
+        items = nodes.definition_list(classes=["rung-cells"])
+        for label, name in (
+            (_("Predicted"), "predicted"),
+            (_("The counter that moved"), "counter"),
+            (_("Time before and after"), "time"),
+        ):
+            cell = nodes.paragraph("", "", *rung.cell(name))
+            items += nodes.definition_list_item(
+                "", nodes.term("", label), nodes.definition("", cell)
+            )
+        row += items
+        row += self.parse_content_to_nodes()
+        return row
+
+
+class gathered(nodes.General, nodes.Element):  # docutils names its node classes in lower case
+    """Stands where rungs are collected, until all pages have been read; ``form`` says how."""
+
+
+class Gather(SphinxDirective):
+    form: ClassVar[str]
+
+    def run(self) -> list[nodes.Node]:
+        _gatherers(self.env).add(self.env.docname)
+        return [gathered("", form=self.form)]
+
+
+class LadderSummary(Gather):
+    """``.. ladder-summary::``: every rung's row in one table."""
+
+    form = "table"
+
+
+class LadderCards(Gather):
+    """``.. ladder-cards::``: every chapter as a card, with its measured gain.
+
+    The pages are those under ``chapters/``; a card's text is the page's ``:summary:`` field.
+    """
+
+    form = "cards"
+
+
+def _chapters(env: BuildEnvironment) -> list[str]:
+    return sorted(page for page in env.found_docs if page.startswith("chapters/"))
+
+
+def _link(app: Sphinx, page: str, target: str, text: list[nodes.Node]) -> nodes.reference:
+    uri = app.builder.get_relative_uri(page, target)
+    return nodes.reference("", "", *text, refuri=uri, internal=True)
+
+
+def _title(env: BuildEnvironment, page: str) -> list[nodes.Node]:
+    return [child.deepcopy() for child in env.titles[page].children]
+
+
+def _summary_table(app: Sphinx, page: str) -> nodes.Node:
+    rows = []
+    for chapter in _chapters(app.env):
+        for rung in _rungs(app.env).get(chapter, []):
+            link = _link(app, page, chapter, _title(app.env, chapter))
+            rows.append([[link], rung.cell("predicted"), rung.cell("counter"), rung.cell("time")])
+    columns = [
+        Column(_("Rung")),
+        Column(_("Predicted")),
+        Column(_("The counter that moved")),
+        Column(_("Time before and after")),
+    ]
+    return table(columns, rows, "ladder-summary")
+
+
+def _cards(app: Sphinx, page: str) -> nodes.Node:
+    cards = nodes.bullet_list(classes=["cards"])
+    for chapter in _chapters(app.env):
+        card = nodes.list_item(classes=["card"])
+        link = _link(app, page, chapter, _title(app.env, chapter))
+        card += nodes.paragraph("", "", link, classes=["card-title"])
+        if text := app.env.metadata[chapter].get("summary"):
+            card += nodes.paragraph("", text)
+        for rung in _rungs(app.env).get(chapter, []):
+            gain = nodes.strong("", "", *rung.cell("gain"))
+            card += nodes.paragraph("", "", nodes.Text(_("Gain: ")), gain, classes=["card-gain"])
+        cards += card
+    return cards
+
+
+def _place(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    places = list(doctree.findall(gathered))
+    for node in places:
+        form = _summary_table if node["form"] == "table" else _cards
+        node.replace_self(form(app, page))
+    if places:
+        add_foot(doctree)
+
+
+def _purge(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    _rungs(env).pop(docname, None)
+    _gatherers(env).discard(docname)
+
+
+def _merge(
+    app: Sphinx, env: BuildEnvironment, docnames: list[str], other: BuildEnvironment
+) -> None:
+    theirs = _rungs(other)
+    _rungs(env).update({page: theirs[page] for page in docnames if page in theirs})
+    _gatherers(env).update(_gatherers(other))
+
+
+def _read_gatherers_too(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """When any page is read again, so are those that gather from pages."""
+    if docnames:
+        docnames += sorted(_gatherers(env) & env.found_docs - set(docnames))
+
+
+def setup(app: Sphinx) -> None:
+    app.add_node(gathered)
+    app.add_directive("rung", RungRow)
+    app.add_directive("ladder-summary", LadderSummary)
+    app.add_directive("ladder-cards", LadderCards)
+    app.connect("env-purge-doc", _purge)
+    app.connect("env-merge-info", _merge)
+    app.connect("env-before-read-docs", _read_gatherers_too)
+    app.connect("doctree-resolved", _place)

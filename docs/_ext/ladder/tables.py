@@ -1,0 +1,251 @@
+"""Tables of recorded numbers: times, counters, what compute-sanitizer found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+
+from figures import recorded
+
+from . import units
+from .book import Book, Lost, nearest
+from .directive import LookupDirective
+from .folded import fold
+from .listings import block
+from .names import BadName, RunName, whole
+from .numbers import counter_text, peak_percent
+from .provenance import dagger, short_device
+from .strings import _
+from .table import Cell, Column, table
+
+Write = Callable[[dict[str, Any], dict[str, Any]], str]
+
+
+def _microseconds(value: float) -> str:
+    return units.digits(value, 4)
+
+
+def _interval(run: dict[str, Any]) -> str:
+    if run["median_ci_us"] is None:
+        return units.DASH
+    low, high = run["median_ci_us"]
+    return f"{_microseconds(low)}{units.DASH}{_microseconds(high)}"
+
+
+def _count_or_dash(value: float | None) -> str:
+    return units.DASH if value is None else units.count(value)
+
+
+#: Columns of ``numbers``, the unit in the heading.
+COLUMNS: dict[str, tuple[str, Write]] = {
+    "median": (_("median, µs"), lambda run, device: _microseconds(run["median_us"])),
+    "ci": (_("95 % interval, µs"), lambda run, device: _interval(run)),
+    "p25": (_("lower quartile, µs"), lambda run, device: _microseconds(run["p25_us"])),
+    "p75": (_("upper quartile, µs"), lambda run, device: _microseconds(run["p75_us"])),
+    "min": (_("shortest, µs"), lambda run, device: _microseconds(run["min_us"])),
+    "gbps": (_("GB/s"), lambda run, device: units.digits(run["gb_per_s"])),
+    "peak": (_("% of peak"), lambda run, device: units.digits(peak_percent(run, device))),
+    "samples": (_("samples"), lambda run, device: units.count(len(run["samples_us"]))),
+    "grid": (_("blocks"), lambda run, device: units.count(run["grid"])),
+    "shared": (_("shared memory, B"), lambda run, device: units.count(run["shared_bytes"])),
+    "registers": (_("registers"), lambda run, device: _count_or_dash(run["registers"])),
+    "local": (_("local memory, B"), lambda run, device: _count_or_dash(run["local_bytes"])),
+}
+#: Against the first row of the same size and device; not a field of a run.
+GAIN = "gain"
+DEFAULT_COLUMNS = "median ci gbps peak"
+
+
+def words(text: str | None) -> list[str]:
+    return directives.unchanged_required(text).replace(",", " ").split()
+
+
+def sizes(text: str | None) -> list[int]:
+    try:
+        return [whole(word) for word in words(text)]
+    except BadName as error:
+        raise ValueError(str(error)) from None
+
+
+def _name(run: dict[str, Any], stale: bool) -> list[nodes.Node]:
+    named: list[nodes.Node] = [nodes.literal("", run["variant"])]
+    return [*named, dagger()] if stale else named
+
+
+def _device_of(found: recorded.Found) -> str:
+    return short_device(found.device_name).replace(" ", units.NO_BREAK)
+
+
+def _recorded_on(founds: Iterable[recorded.Found]) -> nodes.paragraph:
+    places = "; ".join(dict.fromkeys(found.provenance.text for found in founds))
+    return nodes.paragraph("", _("Recorded on {origin}").format(origin=places), classes=["origin"])
+
+
+class Numbers(LookupDirective):
+    """``.. numbers:: CHAPTER`` with ``:variants:``, ``:n:``, ``:block:``, ``:columns:``.
+
+    ``:n:`` and ``:block:`` take several values; a row is made for each.
+    """
+
+    option_spec: ClassVar = {
+        "variants": words,
+        "n": sizes,
+        "block": sizes,
+        "columns": words,
+        "params": words,
+    }
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        (chapter,) = self.words("CHAPTER")
+        variants = self.options.get("variants") or book.variants(chapter)
+        wanted = self.options.get("columns") or words(DEFAULT_COLUMNS)
+        known = [*COLUMNS, GAIN]
+        for column in wanted:
+            if column not in known:
+                raise Lost(f"no column '{column}'{nearest(column, known)}")
+        params = dict(word.split("=", 1) for word in self.options.get("params", []))
+
+        founds: list[recorded.Found] = []
+        for n in self.options.get("n", [None]):
+            for block_size in self.options.get("block", [None]):
+                for variant in variants:
+                    name = RunName(chapter, variant, n, block_size, params)
+                    both = book.run(name)
+                    founds += [one for one in (both.local, both.reference) if one]
+
+        shapes = {(found.run["n"], found.run["block"]) for found in founds}
+        vary_n = len({n for n, _block in shapes}) > 1
+        vary_block = len({block_size for _n, block_size in shapes}) > 1
+        by_device = book.has_local()
+        columns = [Column(_("variant"))]
+        columns += [Column(_("device"))] if by_device else []
+        columns += [Column(_("n"), True)] if vary_n else []
+        columns += [Column(_("threads a block"), True)] if vary_block else []
+        columns += [
+            Column(_("gain") if column == GAIN else str(COLUMNS[column][0]), True)
+            for column in wanted
+        ]
+        base: dict[tuple[str, int, int], float] = {}
+        rows: list[list[Cell]] = []
+        for found in founds:
+            run = found.run
+            first = base.setdefault(
+                (found.set_name, run["n"], run["block"]), float(run["median_us"])
+            )
+            row: list[Cell] = [_name(run, recorded.stale(found))]
+            row += [_device_of(found)] if by_device else []
+            row += [units.size(run["n"])] if vary_n else []
+            row += [str(run["block"])] if vary_block else []
+            for column in wanted:
+                if column == GAIN:
+                    row.append(units.ratio(first / run["median_us"]))
+                else:
+                    row.append(COLUMNS[column][1](run, found.provenance.device))
+            rows.append(row)
+        under = [_recorded_on(founds)]
+        return [table(columns, rows, caption=_caption(founds[0].run, vary_n, vary_block)), *under]
+
+
+def _caption(run: dict[str, Any], vary_n: bool, vary_block: bool) -> str:
+    shape = []
+    if not vary_n:
+        shape.append(f"n{units.NO_BREAK}={units.NO_BREAK}{units.size(run['n'])}")
+    if not vary_block:
+        shape.append(_("{block} threads a block").format(block=run["block"]))
+    return ", ".join(shape)
+
+
+class Counters(LookupDirective):
+    """``.. counters:: CHAPTER`` with ``:variants:``, ``:n:``, ``:block:``, ``:metrics:``.
+
+    One row a metric, one column a variant; beneath it the exact command to copy.
+    """
+
+    option_spec: ClassVar = {
+        "variants": words,
+        "n": whole,
+        "block": whole,
+        "metrics": words,
+    }
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        (chapter,) = self.words("CHAPTER")
+        variants = self.options.get("variants") or book.variants(chapter)
+        founds: list[recorded.Found] = []
+        for variant in variants:
+            name = RunName(chapter, variant, self.options.get("n"), self.options.get("block"))
+            both = book.counters(name)
+            founds += [one for one in (both.local, both.reference) if one]
+        metrics = self.options.get("metrics") or list(recorded.COUNTER_ALIASES)
+        by_device = book.has_local()
+        columns = [Column(_("counter"))]
+        for found in founds:
+            device = f" ({_device_of(found)})" if by_device else ""
+            columns.append(Column(found.run["variant"] + device, True))
+        rows: list[list[Cell]] = []
+        for metric in metrics:
+            label: list[nodes.Node] = [nodes.Text(metric.replace("_", " ").removesuffix(" pct"))]
+            row: list[Cell] = [label]
+            row += [counter_text(metric, book.counter(found, metric)) for found in founds]
+            rows.append(row)
+        made = table(columns, rows, "counters", caption=_caption(founds[0].run, False, False))
+        return [made, _recorded_on(founds), self._names(metrics), *self._commands(founds)]
+
+    def _names(self, metrics: list[str]) -> nodes.Node:
+        rows: list[list[Cell]] = [
+            [
+                metric.replace("_", " ").removesuffix(" pct"),
+                [nodes.literal("", recorded.COUNTER_ALIASES.get(metric, metric))],
+            ]
+            for metric in metrics
+        ]
+        return fold(
+            _("NVIDIA\u2019s names of these counters"),
+            [table([Column(_("counter")), Column(_("metric"))], rows)],
+            "data",
+        )
+
+    def _commands(self, founds: list[recorded.Found]) -> list[nodes.Node]:
+        commands = list(dict.fromkeys(found.run["command"] for found in founds))
+        last = block(
+            f"$ {commands[-1]}", "printed", [nodes.Text(_("To count for yourself"))], "command"
+        )
+        return [last]
+
+
+class Sanitizer(LookupDirective):
+    """``.. sanitizer:: CHAPTER VARIANT...``: what compute-sanitizer said, and the commands."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        chapter, *variants = self.arguments[0].split()
+        if not variants:
+            raise BadName(f"'{self.arguments[0]}' should read CHAPTER VARIANT...")
+        founds = [found for variant in variants for found in book.sanitizer(chapter, variant)]
+        rows: list[list[Cell]] = []
+        for found in founds:
+            run = found.run
+            if run["findings"] is None:
+                finding = _("not run")
+            else:
+                finding = units.count(run["findings"]) if run["findings"] else _("nothing")
+            rows.append([[nodes.literal("", run["variant"])], run["tool"], finding])
+        columns = [Column(_("variant")), Column(_("tool")), Column(_("findings"), True)]
+        made: list[nodes.Node] = [table(columns, rows, "sanitizer"), _recorded_on(founds)]
+        for found in founds:
+            if found.run["messages"]:
+                text = "\n".join([f"$ {found.run['command']}", *found.run["messages"]])
+                label = _("What {tool} says of {variant}").format(
+                    tool=found.run["tool"], variant=found.run["variant"]
+                )
+                made.append(block(text, "printed", [nodes.Text(label)], "output"))
+        return made
+
+
+def setup(app: Sphinx) -> None:
+    app.add_directive("numbers", Numbers)
+    app.add_directive("counters", Counters)
+    app.add_directive("sanitizer", Sanitizer)

@@ -1,0 +1,383 @@
+"""Listings, tables, pictures, boxes and the ladder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+
+from docs.tests import fake
+from docs.tests.conftest import GMEM, SMEM, Book, Built
+
+Render = Callable[[str], Built]
+
+
+# ------------------------------------------------------------------ code
+
+
+def test_listing_shows_path_lines_and_just_the_region(render: Render) -> None:
+    page = render(f".. listing:: {SMEM} smem-loop").page()
+    assert "chapters/chapter02_smem/kernels.cuh, lines 5–7" in page.get_text()
+    (code,) = page.select(".listing pre")
+    assert [number.get_text().strip() for number in code.select(".linenos")] == ["5", "6", "7"]
+    assert "__global__ void smem" in code.get_text()
+    assert "begin" not in code.get_text()
+
+
+def test_faulty_listing_says_so(recorded_book: Book) -> None:
+    legacy = recorded_book.root / "chapters" / SMEM / "legacy.cuh"
+    legacy.write_text("// begin smem-classic\nint x;\n// end smem-classic\n")
+    built = recorded_book.build(index=f"Page\n====\n\n.. listing:: {SMEM} smem-classic\n")
+    assert "Faulty, shown as it was: chapters/chapter02_smem/legacy.cuh" in built.text()
+
+
+@pytest.mark.parametrize("arrow", ["->", "→"])
+def test_changed_is_a_diff_without_build_paths(render: Render, arrow: str) -> None:
+    built = render(f".. changed:: {GMEM} gmem-loop {arrow} {SMEM} smem-loop")
+    (code,) = built.page().select(".changed pre")
+    lines = code.get_text().splitlines()
+    assert lines[:3] == [
+        "--- chapters/chapter01_gmem/kernels.cuh",
+        "+++ chapters/chapter02_smem/kernels.cuh",
+        "@@ -5,3 +5,3 @@",
+    ]
+    assert "+__global__ void smem(const int* in, int* partial) {" in lines
+    assert " }" in lines
+
+
+def test_launch_shows_the_marked_region_or_the_call_that_names_the_variant(render: Render) -> None:
+    page = render(f".. launch:: {SMEM} smem\n.. launch:: {SMEM} gmem").page()
+    marked, called = (code.get_text() for code in page.select(".listing pre"))
+    assert 'chapter.add(sum, {.name = "smem"});' in marked
+    assert "gmem<<<l.grid, l.block>>>" in called
+    assert called.rstrip().endswith("});")
+    assert "smem" not in called
+
+
+def test_output_is_labelled_and_only_its_command_can_be_copied(render: Render) -> None:
+    page = render(f".. output:: {SMEM}").page()
+    assert "Printed on NVIDIA H200, 2026-11-21, commit 0123456" in page.get_text()
+    (code,) = page.select(".output pre")
+    assert code.get_text().startswith("$ ./run\n")
+    for excluded in code.select(".gp, .go"):  # what conf.py keeps from the copy button
+        excluded.extract()
+    assert code.get_text().strip() == "./run"
+
+
+# ------------------------------------------------------------------ tables
+
+
+def test_numbers_table(render: Render) -> None:
+    page = render(
+        f"""
+        .. numbers:: {SMEM}
+           :variants: gmem smem
+           :columns: median gbps gain
+        """
+    ).page()
+    (table,) = page.select("table.ladder-table")
+    rows = [[cell.get_text(strip=True) for cell in row.select("th, td")] for row in table("tr")]
+    assert rows == [
+        ["variant", "median, µs", "GB/s", "gain"],
+        ["gmem", "100.0", "674", "1.00×"],
+        ["smem", "80.00", "842", "1.25×"],
+    ]
+    assert "Recorded on NVIDIA H200" in page.get_text()
+
+
+def test_numbers_over_sizes_get_a_column_for_them(render: Render) -> None:
+    text = render(f".. numbers:: {SMEM}\n   :variants: smem\n   :n: 2^24 2^28\n").text()
+    assert "2²⁴" in text
+    assert "2²⁸" in text
+
+
+def test_local_rows_stand_beside_ours(recorded_book: Book) -> None:
+    local = recorded_book.local()
+    local.time(SMEM, "smem", 720.0)
+    local.write()
+    page = recorded_book.build(
+        index=f"Page\n====\n\n.. numbers:: {SMEM}\n   :variants: smem\n   :columns: median\n"
+    ).page()
+    cells = [[c.get_text(strip=True) for c in row.select("th, td")] for row in page("tr")]
+    assert cells[1:] == [["smem", "GTX\u00a01080", "720.0"], ["smem", "H200", "80.00"]]
+
+
+def test_counters_table_ends_in_the_command(render: Render) -> None:
+    page = render(
+        f"""
+        .. counters:: {SMEM}
+           :variants: gmem smem
+           :metrics: global_load_sectors dram_read_bytes
+        """
+    ).page()
+    text = page.get_text()
+    assert "2\u202f097\u202f152" in text
+    assert "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum" in text
+    (command,) = page.select(".command pre")
+    assert command.get_text().startswith("$ ncu --csv")
+    assert command.get_text().strip().endswith("./run --once smem")
+
+
+def test_sanitizer_shows_findings_and_messages(render: Render) -> None:
+    text = render(f".. sanitizer:: {SMEM} smem smem_classic").text()
+    assert "smem memcheck nothing" in text
+    assert "smem_classic racecheck 1037" in text
+    assert "Race at <here>" in text
+    assert "compute-sanitizer --tool racecheck" in text
+
+
+# ------------------------------------------------------------------ pictures
+
+
+def test_plot_has_both_drawings_alt_caption_provenance_and_table(render: Render) -> None:
+    (figure,) = render(".. plot:: ladder").page().select("figure")
+    images = figure.select("img")
+    assert [image["class"] for image in images] == [["only-light"], ["only-dark"]]
+    assert {image["alt"] for image in images} == {"The conclusion of ladder."}
+    assert "What it shows." in figure.get_text()
+    assert "Recorded on NVIDIA H200, 2026-11-21" in figure.get_text()
+    assert "74.6" in figure.select_one("details table").get_text()
+
+
+def test_plot_takes_a_caption_and_an_alt_text_of_the_page(render: Render) -> None:
+    built = render(".. plot:: ladder\n   :alt: Mine.\n\n   My *caption*.\n\n   And more.")
+    (figure,) = built.page().select("figure")
+    assert figure.img["alt"] == "Mine."
+    assert "My caption." in figure.get_text()
+    assert "And more." in figure.get_text()
+    assert "What it shows." not in figure.get_text()
+
+
+def test_diagram_has_no_provenance_of_a_run(render: Render) -> None:
+    assert "Recorded on" not in render(".. diagram:: ladder").text()
+
+
+# ------------------------------------------------------------------ boxes
+
+
+def test_answers_are_folded_details(render: Render) -> None:
+    page = render(
+        """
+        .. predict:: How many *accesses*?
+
+           About a half.
+
+        .. exercise:: Count them
+
+           Do it.
+
+           .. answer::
+
+              Four.
+        """
+    ).page()
+    answers = page.select("details.answer")
+    assert [answer.summary.get_text() for answer in answers] == ["Answer", "Answer"]
+    assert not any(answer.has_attr("open") for answer in answers)
+    assert "About a half." in answers[0].get_text()
+    assert "Four." in answers[1].get_text()
+    assert "Do it." not in answers[1].get_text()
+    assert page.select_one(".box-predict .box-title em").get_text() == "accesses"
+
+
+def test_pitfall_and_recap(render: Render) -> None:
+    page = render(".. pitfall:: Leave early\n\n   Wrong.\n\n.. recap::\n\n   - One.\n").page()
+    assert page.select_one(".box-pitfall .box-title").get_text() == "Leave early"
+    assert "One." in page.select_one(".box-recap").get_text()
+
+
+def test_words_of_the_extension_go_through_its_catalogue(
+    recorded_book: Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ladder import strings
+
+    catalogue = Catalog(locale="de")
+    catalogue.add("In short", "In Kürze")
+    path = tmp_path / "locale" / "de" / "LC_MESSAGES" / "ladder.mo"
+    path.parent.mkdir(parents=True)
+    with path.open("wb") as file:
+        write_mo(file, catalogue)
+    monkeypatch.setattr(strings, "LOCALE_DIR", tmp_path / "locale")
+    recorded_book.overrides["language"] = "de"
+    built = recorded_book.build(index="Seite\n=====\n\n.. recap::\n\n   Eins.\n")
+    assert "In Kürze" in built.text()
+
+
+# ------------------------------------------------------------------ the ladder
+
+RUNG = f"""
+.. rung:: {SMEM}
+   :before: {SMEM} gmem
+   :after: {SMEM} smem
+   :predicted: *half* the accesses
+   :counter: global_load_sectors
+
+   As expected.
+"""
+
+
+def test_rung_is_a_row_of_three(render: Render) -> None:
+    page = render(RUNG).page()
+    (row,) = page.select(".rung")
+    assert [label.get_text() for label in row.select("dt")] == [
+        "Predicted",
+        "The counter that moved",
+        "Time before and after",
+    ]
+    assert [" ".join(cell.get_text().split()) for cell in row.select("dd")] == [
+        "half the accesses",
+        "global load sectors: 4 194 304 → 2 097 152",
+        "100 µs → 80.0 µs (1.25×)",
+    ]
+    assert "As expected." in row.get_text()
+
+
+def test_rungs_are_collected_into_summary_and_cards(recorded_book: Book) -> None:
+    built = recorded_book.build(
+        index="Book\n====\n\n.. ladder-cards::\n\n.. toctree::\n   :glob:\n\n   **\n",
+        ladder="Ladder\n======\n\n.. ladder-summary::\n",
+        chapters__chapter01_gmem=":summary: The first.\n\nOne\n===\n\nText.\n",
+        chapters__chapter02_smem=f":summary: The next.\n\nTwo\n===\n\n{RUNG}",
+    )
+    assert built.warnings == []
+    one, two = built.page().select("li.card")
+    assert "The first." in one.get_text()
+    assert "Gain" not in one.get_text()
+    assert two.a["href"] == "chapters/chapter02_smem.html"
+    assert "Gain: 1.25×" in two.get_text()
+    assert "1.25×" in built.page().select_one("details.origins").get_text()
+    row = built.page("ladder").select_one("table.ladder-summary tbody tr").get_text(" ", strip=True)
+    assert "Two" in row
+    assert "1.25×" in row
+
+
+def test_summary_follows_the_page_that_it_gathers_from(recorded_book: Book) -> None:
+    recorded_book.build(
+        index="Ladder\n======\n\n.. ladder-summary::\n\n.. toctree::\n   :glob:\n\n   **\n",
+        chapters__chapter02_smem=f"Two\n===\n\n{RUNG}",
+    )
+    changed = RUNG.replace("*half*", "a third of")
+    built = recorded_book.build(chapters__chapter02_smem=f"Two\n===\n\n{changed}")
+    assert "a third of the accesses" in built.text()
+
+
+def test_rung_before_the_first_recording(book: Book) -> None:
+    built = book.build(index=f"Page\n====\n\n{RUNG}\n\n.. ladder-summary::\n")
+    assert built.warnings == []
+    assert "(not recorded yet)" in built.text()
+
+
+# ------------------------------------------------------------------ names that do not exist
+
+
+@pytest.mark.parametrize(
+    ("directive", "message"),
+    [
+        (f".. listing:: {SMEM} smem-lop", "no region 'smem-lop' in chapter02_smem; nearest: smem-"),
+        (f".. listing:: {GMEM} smem-loop", "is in chapter02_smem, not in chapter01_gmem"),
+        (".. listing:: chapter02_smen smem-x", "chapter02_smen has none; nearest: chapter02_smem"),
+        (f".. listing:: {SMEM}", "should read CHAPTER REGION"),
+        (f".. changed:: {SMEM} smem-loop -> {SMEM} smem-loop", "nothing changed"),
+        (f".. changed:: {SMEM} smem-loop", "should read CHAPTER REGION -> CHAPTER REGION"),
+        (f".. launch:: {SMEM} smen", "adds no variant 'smen'; it adds: gmem, smem"),
+        (".. output:: chapter02_smen", "nearest: chapter02_smem"),
+        (f".. numbers:: {SMEM}\n   :variants: smen", "near it: smem"),
+        (f".. numbers:: {SMEM}\n   :columns: mediam", "no column 'mediam'; nearest: median"),
+        (f".. counters:: {SMEM}\n   :variants: smem\n   :metrics: wavefront", "no counter"),
+        (f".. sanitizer:: {SMEM} smen", "not recorded on chapter02_smem/smen"),
+        (".. plot:: ladde", "no figure 'ladde' was drawn; nearest: ladder"),
+        (".. diagram:: ladde", "no figure 'ladde' was drawn; nearest: ladder"),
+        (RUNG.replace("/ gmem", "").replace("smem gmem", "smem gmen"), "near it: gmem"),
+        (RUNG.replace("   :counter: global_load_sectors\n", ""), "needs :counter:"),
+    ],
+)
+def test_unknown_name_is_a_warning(recorded_book: Book, directive: str, message: str) -> None:
+    built = recorded_book.build(index=f"Page\n====\n\n{directive.strip()}\n")
+    (warning,) = built.warnings
+    assert "index.rst:4: WARNING:" in warning
+    assert message in warning
+
+
+def test_broken_reference_file_is_named(recorded_book: Book) -> None:
+    data = recorded_book.root / "figures" / "data" / "nvidia-h200" / f"{SMEM}.json"
+    data.write_text(data.read_text()[:-20])
+    built = recorded_book.build(index=f"Page\n====\n\n.. numbers:: {SMEM}\n")
+    assert f"{SMEM}.json" in built.warnings[0]
+
+
+def test_broken_local_set_never_fails_the_build(recorded_book: Book) -> None:
+    local = recorded_book.root / "figures" / "data" / "local"
+    local.mkdir()
+    (local / f"{SMEM}.json").write_text("{")
+    built = recorded_book.build(index=f"Page\n====\n\n:measured:`{SMEM} smem median`\n")
+    assert built.warnings == []
+    assert "80.0 µs" in built.text()
+
+
+def test_unclosed_region_is_named(recorded_book: Book) -> None:
+    kernel = recorded_book.root / "chapters" / SMEM / "kernels.cuh"
+    kernel.write_text(kernel.read_text().replace("// end smem-loop", ""))
+    built = recorded_book.build(index=f"Page\n====\n\n.. listing:: {SMEM} smem-loop\n")
+    assert "kernels.cuh:4: region 'smem-loop' is never ended" in built.warnings[0]
+
+
+# ------------------------------------------------------------------ fresh pages
+
+
+PAGES = {
+    "index": "Book\n====\n\n.. toctree::\n\n   one\n   two\n   three\n",
+    "one": f"One\n===\n\n.. listing:: {GMEM} gmem-loop\n",
+    "two": f"Two\n===\n\nIt is :measured:`{SMEM} smem median`.\n",
+    "three": "Three\n=====\n\n.. plot:: ladder\n",
+}
+
+
+def test_nothing_changed_nothing_read(recorded_book: Book) -> None:
+    assert recorded_book.build(**PAGES).read == ["index", "one", "three", "two"]
+    assert recorded_book.build().read == []
+
+
+def test_edited_kernel_rebuilds_the_pages_that_show_it(recorded_book: Book) -> None:
+    recorded_book.build(**PAGES)
+    kernel = recorded_book.root / "chapters" / GMEM / "kernels.cuh"
+    kernel.write_text(kernel.read_text().replace("data[0]", "data[1]"))
+    built = recorded_book.build()
+    assert built.read == ["one"]
+    assert "data[1]" in built.text("one")
+
+
+def test_edited_data_rebuild_the_pages_that_show_them(recorded_book: Book) -> None:
+    recorded_book.build(**PAGES)
+    one = recorded_book.reference()
+    one.time(SMEM, "smem", 60.0, region="smem-loop")
+    one.write()
+    built = recorded_book.build()
+    assert built.read == ["two"]
+    assert "60.0 µs" in built.text("two")
+
+
+def test_first_local_recording_rebuilds_the_pages_with_numbers(recorded_book: Book) -> None:
+    recorded_book.build(**PAGES)
+    local = recorded_book.local()
+    local.time(SMEM, "smem", 720.0)
+    local.write()
+    built = recorded_book.build()
+    assert built.read == ["two"]
+    assert "720 µs" in built.text("two")
+
+
+def test_first_recording_replaces_the_placeholders(book: Book) -> None:
+    assert "not recorded yet" in book.build(**PAGES).text("two")
+    book.record()
+    assert "80.0 µs" in book.build().text("two")
+
+
+def test_figure_drawn_again_rebuilds_its_page(recorded_book: Book) -> None:
+    recorded_book.build(**PAGES)
+    fake.draw(recorded_book.figures, "ladder", caption="Another.")
+    built = recorded_book.build()
+    assert built.read == ["three"]
+    assert "Another." in built.text("three")

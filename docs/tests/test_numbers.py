@@ -1,0 +1,151 @@
+"""Numbers in sentences: what they show, where they come from, whose they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from docs.tests.conftest import GMEM, SMEM, Book, Built
+
+Render = Callable[[str], Built]
+
+
+SHOWN = [
+    (f":measured:`{SMEM} smem median`", "80.0 µs"),
+    (f":measured:`{SMEM} smem n=2^28 median`", "1.30 ms"),
+    (f":measured:`{SMEM} smem n=256M block=256 median`", "1.30 ms"),
+    (f":measured:`{SMEM} smem min`", "79.2 µs"),
+    (f":measured:`{SMEM} smem p25`", "79.6 µs"),
+    (f":measured:`{SMEM} smem p75`", "80.4 µs"),
+    (f":measured:`{SMEM} smem ci`", "80.00–80.00 µs"),
+    (f":measured:`{SMEM} smem gbps`", "842 GB/s"),
+    (f":measured:`{SMEM} smem peak`", "17.1 %"),
+    (f":measured:`{SMEM} smem registers`", "12"),
+    (f":measured:`{SMEM} smem local`", "0 B"),
+    (f":measured:`{SMEM} smem shared`", "4096 B"),
+    (f":measured:`{SMEM} smem grid`", "65 536"),
+    (f":measured:`{SMEM} smem samples`", "7"),
+    (f":ratio:`{SMEM} gmem / {SMEM} smem`", "1.25×"),
+    (f":ratio:`{GMEM} gmem / {SMEM} smem n=2^28`", "0.08×"),
+    (f":ratio:`{SMEM} gmem /\n{SMEM} smem`", "1.25×"),
+    (f":counter:`{SMEM} smem global_load_sectors`", "2 097 152"),
+    (f":counter:`{SMEM} smem dram__bytes_read.sum`", "67 108 864"),
+    (f":counter:`{SMEM} smem dram_read_bytes`", "67.1 MB"),
+    (f":latency:`{SMEM} chase`", "650 ns"),
+    (":device:`name`", "NVIDIA H200"),
+    (":device:`peak`", "4917 GB/s"),
+    (":device:`l2`", "60.0 MiB"),
+    (":device:`sm_count`", "132"),
+    (":device:`sm_clock`", "1980 MHz"),
+    (":device:`memory`", "140 GiB"),
+    (":device:`compute_capability`", "9.0"),
+    (":device:`driver`", "13.0"),
+    (":device:`toolkit`", "13.0.88"),
+    (":version:`sphinx`", "8."),
+]
+
+
+def test_roles_show_the_recorded_numbers(render: Render) -> None:
+    page = render("\n\n".join(f"Is {role}." for role, _shown in SHOWN)).page()
+    found = [re.sub(r"\s+", " ", line.get_text()) for line in page.select("section > p")]
+    assert len(found) == len(SHOWN)
+    for line, (role, shown) in zip(found, SHOWN, strict=True):
+        assert line.startswith(f"Is {shown}"), role
+
+
+def test_number_and_unit_stay_on_one_line(render: Render) -> None:
+    assert "80.0\u00a0µs" in render(f"It is :measured:`{SMEM} smem median`.").html["index"]
+
+
+def test_number_carries_its_origin_and_the_page_ends_in_a_folded_table(render: Render) -> None:
+    page = render(f"It is :measured:`{SMEM} smem median`.").page()
+    (number,) = page.select("span.measured")
+    for part in ("median time", "NVIDIA H200", "2026-11-21", "0123456", "7 samples"):
+        assert part in str(number["title"])
+    (foot,) = page.select("details.origins")
+    assert "80.0\u00a0µs" in foot.get_text()
+    assert "NVIDIA H200, 2026-11-21, commit 0123456" in foot.get_text()
+
+
+def test_page_without_numbers_has_no_foot(render: Render) -> None:
+    assert not render("No number.").page().select(".page-foot")
+
+
+def test_local_number_comes_first_and_ours_beside_it(recorded_book: Book) -> None:
+    local = recorded_book.local()
+    local.time(SMEM, "smem", 720.0)
+    local.time(SMEM, "gmem", 1080.0)
+    local.write()
+    text = recorded_book.build(
+        index=f"Page\n====\n\nIt is :measured:`{SMEM} smem median`, :ratio:`{SMEM} gmem / {SMEM} "
+        f"smem` as fast; at 2^28 :measured:`{SMEM} smem n=2^28 median`."
+    ).text()
+    assert "It is 720 µs (H200: 80.0 µs)" in text
+    assert "1.25× (H200; GTX 1080: 1.50×) as fast" in text
+    assert "at 2^28 1.30 ms (H200)" in text  # not recorded there: ours, and labelled
+
+
+def test_number_of_an_earlier_form_says_so(recorded_book: Book) -> None:
+    page = f"Page\n====\n\nIt is :measured:`{SMEM} smem median`.\n"
+    assert "earlier form" not in recorded_book.build(index=page).text()
+    kernel = recorded_book.root / "chapters" / SMEM / "kernels.cuh"
+    kernel.write_text(kernel.read_text().replace("in[0];", "in[1];"))
+    built = recorded_book.build()
+    assert built.warnings == []
+    assert "It is 80.0 µs†" in built.text()
+    assert "Measured on an earlier form of the kernel" in built.text()
+    (dagger,) = built.page().select(".dagger a")
+    assert built.page().find(id=str(dagger["href"]).removeprefix("#"))
+
+
+def test_a_comment_is_no_change_of_the_kernel(recorded_book: Book) -> None:
+    kernel = recorded_book.root / "chapters" / SMEM / "kernels.cuh"
+    kernel.write_text(kernel.read_text().replace("a comment", "another comment"))
+    built = recorded_book.build(index=f"Page\n====\n\nIt is :measured:`{SMEM} smem median`.\n")
+    assert "earlier form" not in built.text()
+
+
+ROLES = [
+    f":measured:`{SMEM} smem median`",
+    f":ratio:`{SMEM} gmem / {SMEM} smem`",
+    f":counter:`{SMEM} smem global_load_sectors`",
+    f":latency:`{SMEM} chase`",
+    ":device:`name`",
+]
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_before_the_first_recording_there_is_a_placeholder(book: Book, role: str) -> None:
+    built = book.build(index=f"Page\n====\n\nIt is {role}.\n")
+    assert built.warnings == []
+    assert "It is (not recorded yet)." in built.text()
+
+
+@pytest.mark.parametrize(
+    ("role", "message"),
+    [
+        (f":measured:`{SMEM} smen median`", "near it: smem"),
+        ("`x` :measured:`chapter02_smen smem median`", "near it: chapter02_smem"),
+        (f":measured:`{SMEM} smem n=2^27 median`", "n=2^27 is not there; nearest are 2^24, 2^28"),
+        (f":measured:`{SMEM} smem block=64 median`", "block=64 is not there"),
+        (f":measured:`{SMEM} smem medium`", "no field 'medium'; nearest: median"),
+        (f":measured:`{SMEM} smem n=many median`", "'many' is not a whole number"),
+        (f":measured:`{SMEM} median`", "should read CHAPTER VARIANT"),
+        (f":measured:`{SMEM} chase hops=7 median`", "hops=7 is not there, only 1000"),
+        (f":counter:`{SMEM} smem global_load_sector`", "near it: global_load_sectors"),
+        (f":counter:`{SMEM} chase instructions`", "no recorded counters"),
+        (f":ratio:`{SMEM} gmem {SMEM} smem`", "should read CHAPTER VARIANT [...] /"),
+        (f":latency:`{SMEM} smem`", "is no pointer chase"),
+        (":device:`nam`", "no field 'nam'; nearest: name"),
+        (":version:`no-such-package`", "no Python package 'no-such-package'"),
+    ],
+)
+def test_unknown_name_is_a_warning_that_names_line_and_nearest(
+    recorded_book: Book, role: str, message: str
+) -> None:
+    built = recorded_book.build(index=f"Page\n====\n\nText.\n\nIt is {role}.\n")
+    (warning,) = built.warnings
+    assert "index.rst:6: WARNING:" in warning
+    assert message in warning
