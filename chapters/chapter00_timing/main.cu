@@ -107,9 +107,10 @@ book::Variant<book::Sum> smem(std::string name, book::Timing timing) {
       .params = {{"cache", std::string(book::to_string(timing.cache))}},
       .timing = timing,
       .fixed_cache = true,
-      .launch = [](const book::Sum::Launch& l) {
-        chapter02::smem<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-      },
+      .launch =
+          [](const book::Sum::Launch& l) {
+            chapter02::smem<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
   };
 }
 
@@ -124,9 +125,10 @@ book::Variant<book::Sum> fast(std::string name, book::Timing timing) {
       .params = {{"cache", std::string(book::to_string(timing.cache))}},
       .timing = timing,
       .fixed_cache = true,
-      .launch = [](const book::Sum::Launch& l) {
-        chapter05::unroll<8><<<l.grid, l.block>>>(l.in, l.partial, l.n);
-      },
+      .launch =
+          [](const book::Sum::Launch& l) {
+            chapter05::unroll<8><<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
   };
 }
 
@@ -141,9 +143,8 @@ book::Variant<Ring> chase(std::string name, Cache cache) {
       .params = {{"hops", Ring::kHops}, {"cache", std::string(book::to_string(cache))}},
       .timing = {.cache = cache},
       .fixed_cache = true,
-      .launch = [](const Ring::Launch& l) {
-        chapter00::chase<<<1, 1>>>(l.next, l.last, Ring::kHops);
-      },
+      .launch =
+          [](const Ring::Launch& l) { chapter00::chase<<<1, 1>>>(l.next, l.last, Ring::kHops); },
   };
 }
 
@@ -152,32 +153,33 @@ book::Variant<Ring> chase(std::string name, Cache cache) {
 int main(int argc, char** argv) {
   book::Chapter chapter{"chapter00_timing", "How to measure, and how not to",
                         "chapter01_gmem: the first kernel worth timing"};
-  book::Sum sum;
-  Nothing nothing;
-  Ring ring;
 
   // First of all, or it would not be the first launch.
-  chapter.add(sum, smem("first_launch", {.clock = Clock::kHost, .first_launch = true}));
-  chapter.add(sum, smem("host_clock", {.clock = Clock::kHost}));
+  chapter.add<book::Sum>(smem("first_launch", {.clock = Clock::kHost, .first_launch = true}));
+  chapter.add<book::Sum>(smem("host_clock", {.clock = Clock::kHost}));
   book::Variant<book::Sum> debug = smem("debug_build", {});
   debug.kernel = debug_smem;
   debug.launch = launch_debug_smem;
-  chapter.add(sum, std::move(debug));
-  chapter.add(sum, smem("after_write", {.cache = Cache::kDirty}));
-  chapter.add(sum, smem("after_read", {.cache = Cache::kCold}));
-  chapter.add(sum, smem("warm", {.cache = Cache::kWarm}));
-  chapter.add(sum, fast("fast_after_write", {.cache = Cache::kDirty}));
-  chapter.add(sum, fast("fast_after_read", {.cache = Cache::kCold}));
-  chapter.add(sum, fast("fast_warm", {.cache = Cache::kWarm}));
-  chapter.add(nothing, {
+  chapter.add<book::Sum>(std::move(debug));
+  chapter.add<book::Sum>(smem("after_write", {.cache = Cache::kDirty}));
+  chapter.add<book::Sum>(smem("after_read", {.cache = Cache::kCold}));
+  chapter.add<book::Sum>(smem("warm", {.cache = Cache::kWarm}));
+  chapter.add<book::Sum>(fast("fast_after_write", {.cache = Cache::kDirty}));
+  chapter.add<book::Sum>(fast("fast_after_read", {.cache = Cache::kCold}));
+  chapter.add<book::Sum>(fast("fast_warm", {.cache = Cache::kWarm}));
+  book::Variant<Nothing> empty{
       .name = "empty_launch",
       .region = "empty-kernel",
       .kernel = book::kernel(chapter00::empty),
       .grid = [](std::size_t, unsigned) { return 1u; },
       .launch = [](const Nothing::Launch& l) { chapter00::empty<<<l.grid, l.block>>>(); },
-  });
-  chapter.add(ring, chase("pointer_chase", Cache::kCold));
-  chapter.add(ring, chase("pointer_chase_l2", Cache::kWarm));
+  };
+  chapter.add<Nothing>(empty);
+  empty.name = "empty_blocks";  // as many blocks as a kernel with one element a thread has
+  empty.grid = [](std::size_t n, unsigned block) { return book::grid_for(n, block); };
+  chapter.add<Nothing>(empty);
+  chapter.add<Ring>(chase("pointer_chase", Cache::kCold));
+  chapter.add<Ring>(chase("pointer_chase_l2", Cache::kWarm));
 
   return chapter.run(argc, argv);
 }

@@ -19,8 +19,9 @@ __global__ void gmem_classic(int* in, int* partial, unsigned n) {
   __syncthreads();
 
   if (t < 32) {
-    volatile int* v = tile;  // fault 3: no __syncwarp; volatile does not order one lane's
-    v[t] = v[t] + v[t + 32];  // store before another lane's load
+    // fault 3: no __syncwarp; volatile does not order one lane's store before another's load
+    volatile int* v = tile;
+    v[t] = v[t] + v[t + 32];
     v[t] = v[t] + v[t + 16];
     v[t] = v[t] + v[t + 8];
     v[t] = v[t] + v[t + 4];

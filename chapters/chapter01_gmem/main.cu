@@ -5,10 +5,9 @@
 int main(int argc, char** argv) {
   book::Chapter chapter{"chapter01_gmem", "One sum, in global memory",
                         "chapter02_smem: the same tree where memory is near"};
-  book::Sum sum;
 
   // begin run-gmem
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "gmem",
       .region = "gmem-loop",
       .kernel = book::kernel(chapter01::gmem),
@@ -19,7 +18,7 @@ int main(int argc, char** argv) {
           },
   });
   // end run-gmem
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "gmem_unrolled",
       .region = "gmem-unrolled",
       .kernel = book::kernel(chapter01::gmem_unrolled),
@@ -30,7 +29,7 @@ int main(int argc, char** argv) {
             chapter01::gmem_unrolled<<<l.grid, l.block>>>(l.in, l.partial, l.n);
           },
   });
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "gmem_classic",
       .region = "gmem-classic",
       .kernel = book::kernel(chapter01::legacy::gmem_classic),

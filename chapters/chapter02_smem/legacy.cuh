@@ -22,8 +22,10 @@ __global__ void smem_classic(const int* in, int* partial, unsigned n) {
   __syncthreads();
 
   if (t < 32) {
-    volatile int* v = tile;   // fault 2: lanes run in step by custom, not by contract; and in a
-    v[t] = v[t] + v[t + 32];  // block of fewer than 64 threads t + 32 was never written
+    // fault 2: lanes run in step by custom, not by contract; and in a block of fewer than
+    // 64 threads slot t + 32 was never written
+    volatile int* v = tile;
+    v[t] = v[t] + v[t + 32];
     v[t] = v[t] + v[t + 16];
     v[t] = v[t] + v[t + 8];
     v[t] = v[t] + v[t + 4];

@@ -6,9 +6,8 @@
 int main(int argc, char** argv) {
   book::Chapter chapter{"chapter02_smem", "The tree moves into shared memory",
                         "chapter05_unroll4: more work for every thread"};
-  book::Sum sum;
 
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "gmem",
       .from = "chapter01_gmem",
       .region = "gmem-loop",
@@ -20,7 +19,7 @@ int main(int argc, char** argv) {
           },
   });
   // begin run-smem
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "smem",
       .region = "smem-loop",
       .kernel = book::kernel(chapter02::smem),
@@ -30,7 +29,7 @@ int main(int argc, char** argv) {
           },
   });
   // end run-smem
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "smem_unrolled",
       .region = "smem-unrolled",
       .kernel = book::kernel(chapter02::smem_unrolled),
@@ -41,7 +40,7 @@ int main(int argc, char** argv) {
           },
   });
   // begin run-stride
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "smem_stride",
       .region = "smem-stride",
       .kernel = book::kernel(chapter02::smem_stride),
@@ -52,7 +51,7 @@ int main(int argc, char** argv) {
           },
   });
   // end run-stride
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "smem_classic",
       .region = "smem-classic",
       .kernel = book::kernel(chapter02::legacy::smem_classic),
@@ -65,7 +64,7 @@ int main(int argc, char** argv) {
             chapter02::legacy::smem_classic<<<l.grid, l.block>>>(l.in, l.partial, n);
           },
   });
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "stride_classic",
       .region = "stride-classic",
       .kernel = book::kernel(chapter02::legacy::stride_classic),

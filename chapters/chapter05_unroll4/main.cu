@@ -46,17 +46,15 @@ book::Variant<book::Sum> unroll() {
 int main(int argc, char** argv) {
   book::Chapter chapter{"chapter05_unroll4", "More work for every thread",
                         "--sweep block, and the page's figure of bytes in flight"};
-  book::Sum sum;
 
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "smem",
       .from = "chapter02_smem",
       .region = "smem-loop",
       .kernel = book::kernel(chapter02::smem),
-      .launch =
-          [](const Launch& l) { chapter02::smem<<<l.grid, l.block>>>(l.in, l.partial, l.n); },
+      .launch = [](const Launch& l) { chapter02::smem<<<l.grid, l.block>>>(l.in, l.partial, l.n); },
   });
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "first_add",
       .region = "first-add",
       .kernel = book::kernel(chapter05::first_add),
@@ -64,12 +62,12 @@ int main(int argc, char** argv) {
       .launch =
           [](const Launch& l) { chapter05::first_add<<<l.grid, l.block>>>(l.in, l.partial, l.n); },
   });
-  chapter.add(sum, unroll<1>());
-  chapter.add(sum, unroll<2>());
-  chapter.add(sum, unroll<4>());
-  chapter.add(sum, unroll<8>());
-  chapter.add(sum, unroll<16>());
-  chapter.add(sum, {
+  chapter.add<book::Sum>(unroll<1>());
+  chapter.add<book::Sum>(unroll<2>());
+  chapter.add<book::Sum>(unroll<4>());
+  chapter.add<book::Sum>(unroll<8>());
+  chapter.add<book::Sum>(unroll<16>());
+  chapter.add<book::Sum>({
       .name = "last_warp_sync",
       .region = "last-warp-sync",
       .kernel = book::kernel(chapter05::last_warp_sync),
@@ -80,7 +78,7 @@ int main(int argc, char** argv) {
             chapter05::last_warp_sync<<<l.grid, l.block>>>(l.in, l.partial, l.n);
           },
   });
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "last_warp_shuffle",
       .region = "last-warp-shuffle",
       .kernel = book::kernel(chapter05::last_warp_shuffle),
@@ -92,20 +90,17 @@ int main(int argc, char** argv) {
           },
   });
   // begin run-complete
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "complete",
       .region = "complete-unroll",
-      .kernel =
-          [](unsigned block) { return reinterpret_cast<const void*>(complete_for(block)); },
+      .kernel = [](unsigned block) { return reinterpret_cast<const void*>(complete_for(block)); },
       .blocks = book::powers_of_two(),
       .factor = 4,
       .launch =
-          [](const Launch& l) {
-            complete_for(l.block)<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+          [](const Launch& l) { complete_for(l.block)<<<l.grid, l.block>>>(l.in, l.partial, l.n); },
   });
   // end run-complete
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "last_warp_classic",
       .region = "last-warp-classic",
       .kernel = book::kernel(chapter05::legacy::last_warp_classic),
@@ -117,18 +112,18 @@ int main(int argc, char** argv) {
       .launch =
           [](const Launch& l) {
             const auto n = static_cast<unsigned>(l.n);
-            chapter05::legacy::last_warp_classic<<<l.grid, l.block, l.shared_bytes>>>(
-                l.in, l.partial, n);
+            chapter05::legacy::last_warp_classic<<<l.grid, l.block, l.shared_bytes>>>(l.in,
+                                                                                      l.partial, n);
           },
   });
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "unroll4_classic",
       .region = "unroll4-classic",
       .kernel = book::kernel(chapter05::legacy::unroll4_classic),
       .blocks = book::powers_of_two(),
       .factor = 4,
       .legacy = true,
-      .findings = {"racecheck"},
+      .findings = {"memcheck", "racecheck"},
       .launch =
           [](const Launch& l) {
             const auto n = static_cast<unsigned>(l.n);

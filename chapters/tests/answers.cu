@@ -7,10 +7,9 @@
 
 int main(int argc, char** argv) {
   book::Chapter chapter{"answers", "The exercises' answers"};
-  book::Sum sum;
   using Launch = book::Sum::Launch;
 
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "gmem_by_three",
       .from = "chapter01_gmem",
       .region = "answer-by-three",
@@ -21,7 +20,7 @@ int main(int argc, char** argv) {
             chapter01::answers::gmem_by_three<<<l.grid, l.block>>>(l.in, l.partial, l.n);
           },
   });
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "smem_chunk",
       .from = "chapter02_smem",
       .region = "answer-chunk",
@@ -32,7 +31,7 @@ int main(int argc, char** argv) {
             chapter02::answers::smem_chunk<<<l.grid, l.block>>>(l.in, l.partial, l.n);
           },
   });
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "unrolled_stride",
       .from = "chapter05_unroll4",
       .region = "answer-unrolled-stride",

@@ -1,5 +1,6 @@
-// Every kernel of a chapter × blocks × sizes, each result checked: the chapter's own program, called
-// again and again in one process. Compiled once for each chapter, whose main.cu is CHAPTER_MAIN.
+// Every kernel of a chapter × blocks × sizes, each result checked: the chapter's own program,
+// called again and again in one process. Compiled once for each chapter, whose main.cu is
+// CHAPTER_MAIN.
 #define main chapter_main
 #include CHAPTER_MAIN
 #undef main
@@ -12,9 +13,9 @@
 namespace {
 
 constexpr unsigned kBlocks[] = {1, 2, 31, 32, 33, 64, 100, 128, 256, 1023, 1024};
-constexpr std::size_t kSizes[] = {0,    1,    2,    31,    32,    33,      63,      65,
-                                  255,  257,  1023, 1024,  1025,  4095,    4097,    65537,
-                                  99999, 131071, 131073, (1 << 20) - 1, (1 << 20) + 1};
+constexpr std::size_t kSizes[] = {
+    0,    1,    2,    31,   32,    33,    63,     65,     255,           257,          1023,
+    1024, 1025, 4095, 4097, 65537, 99999, 131071, 131073, (1 << 20) - 1, (1 << 20) + 1};
 /// Past 2^31 elements an int cannot index the input; checked where memory allows.
 constexpr std::size_t kHuge = (std::size_t{1} << 31) + 12345;
 

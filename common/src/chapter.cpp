@@ -341,15 +341,9 @@ std::string heading(const Session& session, const std::string& title, const Opti
           version_text(d.driver_version) + "\n";
   text += "run     ";
   switch (options.sweep) {
-    case Options::Sweep::kNone:
-      text += "n = " + count_text(options.n.value_or(kDefaultN));
-      break;
-    case Options::Sweep::kN:
-      text += "sweep over n";
-      break;
-    case Options::Sweep::kBlock:
-      text += "sweep over blocks";
-      break;
+    case Options::Sweep::kNone: text += "n = " + count_text(options.n.value_or(kDefaultN)); break;
+    case Options::Sweep::kN: text += "sweep over n"; break;
+    case Options::Sweep::kBlock: text += "sweep over blocks"; break;
   }
   if (options.sweep != Options::Sweep::kBlock) {
     text += ", block " + std::to_string(options.block.value_or(kDefaultBlock));
@@ -399,7 +393,7 @@ unsigned resident_grid(std::size_t n, unsigned block) {
 Chapter::Chapter(std::string name, std::string title, std::string next)
     : name_(std::move(name)), title_(std::move(title)), next_(std::move(next)) {}
 
-void Chapter::add(AnyVariant variant) {
+void Chapter::add_any(AnyVariant variant) {
   variants_.push_back(std::move(variant));
 }
 

@@ -60,10 +60,10 @@ Device choose_device(const DeviceRequest& request) {
   }
   const int index = request.index.value_or(0);
   if (index < 0 || index >= count) {
-    throw bad_argument("--device gpu:" + std::to_string(index) + ": this machine has " +
-                       (count == 1 ? "one GPU, gpu:0"
-                                   : std::to_string(count) + " GPUs, gpu:0 to gpu:" +
-                                         std::to_string(count - 1)));
+    throw bad_argument(
+        "--device gpu:" + std::to_string(index) + ": this machine has " +
+        (count == 1 ? "one GPU, gpu:0"
+                    : std::to_string(count) + " GPUs, gpu:0 to gpu:" + std::to_string(count - 1)));
   }
   BOOK_CUDA(cudaSetDevice(index));
 

@@ -97,7 +97,9 @@ std::string_view to_string(Cache cache) {
   return "";
 }
 
-std::string_view to_string(Clock clock) { return clock == Clock::kEvents ? "events" : "host"; }
+std::string_view to_string(Clock clock) {
+  return clock == Clock::kEvents ? "events" : "host";
+}
 
 struct Timer::State {
   explicit State(const Device& device)

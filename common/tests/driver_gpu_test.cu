@@ -52,7 +52,9 @@ __global__ void triple_but_the_last(unsigned* out, unsigned n) {
   if (i + 1 < n) out[i] = 3 * i;
 }
 __global__ void write_nothing(int*, int*, std::size_t) {}
-__global__ void off_by_one(int*, int* partial, std::size_t) { partial[blockIdx.x] = 1; }
+__global__ void off_by_one(int*, int* partial, std::size_t) {
+  partial[blockIdx.x] = 1;
+}
 
 int failures = 0;
 
@@ -63,20 +65,18 @@ void expect(const char* what, int found, int wanted) {
 
 int run(std::vector<const char*> arguments) {
   book::Chapter chapter{"driver_gpu_test", "A chapter of wrong and right kernels"};
-  Triples triples;
-  book::Sum sum;
-  chapter.add(triples, {
+  chapter.add<Triples>({
       .name = "triple",
       .kernel = book::kernel(triple),
       .launch = [](const Triples::Launch& l) { triple<<<l.grid, l.block>>>(l.out, l.n); },
   });
-  chapter.add(triples, {
+  chapter.add<Triples>({
       .name = "but_the_last",
       .legacy = true,
       .launch =
           [](const Triples::Launch& l) { triple_but_the_last<<<l.grid, l.block>>>(l.out, l.n); },
   });
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "write_nothing",
       .legacy = true,
       .launch =
@@ -84,7 +84,7 @@ int run(std::vector<const char*> arguments) {
             write_nothing<<<l.grid, l.block>>>(l.in, l.partial, l.n);
           },
   });
-  chapter.add(sum, {
+  chapter.add<book::Sum>({
       .name = "off_by_one",
       .legacy = true,
       .launch =
@@ -109,8 +109,8 @@ int main() {
          record["runs"].size() == 1 && record["runs"][0]["verified"] == true, 1);
   std::remove("driver_gpu_test.json");
   expect("one element missing", run({"--n", "1000", "--variant", "but_the_last"}), 1);
-  expect("one element missing, --once",
-         run({"--n", "1000", "--once", "--variant", "but_the_last"}), 1);
+  expect("one element missing, --once", run({"--n", "1000", "--once", "--variant", "but_the_last"}),
+         1);
   expect("a kernel that writes nothing", run({"--n", "1000", "--variant", "write_nothing"}), 1);
   expect("a wrong sum", run({"--n", "1000", "--variant", "off_by_one"}), 1);
   expect("two legacy forms in one process",

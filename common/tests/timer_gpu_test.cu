@@ -56,8 +56,8 @@ int main() {
 
     int restored = 0;
     const book::Sampling seven{.min_samples = 7, .max_samples = 7};
-    const book::Measurement m = timer.measure({}, seven, [&] { ++restored; },
-                                              [] { spin<<<1, 1>>>(1000); });
+    const book::Measurement m = timer.measure(
+        {}, seven, [&] { ++restored; }, [] { spin<<<1, 1>>>(1000); });
     expect(m.samples_us.size() == 7 && m.stopped_by == book::StoppedBy::kSamples,
            "exactly as many samples as asked", m.samples_us[0]);
     expect(restored >= 7, "the input is restored before every sample", restored);

@@ -30,8 +30,8 @@ class Buffer {
   }
   ~Buffer() { static_cast<void>(cudaFree(data_)); }  // nothing sensible to do about an error here
 
-  T* data() const { return data_; }              ///< device address; null when empty
-  std::size_t size() const { return size_; }     ///< elements
+  T* data() const { return data_; }                        ///< device address; null when empty
+  std::size_t size() const { return size_; }               ///< elements
   std::size_t bytes() const { return size_ * sizeof(T); }  ///< bytes
 
   /// Copies host elements to the front of the buffer. \pre from.size() <= size()

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
+#include <map>
 #include <memory>
 #include <string>
-#include <string_view>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
@@ -67,8 +67,8 @@ struct Blocks {
   std::function<bool(unsigned)> takes;
   std::string text;
 };
-Blocks any_block(unsigned low = 1, unsigned high = 1024);        ///< every size in [low, high]
-Blocks powers_of_two(unsigned low = 1, unsigned high = 1024);    ///< 2^k in [low, high]
+Blocks any_block(unsigned low = 1, unsigned high = 1024);      ///< every size in [low, high]
+Blocks powers_of_two(unsigned low = 1, unsigned high = 1024);  ///< 2^k in [low, high]
 
 /// As many blocks of this size as the current device holds at once by its thread count, and no more
 /// than n elements need: the grid of a grid-stride loop.
@@ -108,22 +108,22 @@ struct AnyVariant {
 /// One way to solve problem P: a kernel and how it is launched.
 template <class P>
 struct Variant {
-  std::string name;              ///< as `--variant` takes it
-  std::string from = {};         ///< chapter that teaches the kernel; empty for this one
-  std::string region = {};       ///< marker of its listing; empty when it is `name`
-  KernelFor kernel = {};         ///< for registers and local bytes
+  std::string name;         ///< as `--variant` takes it
+  std::string from = {};    ///< chapter that teaches the kernel; empty for this one
+  std::string region = {};  ///< marker of its listing; empty when it is `name`
+  KernelFor kernel = {};    ///< for registers and local bytes
   Blocks blocks = any_block();
-  std::size_t factor = 1;        ///< elements of a block: factor × block
+  std::size_t factor = 1;  ///< elements of a block: factor × block
   /// Overrides `factor` where the grid isn't n / (block × factor), as in a grid-stride loop.
   std::function<unsigned(std::size_t n, unsigned block)> grid = {};
   /// Dynamic shared memory in bytes; empty for none.
   std::function<std::size_t(unsigned block)> shared_bytes = {};
-  bool destroys_input = false;   ///< the input must be filled again before each launch
-  bool legacy = false;           ///< classic faulty form: only by name, one a process
+  bool destroys_input = false;             ///< the input must be filled again before each launch
+  bool legacy = false;                     ///< classic faulty form: only by name, one a process
   std::vector<std::string> findings = {};  ///< what compute-sanitizer must report: tool names
-  Params params = {};            ///< whatever else tells its runs apart
-  Timing timing = {};            ///< how it is timed, where that is the point
-  bool fixed_cache = false;      ///< timing.cache holds whatever `--warm` says
+  Params params = {};                      ///< whatever else tells its runs apart
+  Timing timing = {};                      ///< how it is timed, where that is the point
+  bool fixed_cache = false;                ///< timing.cache holds whatever `--warm` says
   std::function<void(const typename P::Launch&)> launch;  ///< queues the work, nothing else
 };
 
@@ -135,30 +135,31 @@ class Chapter {
   /// \param next   what to look at next, printed under the table
   Chapter(std::string name, std::string title, std::string next = {});
 
-  /// Adds one variant of a problem. The problem must outlive the chapter.
+  /// Adds one way to solve problem P. All variants of one problem share its memory.
   template <class P>
-  void add(P& problem, Variant<P> v) {
-    add(detail::AnyVariant{
-        .name = v.name,
-        .from = v.from,
-        .region = v.region.empty() ? v.name : v.region,
-        .kernel = std::move(v.kernel),
-        .blocks = std::move(v.blocks),
-        .grid = v.grid ? std::move(v.grid)
-                       : [factor = v.factor](std::size_t n, unsigned block) {
-                           return grid_for(n, block, factor);
-                         },
-        .shared_bytes = std::move(v.shared_bytes),
-        .destroys_input = v.destroys_input,
-        .legacy = v.legacy,
-        .findings = std::move(v.findings),
-        .params = std::move(v.params),
-        .timing = v.timing,
-        .fixed_cache = v.fixed_cache,
-        .problem = &problem,
-        .launch = [&problem, launch = std::move(v.launch)](const Shape& shape) {
-          launch(problem.launch(shape));
-        }});
+  void add(Variant<P> v) {
+    std::unique_ptr<Problem>& owned = problems_[typeid(P)];
+    if (!owned) owned = std::make_unique<P>();
+    P& problem = static_cast<P&>(*owned);
+    add_any(
+        {.name = v.name,
+         .from = v.from,
+         .region = v.region.empty() ? v.name : v.region,
+         .kernel = std::move(v.kernel),
+         .blocks = std::move(v.blocks),
+         .grid = v.grid ? std::move(v.grid)
+                        : [factor = v.factor](
+                              std::size_t n, unsigned block) { return grid_for(n, block, factor); },
+         .shared_bytes = std::move(v.shared_bytes),
+         .destroys_input = v.destroys_input,
+         .legacy = v.legacy,
+         .findings = std::move(v.findings),
+         .params = std::move(v.params),
+         .timing = v.timing,
+         .fixed_cache = v.fixed_cache,
+         .problem = &problem,
+         .launch = [&problem, launch = std::move(v.launch)](
+                       const Shape& shape) { launch(problem.launch(shape)); }});
   }
 
   /// The whole program: reads the command line, runs, reports. Returns the exit status and never
@@ -166,8 +167,9 @@ class Chapter {
   int run(int argc, const char* const* argv);
 
  private:
-  void add(detail::AnyVariant variant);
+  void add_any(detail::AnyVariant variant);
   std::string name_, title_, next_;
+  std::map<std::type_index, std::unique_ptr<Problem>> problems_;  // one of each type
   std::vector<detail::AnyVariant> variants_;
 };
 

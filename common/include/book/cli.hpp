@@ -15,9 +15,10 @@ namespace book {
 /// What a reader asked for. Unset values are the driver's to choose.
 struct Options {
   enum class Sweep { kNone, kN, kBlock };
-  std::optional<std::size_t> n;       ///< elements
-  std::optional<unsigned> block;      ///< threads a block
-  std::vector<std::string> variants;  ///< names, in the order asked for; empty means the default run
+  std::optional<std::size_t> n;   ///< elements
+  std::optional<unsigned> block;  ///< threads a block
+  std::vector<std::string>
+      variants;  ///< names, in the order asked for; empty means the default run
   Sweep sweep = Sweep::kNone;
   bool once = false;  ///< one launch and its check, no timer, no other kernel
   bool list = false;  ///< print the variants and stop

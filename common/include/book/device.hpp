@@ -18,19 +18,19 @@ struct DeviceRequest {
 struct Device {
   int index = 0;
   std::string name;
-  int major = 0, minor = 0;         ///< compute capability
-  int sm_count = 0;                 ///< streaming multiprocessors
-  int max_threads_per_sm = 0;       ///< resident threads an SM can hold
-  std::size_t l2_bytes = 0;         ///< level-2 cache
-  std::size_t global_bytes = 0;     ///< device memory
-  std::size_t shared_per_block = 0; ///< bytes a block may use without asking for more
-  std::size_t shared_per_sm = 0;    ///< bytes of shared memory of one SM
-  int sm_clock_khz = 0;             ///< highest SM clock
-  int memory_clock_khz = 0;         ///< highest memory clock
-  int memory_bus_bits = 0;          ///< width of the memory bus
-  bool ecc = false;                 ///< error correction is on
-  int driver_version = 0;           ///< newest CUDA the driver takes: 1000·major + 10·minor
-  int runtime_version = 0;          ///< CUDA runtime linked, same form
+  int major = 0, minor = 0;          ///< compute capability
+  int sm_count = 0;                  ///< streaming multiprocessors
+  int max_threads_per_sm = 0;        ///< resident threads an SM can hold
+  std::size_t l2_bytes = 0;          ///< level-2 cache
+  std::size_t global_bytes = 0;      ///< device memory
+  std::size_t shared_per_block = 0;  ///< bytes a block may use without asking for more
+  std::size_t shared_per_sm = 0;     ///< bytes of shared memory of one SM
+  int sm_clock_khz = 0;              ///< highest SM clock
+  int memory_clock_khz = 0;          ///< highest memory clock
+  int memory_bus_bits = 0;           ///< width of the memory bus
+  bool ecc = false;                  ///< error correction is on
+  int driver_version = 0;            ///< newest CUDA the driver takes: 1000·major + 10·minor
+  int runtime_version = 0;           ///< CUDA runtime linked, same form
 
   /// memory clock × bus width × 2 transfers a cycle / 8 bits a byte, in 10^9 bytes a second.
   double peak_gb_per_s() const;

@@ -6,8 +6,8 @@ Three things a launch must do, whatever else it does, each with a rate that the 
 - start its thread blocks: blocks / the rate at which a launch of empty blocks starts them;
 - move its bytes: useful bytes / theoretical peak bandwidth.
 
-The time is at least the greatest of the three. Instructions at a size that was not counted are those
-of one block times the blocks, and only where a block's share of the input is the same at both sizes.
+The time is at least the greatest of the three. Instructions at a size that was not counted are
+those of one block times the blocks, and only where a block has the same share of the input at both.
 
 By Little's law, memory of bandwidth B and latency L is kept busy by B x L bytes in flight.
 """
@@ -74,7 +74,7 @@ def instructions(run: dict[str, Any], counted: recorded.Found) -> float | None:
     grid = sum(launch["grid"][0] for launch in counted.run["launches"])
     if counted.run["n"] * run["grid"] != run["n"] * grid:
         return None  # a block has more to do here than where it was counted
-    return total / grid * run["grid"]
+    return float(total / grid * run["grid"])
 
 
 def floors(
@@ -214,8 +214,8 @@ class FloorsTable(LookupDirective):
             ]
             items += [nodes.list_item("", nodes.paragraph("", line)) for line in lines]
         note = _(
-            "Instructions that were counted at another n are those of one block times the blocks; a "
-            "dash stands where a block does not do the same at both sizes."
+            "Instructions that were counted at another n are those of one block times the blocks; "
+            "a dash stands where a block does not do the same at both sizes."
         )
         items += nodes.list_item("", nodes.paragraph("", note))
         return fold(_("How the floors are computed"), [items], "data")

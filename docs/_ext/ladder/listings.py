@@ -131,7 +131,7 @@ class Launch(LookupDirective):
 
 def added(text: str, variant: str) -> tuple[int, str]:
     """The statement ``….add(…);`` of main.cu that names ``variant``, and its first line."""
-    for call in re.finditer(r"^[ \t]*\w+\.add\(", text, re.MULTILINE):
+    for call in re.finditer(r"^[ \t]*\w+\.add(?:<[\w:]+>)?\(", text, re.MULTILINE):
         end = _closing(text, call.end())
         statement = text[call.start() : end]
         if re.search(rf'\.name = "{re.escape(variant)}"', statement):

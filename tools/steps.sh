@@ -1,0 +1,78 @@
+# shellcheck shell=bash disable=SC2034  # the variables are for those who source this
+# Sourced by the tools: where things are, and steps that print one line each with their time.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+logs=$root/build/log
+venv=$root/.venv
+tree=$root/build/tools # the tools' own CMake tree; `build` itself is left to the reader
+
+# Everything that the tools run reads and writes the same way everywhere.
+export LC_ALL=C.UTF-8 PYTHONUTF8=1 PYTHONDONTWRITEBYTECODE=1
+
+# stop REASON FIX [LOG]: why this can't go on, and what to do.
+stop() {
+  printf 'stopped: %s\n    fix: %s\n' "$1" "$2" >&2
+  if [[ -n ${3:-} ]]; then printf '    log: %s\n' "$3" >&2; fi
+  exit 1
+}
+
+ticker=
+tick() { # a sign of life on a terminal, while a step runs
+  local start=$SECONDS
+  while sleep 1; do printf '\r...  %-22s %5d s ' "$1" $((SECONDS - start)); done
+}
+end_tick() {
+  if [[ -n $ticker ]]; then
+    kill "$ticker" 2>/dev/null
+    wait "$ticker" 2>/dev/null
+    printf '\r\033[K'
+  fi
+  ticker=
+}
+trap end_tick EXIT
+
+# step NAME COMMAND...: runs it with its output in build/log/NAME.log, and prints one line.
+# On failure the end of the log is shown, and the command's status returned.
+step() {
+  local name=$1 status=0 begin=$EPOCHREALTIME
+  local log=$logs/${name// /-}.log
+  shift
+  if [[ -t 1 ]]; then
+    tick "$name" &
+    ticker=$!
+  fi
+  "$@" >"$log" 2>&1 </dev/null || status=$?
+  end_tick
+  local micros=$((${EPOCHREALTIME/./} - ${begin/./}))
+  local time
+  time=$(printf '%d.%d s' $((micros / 1000000)) $((micros / 100000 % 10)))
+  if ((status == 0)); then
+    printf 'ok   %-22s %9s\n' "$name" "$time"
+  else
+    printf 'FAIL %-22s %9s\n' "$name" "$time"
+    tail -n 25 "$log" | sed 's/^/     | /'
+    if grep -q 'No space left on device' "$log"; then echo "     fix: free some space on the disk"; fi
+    printf '     log: %s\n' "$log"
+  fi
+  return "$status"
+}
+
+# already NAME: a step with nothing to do.
+already() { printf 'ok   %-22s %9s\n' "$1" there; }
+
+# configured: is build/tools of this place, with a compiler that is still there?
+configured() {
+  local cache=$tree/CMakeCache.txt home nvcc
+  [[ -f $tree/build.ninja ]] || return
+  home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:[^=]*=//p' "$cache")
+  nvcc=$(sed -n 's/^CMAKE_CUDA_COMPILER:[^=]*=//p' "$cache")
+  [[ $home == "$root" && -x $nvcc ]]
+}
+
+# configure [OPTION...]: prepares build/tools; what is there from elsewhere goes.
+configure() {
+  if ! configured; then rm -rf "$tree"; fi
+  cmake -S "$root" -B "$tree" -G Ninja -DBOOK_OUT="$root/build" "$@"
+}
+
+build() { cmake --build "$tree" --target "$@"; }

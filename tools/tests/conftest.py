@@ -1,0 +1,133 @@
+"""What tests of set-up and build share: copies of the checkout, and machines with less in them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def tracked_files() -> list[str]:
+    """What a commit of the work tree would hold."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+@pytest.fixture(scope="session")
+def public() -> Iterator[Path]:
+    """A folder that every user may enter; pytest's own are its user's alone."""
+    with tempfile.TemporaryDirectory(prefix="book-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def checkout(public: Path) -> Callable[..., Path]:
+    """Makes a fresh copy of the checkout, or of a part; its path has a space, as a reader's may."""
+
+    def make(name: str, part: str = "", owner: int | None = None) -> Path:
+        copy = public / name / "the book"
+        for file in tracked_files():
+            if file.startswith(part):
+                (copy / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / file, copy / file)
+        if (ROOT / ".deps").is_dir():  # headers that were carried here
+            (copy / ".deps").symlink_to(ROOT / ".deps")
+        if owner is not None:
+            subprocess.run(["chown", "-R", str(owner), copy], check=True)
+        return copy
+
+    return make
+
+
+@pytest.fixture
+def commands(public: Path, request: pytest.FixtureRequest) -> Callable[..., Path]:
+    """Makes a folder for PATH: the system's commands but some, and some stand-ins.
+
+    The system's alone: wrappers that look for the real command in PATH (pyenv's) would find
+    themselves here, for ever.
+    """
+
+    def make(without: Sequence[str] = (), **stand_ins: str) -> Path:
+        folder = public / f"{request.node.name}-commands"
+        folder.mkdir()
+        for place in ("/usr/bin", "/usr/sbin"):
+            for command in Path(place).iterdir():
+                link = folder / command.name
+                if command.name not in (*without, *stand_ins) and not link.is_symlink():
+                    link.symlink_to(command)
+        for name, script in stand_ins.items():
+            (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+            (folder / name).chmod(0o755)
+        return folder
+
+    return make
+
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run() -> Run:
+    """Runs a command, if asked without network, with paths out of sight, or as another user."""
+
+    def go(
+        *command: str | Path,
+        cwd: Path,
+        network: bool = True,
+        hide: Sequence[Path] = (),
+        replace: dict[Path, Path] | None = None,
+        user: int | None = None,
+        without: Sequence[str] = (),
+        timeout: int = 60,
+        **variables: str,
+    ) -> subprocess.CompletedProcess[str]:
+        argv = [str(word) for word in command]
+        if user is not None:
+            argv = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *argv]
+        if hide or replace or not network:
+            mounts = [f"mount -t tmpfs none {shlex.quote(str(path))}" for path in hide]
+            mounts += [
+                f"mount --bind {shlex.quote(str(new))} {shlex.quote(str(old))}"
+                for old, new in (replace or {}).items()
+            ]
+            script = " && ".join([*mounts, f"exec {shlex.join(argv)}"])
+            argv = ["unshare", "-m", *([] if network else ["-n"]), "bash", "-c", script]
+            if subprocess.run(["unshare", "-m", "-n", "true"], check=False).returncode:
+                pytest.skip("unshare is not permitted here")
+        if user is not None and os.geteuid() != 0:
+            pytest.skip("only root can act as another user")
+        kept = {name: value for name, value in os.environ.items() if name not in without}
+        with subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env={**kept, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            try:
+                out, err = process.communicate(timeout=timeout)
+            except BaseException:
+                os.killpg(process.pid, signal.SIGKILL)  # and all that it started
+                raise
+        return subprocess.CompletedProcess(argv, process.returncode, out, err)
+
+    return go

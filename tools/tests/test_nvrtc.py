@@ -1,0 +1,91 @@
+"""Every chapter's kernels also compile for a GTX 10xx (compute_61), with NVRTC of CUDA 12.
+
+CUDA 13 begins at compute_75, and nvcc 12 is not to be had from a package index; NVRTC is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNELS = sorted((ROOT / "chapters").glob("chapter*/kernels.cuh"))
+
+# NVRTC knows no host headers; of this one the kernels take size_t alone.
+CSTDDEF = b"namespace std { using size_t = decltype(sizeof(0)); }"
+
+# A template compiles for 61 only where it is used: with these, if it takes one unsigned.
+ARGUMENTS = (1, 4, 64)
+TEMPLATE = re.compile(r"template\s*<([^>]*)>\s*__global__\s+void\s+(?:__\w+__\([^)]*\)\s*)?(\w+)\(")
+
+
+def nvrtc() -> ctypes.CDLL:
+    spec = importlib.util.find_spec("nvidia.cuda_nvrtc")
+    assert spec and spec.submodule_search_locations, "tools/requirements-test.txt names it"
+    (library,) = Path(spec.submodule_search_locations[0]).glob("lib/libnvrtc.so.12")
+    return ctypes.CDLL(str(library))
+
+
+def compile_61(source: str, folder: Path, names: list[str]) -> str:
+    """Compiles `source`, with includes from `folder`; the log where it does not compile."""
+    lib = nvrtc()
+    program = ctypes.c_void_p()
+    contents = (ctypes.c_char_p * 1)(CSTDDEF)
+    header_names = (ctypes.c_char_p * 1)(b"cstddef")
+    created = lib.nvrtcCreateProgram(
+        ctypes.byref(program), source.encode(), b"kernels.cu", 1, contents, header_names
+    )
+    assert created == 0
+    for name in names:
+        assert lib.nvrtcAddNameExpression(program, name.encode()) == 0
+    options = [
+        b"--gpu-architecture=compute_61",
+        b"--std=c++20",
+        b"--include-path=" + str(folder).encode(),
+    ]
+    status = lib.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * 3)(*options))
+    size = ctypes.c_size_t()
+    lib.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    lib.nvrtcGetProgramLog(program, log)
+    if status == 0:
+        lib.nvrtcGetPTXSize(program, ctypes.byref(size))
+        ptx = ctypes.create_string_buffer(size.value)
+        lib.nvrtcGetPTX(program, ptx)
+        assert b".target sm_61" in ptx.value
+        assert ptx.value.count(b".entry") >= max(1, len(names)), "no kernel came out"
+    lib.nvrtcDestroyProgram(ctypes.byref(program))
+    return "" if status == 0 else log.value.decode()
+
+
+def instances(path: Path) -> list[str]:
+    chapter = path.parent.name.split("_")[0]
+    found = []
+    for parameters, name in TEMPLATE.findall(path.read_text()):
+        assert re.fullmatch(r"unsigned\s+\w+", parameters), (
+            f"{path}: {name} takes template <{parameters}>; this test knows one unsigned"
+        )
+        found += [f"{chapter}::{name}<{argument}>" for argument in ARGUMENTS]
+    return found
+
+
+def test_there_are_kernels() -> None:
+    assert KERNELS
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.parent.name)
+def test_kernels_for_compute_61(path: Path) -> None:
+    log = compile_61('#include "kernels.cuh"\n', path.parent, instances(path))
+    assert not log, log
+
+
+def test_newer_code_is_refused(tmp_path: Path) -> None:
+    """The check sees what compute_61 lacks: here a warp reduction of compute_80."""
+    (tmp_path / "kernels.cuh").write_text(
+        "__global__ void k(int* p) { *p = __reduce_add_sync(~0u, *p); }\n"
+    )
+    assert "__reduce_add_sync" in compile_61('#include "kernels.cuh"\n', tmp_path, [])

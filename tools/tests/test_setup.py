@@ -1,0 +1,186 @@
+"""tools/setup: quick when all is there; where something lacks, the reason, the fix, the log."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NOBODY = 65534
+NO_TOOLKIT = ("CUDACXX", "CUDA_HOME")
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+Commands = Callable[..., Path]
+Checkout = Callable[..., Path]
+
+
+@pytest.fixture
+def book(checkout: Checkout, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """The tools alone, in a place of their own."""
+    copy = checkout(request.node.name, part="tools/")
+    yield copy
+    shutil.rmtree(copy.parent)
+
+
+def assert_stopped(
+    done: subprocess.CompletedProcess[str], reason: str, fix: str, log: bool = False
+) -> None:
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(rf"^stopped: .*{reason}", done.stderr, re.M), done.stdout + done.stderr
+    assert re.search(rf"^    fix: .*{fix}", done.stderr, re.M), done.stderr
+    if log:
+        (path,) = re.findall(r"^    log: (.*)$", done.stderr, re.M)
+        assert Path(path).stat().st_size > 0
+
+
+def environment_without_packages(book: Path) -> None:
+    """A .venv that set-up takes for complete, so that only what follows is tried."""
+    venv = book / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    shutil.copy(book / "tools" / "requirements.txt", venv)
+    version = subprocess.run(
+        [venv / "bin" / "python", "--version"], capture_output=True, text=True, check=True
+    )
+    (venv / ".python").write_text(version.stdout)
+
+
+def test_a_second_run_is_quick_and_changes_nothing(run: Run) -> None:
+    """The checkout itself is set up: these tests run in its .venv."""
+    before = sorted(path.stat().st_mtime_ns for path in (ROOT / ".venv").glob("*"))
+    begin = time.monotonic()
+    done = run("tools/setup", "test", cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert time.monotonic() - begin < 5
+    assert [line[:2] for line in done.stdout.splitlines()] == ["ok"] * 3
+    assert sorted(path.stat().st_mtime_ns for path in (ROOT / ".venv").glob("*")) == before
+
+
+def test_an_unknown_purpose(run: Run, book: Path) -> None:
+    assert run("tools/setup", "everything", cwd=book).returncode == 2
+
+
+@pytest.mark.parametrize("tool", ["guide", "test"])
+def test_tools_take_no_unknown_argument(run: Run, book: Path, tool: str) -> None:
+    done = run(f"tools/{tool}", "--frobnicate", cwd=book)
+    assert done.returncode == 2
+    assert f"tools/{tool}: takes" in done.stderr
+    assert not (book / "build").exists()
+
+
+@pytest.mark.parametrize("tool", ["guide", "test"])
+def test_the_tools_stop_with_it(run: Run, book: Path, commands: Commands, tool: str) -> None:
+    path = commands(cmake="echo cmake version 3.18.4")
+    assert_stopped(run(f"tools/{tool}", cwd=book, PATH=str(path)), "CMake 3.25", "newer cmake")
+
+
+def test_a_checkout_that_cannot_be_written(run: Run, book: Path) -> None:
+    done = run("tools/setup", cwd=book, user=NOBODY)
+    assert_stopped(done, "this checkout can't be written to: .*/the book", "folder of your own")
+
+
+def test_packages_missing_and_no_right_to_install(
+    run: Run, checkout: Checkout, commands: Commands
+) -> None:
+    book = checkout("no-right", part="tools/", owner=NOBODY)
+    path = commands(without=["cmake", "ninja", "sudo"])
+    done = run("tools/setup", cwd=book, user=NOBODY, PATH=str(path))
+    assert_stopped(done, "administrator", "sudo sh -c 'apt-get update && .* cmake ninja-build'")
+
+
+def test_packages_missing_and_no_apt(run: Run, book: Path, commands: Commands) -> None:
+    path = commands(without=["doxygen", "apt-get"])
+    done = run("tools/setup", cwd=book, PATH=str(path))
+    assert_stopped(done, "lacks: doxygen", "your system's package manager")
+
+
+def test_apt_fails(run: Run, book: Path, commands: Commands) -> None:
+    path = commands(
+        without=["doxygen"],
+        **{"apt-get": "echo E: Temporary failure resolving; exit 100", "sudo": 'shift; exec "$@"'},
+    )
+    done = run("tools/setup", cwd=book, PATH=str(path))
+    assert_stopped(done, "apt could not install: doxygen", "check the network", log=True)
+
+
+def test_an_old_cmake(run: Run, book: Path, commands: Commands) -> None:
+    path = commands(cmake="echo cmake version 3.18.4")
+    done = run("tools/setup", cwd=book, PATH=str(path))
+    assert_stopped(done, r"CMake 3\.25 or newer is needed; here is 3\.18\.4", "newer cmake first")
+
+
+def test_an_old_python(run: Run, book: Path, commands: Commands) -> None:
+    # Not -c '... import venv': that one is there, and Debian's package of it would be no cure.
+    old = 'case "$2" in *sys*) exit 1;; esac; echo Python 3.9.2'
+    names = ["python3", *(f"python3.{minor}" for minor in (11, 12, 13))]
+    path = commands(**dict.fromkeys(names, old))
+    python = Path("/usr/bin/python3").resolve()
+    done = run("tools/setup", cwd=book, PATH=str(path), replace={python: path / "python3"})
+    assert_stopped(done, r"Python 3\.11 or newer.*here is Python 3\.9\.2", "set PYTHON")
+
+
+def test_a_full_disk(run: Run, book: Path, commands: Commands) -> None:
+    path = commands(df="echo Filesystem; echo /dev/vda 100 99 1 99% /")
+    done = run("tools/setup", cwd=book, PATH=str(path))
+    assert_stopped(done, "1 MB are free on the disk of .*/the book", "free some space")
+
+
+def test_a_disk_that_is_full_in_earnest(run: Run, book: Path) -> None:
+    """On a file system of 30 MB."""
+    shutil.copytree(book / "tools", book.parent / "tools")
+    script = (
+        f'mount -t tmpfs -o size=30m none "{book}" && cp -r "{book.parent}/tools" "{book}" '
+        f'&& "{book}/tools/setup"'
+    )
+    done = run("bash", "-c", script, cwd=book.parent, hide=[Path("/mnt")])
+    assert_stopped(done, "MB are free", "larger disk")
+
+
+@pytest.mark.slow
+def test_no_network(run: Run, book: Path) -> None:
+    done = run("tools/setup", cwd=book, network=False, without=["PIP_FIND_LINKS"])
+    assert_stopped(done, "package index doesn't answer", "check the network", log=True)
+    assert not (book / ".venv" / "requirements.txt").exists()
+
+
+@pytest.mark.slow
+def test_no_compiler_to_be_had(run: Run, book: Path, commands: Commands) -> None:
+    environment_without_packages(book)
+    done = run(
+        "tools/setup",
+        cwd=book,
+        network=False,
+        hide=list(Path("/usr/local").glob("cuda*")),
+        without=NO_TOOLKIT,
+        PATH=str(commands(without=["nvcc"])),
+        PYTHON=sys.executable,
+    )
+    assert "CUDA compiler" in done.stdout
+    assert_stopped(done, "package index doesn't answer", "check the network", log=True)
+
+
+@pytest.mark.slow
+def test_compilers_that_do_not_do(run: Run, book: Path, commands: Commands) -> None:
+    environment_without_packages(book)
+    machine = {"cwd": book, "PYTHON": sys.executable}
+    done = run("tools/setup", CUDACXX="/nowhere/nvcc", **machine)
+    assert_stopped(done, "CUDACXX names /nowhere/nvcc", "unset it")
+    path = commands(
+        old='echo "Cuda compilation tools, release 11.8, V11.8.89"', broken="echo oh no; exit 1"
+    )
+    done = run("tools/setup", CUDACXX=str(path / "old"), **machine)
+    assert_stopped(done, "CUDA 12 or newer is needed; .*old is 11.8", "newer nvcc")
+    done = run("tools/setup", CUDACXX=str(path / "broken"), **machine)
+    assert_stopped(done, "does not run: oh no", "set CUDACXX")
+
+
+def test_ci_runs_the_tests_and_nothing_else() -> None:
+    script = (ROOT / ".ci" / "run").read_text().splitlines()
+    code = [line for line in script if line and not line.startswith("#")]
+    assert code == ['exec "$(dirname "${BASH_SOURCE[0]}")/../tools/test"']
