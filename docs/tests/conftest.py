@@ -50,7 +50,7 @@ KERNELS = {
 
 MAIN = """\
     int main() {
-      chapter.add(sum, {
+      chapter.add<book::Sum>({
           .name = "gmem",
           .launch = [](const Launch& l) { gmem<<<l.grid, l.block>>>(l.in, ")"); },
       });
