@@ -18,7 +18,7 @@ from typing import Any
 
 import matplotlib
 
-from figures import diagrams, plots, recorded, style
+from figures import diagrams, plots, readme, recorded, style
 from figures.picture import MissingData, Picture, View
 from figures.recorded import Books, Found
 from figures.regions import RegionError
@@ -108,6 +108,15 @@ def cover(books: Books) -> dict[str, str]:
     return drawings(COVER, plots.ladder(View(books, books.reference)))
 
 
+def readme_files(root: Path, books: Books) -> dict[str, str]:
+    """README.md and its picture, by path under the root."""
+    picture = plots.ladder(View(books, books.reference))
+    text = (root / "README.md").read_text(encoding="utf-8")
+    words = readme.filled(text, books, picture.alt, _provenance(picture.runs))
+    pictures = {f"figures/{name}": svg for name, svg in cover(books).items()}
+    return {**pictures, "README.md": words}
+
+
 def fingerprint(root: Path) -> str:
     """Changes with whatever a drawing could depend on: code, recorded runs, Matplotlib."""
     digest = hashlib.sha256(matplotlib.__version__.encode())
@@ -158,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these alone")
     parser.add_argument("--strict", action="store_true", help="fail where data are missing")
     parser.add_argument(
-        "--readme", action="store_true", help=f"write the README's picture, figures/{COVER}-*.svg"
+        "--readme", action="store_true", help="write the README's picture and what it quotes"
     )
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
@@ -167,7 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         books = recorded.open_books(asked.root)
         if asked.readme:
-            _write(asked.root / "figures", cover(books))
+            _write(asked.root, readme_files(asked.root, books))
         if not asked.out:
             return 0
         skipped = 0

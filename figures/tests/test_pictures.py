@@ -325,12 +325,9 @@ def test_a_place_that_cannot_be_written_is_named(
     assert "cannot be written" in capsys.readouterr().err
 
 
-def test_the_readmes_picture_is_that_of_the_recording(repository: Path) -> None:
-    committed = repository / "figures/ladder-light.svg"
-    if not committed.exists():
-        pytest.skip("the README's picture is not drawn yet: python -m figures.draw --readme")
-    for name, text in draw.cover(recorded.open_books(repository)).items():
-        found = (repository / "figures" / name).read_text(encoding="utf-8")
+def test_the_readme_is_that_of_the_recording(repository: Path) -> None:
+    for name, text in draw.readme_files(repository, recorded.open_books(repository)).items():
+        found = (repository / name).read_text(encoding="utf-8")
         assert found == text, f"{name} is out of date: python -m figures.draw --readme"
 
 

@@ -1,0 +1,37 @@
+"""The README's recorded parts: its picture's words, and what programs printed.
+
+They stand between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``: NAME is ``ladder``, or a
+chapter whose console output is shown. ``python -m figures.draw --readme`` writes them anew.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from .recorded import Books
+
+_PART = re.compile(
+    r"(?P<begin><!-- begin (?P<name>\w+) -->\n).*?(?P<end><!-- end (?P=name) -->)", re.DOTALL
+)
+_PICTURE = """\
+<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="figures/ladder-dark.svg">
+  <img alt="{alt}" src="figures/ladder-light.svg">
+</picture>
+
+*{provenance}*
+"""
+
+
+def filled(text: str, books: Books, alt: str, provenance: str) -> str:
+    """README.md with every part as the reference set has it."""
+
+    def fill(part: re.Match[str]) -> str:
+        if part["name"] == "ladder":
+            body = _PICTURE.format(alt=html.escape(alt), provenance=provenance)
+        else:
+            body = f"```console\n{books.reference.consoles[part['name']].rstrip()}\n```\n"
+        return part["begin"] + body + part["end"]
+
+    return _PART.sub(fill, text)
