@@ -79,7 +79,7 @@ def test_a_chapter_builds_alone(run: Run, book: Path) -> None:
         (
             "common/src/timer.cu",
             "int planted(unsigned a, int b) { return a < b; }",
-            "Wsign-compare",
+            "Werror=sign-compare",
         ),
     ],
 )
@@ -95,7 +95,7 @@ def test_a_warning_is_an_error(run: Run, book: Path, file: str, line: str, warni
     finally:
         source.write_text(text)
     assert done.returncode
-    assert re.search(f"({warning}).*", done.stdout), done.stdout
+    assert warning in done.stdout, done.stdout
 
 
 def test_debug_code_is_in_its_own_file_alone(run: Run, book: Path) -> None:
@@ -127,7 +127,7 @@ def test_with_the_wheels_alone(run: Run, book: Path, commands: Callable[..., Pat
         "PATH": str(commands(without=["nvcc"])),
     }
     out = shell(run, "tools/setup", book, **machine)
-    assert re.search(r"^ok +CUDA compiler +[0-9]", out, re.M), "the wheels were not installed"
+    assert re.search(r"^ok +CUDA wheels +[0-9]", out, re.M), "the wheels were not installed"
     chapter = CHAPTERS[-1]
     shell(run, f"cmake -S . -B wheels {' '.join(QUICK)}", book, **machine)
     shell(run, f"cd wheels && make -j2 {chapter} && ./run --list", book, **machine)

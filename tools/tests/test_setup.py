@@ -161,7 +161,7 @@ def test_no_compiler_to_be_had(run: Run, book: Path, commands: Commands) -> None
         PATH=str(commands(without=["nvcc"])),
         PYTHON=sys.executable,
     )
-    assert "CUDA compiler" in done.stdout
+    assert "CUDA wheels" in done.stdout
     assert_stopped(done, "package index doesn't answer", "check the network", log=True)
 
 
