@@ -1,4 +1,4 @@
-"""What chapter 5 says of its machine code, checked: all of a thread's loads come before the first add.
+"""Chapter 5 on its machine code, checked: a thread's loads all come before the first add.
 
 Needs no GPU: nvcc compiles for the recorded device's architecture, cuobjdump lists the result.
 """
@@ -21,7 +21,9 @@ _REGISTER = re.compile(r"\bR\d+\b")
 
 def _tool(name: str) -> str:
     """A tool of the toolkit's, from PATH or from NVIDIA's wheels."""
-    wheels = [str(path) for path in Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/bin")]
+    wheels = [
+        str(path) for path in Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/bin")
+    ]
     places = [os.environ.get("PATH", ""), "/usr/local/cuda/bin", *wheels]
     found = shutil.which(name, path=os.pathsep.join(places))
     if found is None:
