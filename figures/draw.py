@@ -64,8 +64,12 @@ def _plot(make: Callable[[View], Picture], books: Books) -> tuple[Picture, str]:
     return reference, recorded.REFERENCE
 
 
+def _recorded(founds: Sequence[Found]) -> str:
+    return "; ".join(dict.fromkeys(found.provenance.text for found in founds))
+
+
 def _provenance(founds: Sequence[Found]) -> str:
-    text = "; ".join(dict.fromkeys(found.provenance.text for found in founds))
+    text = _recorded(founds)
     earlier = dict.fromkeys(found.run["variant"] for found in founds if recorded.stale(found))
     if earlier:
         text += f"; measured on an earlier form of {', '.join(earlier)}"
@@ -112,7 +116,8 @@ def readme_files(root: Path, books: Books) -> dict[str, str]:
     """README.md and its picture, by path under the root."""
     picture = plots.ladder(View(books, books.reference))
     text = (root / "README.md").read_text(encoding="utf-8")
-    words = readme.filled(text, books, picture.alt, _provenance(picture.runs))
+    # Not whether a kernel has changed since: the README shows a recording, whatever came later.
+    words = readme.filled(text, books, picture.alt, _recorded(picture.runs))
     pictures = {f"figures/{name}": svg for name, svg in cover(books).items()}
     return {**pictures, "README.md": words}
 

@@ -212,6 +212,23 @@ _ROUNDING_GB = 0.051
 _RELATIVE = 1e-4
 
 
+@functools.cache
+def _median_ranks(count: int) -> tuple[int, int] | None:
+    """Ranks, from 0, of the samples that enclose the median with 95 % confidence.
+
+    As common's median_interval_ranks: of the binomial distribution with p = 1/2, the largest
+    rank whose lower tail is at most 2.5 %.
+    """
+    tail, rank = 0.0, -1
+    while True:
+        log_ways = math.lgamma(count + 1) - math.lgamma(rank + 2) - math.lgamma(count - rank)
+        tail += math.exp(log_ways - count * math.log(2))
+        if tail > 0.025:
+            break
+        rank += 1
+    return None if rank < 0 else (rank, count - 1 - rank)
+
+
 def _check_numbers(path: Path, where: str, run: Run) -> None:
     """What no schema can say: that the numbers of one run agree with one another."""
 
@@ -233,16 +250,21 @@ def _check_numbers(path: Path, where: str, run: Run) -> None:
         raise fault("median_us", f"{run['median_us']} where its samples have {median:g}")
     if not agree(run["min_us"], min(samples), _ROUNDING_US):
         raise fault("min_us", f"{run['min_us']} where its samples have {min(samples):g}")
-    ordered = [("p25_us", run["p25_us"]), ("p75_us", run["p75_us"])]
-    if run["median_ci_us"] is not None:
-        ordered += [("median_ci_us[0]", run["median_ci_us"][0])]
-        ordered += [("median_ci_us[1]", run["median_ci_us"][1])]
-    for place, (name, value) in enumerate(ordered):
-        below = place % 2 == 0
-        gap = value - run["median_us"] if below else run["median_us"] - value
-        if gap > _ROUNDING_US:
-            side = "above" if below else "below"
-            raise fault(name, f"{value} lies {side} the median, {run['median_us']}")
+    quartiles = statistics.quantiles(samples, n=4, method="inclusive") if samples[1:] else samples
+    for name, quartile in (("p25_us", quartiles[0]), ("p75_us", quartiles[-1])):
+        if not agree(run[name], quartile, _ROUNDING_US):
+            raise fault(name, f"{run[name]} where its samples have {quartile:g}")
+    ranks = _median_ranks(len(samples))
+    if (ranks is None) != (run["median_ci_us"] is None):
+        raise fault("median_ci_us", f"{run['median_ci_us']} of {len(samples)} samples")
+    if ranks is not None:
+        ascending = sorted(samples)
+        for end, rank in enumerate(ranks):
+            if not agree(run["median_ci_us"][end], ascending[rank], _ROUNDING_US):
+                stated = run["median_ci_us"][end]
+                raise fault(
+                    f"median_ci_us[{end}]", f"{stated} where its samples have {ascending[rank]:g}"
+                )
     rate = (run["bytes_read"] + run["bytes_written"]) / run["median_us"] * 1e-3
     if not agree(run["gb_per_s"], rate, _ROUNDING_GB):
         raise fault("gb_per_s", f"{run['gb_per_s']} where bytes over median make {rate:.4g}")

@@ -52,9 +52,12 @@ int main() {
     }
   }
   // 2: refused, for this device's memory or by the problem itself: no failure of a kernel.
-  const int huge = run({"--once", "--n", std::to_string(kHuge)});
-  ++cases;
-  failures += huge != 0 && huge != 2;
+  int huge = 0;
+  for (const char* block : {"32", "256", "1024"}) {
+    huge = run({"--once", "--block", block, "--n", std::to_string(kHuge)});
+    ++cases;
+    failures += huge != 0 && huge != 2;
+  }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::printf("%d cases, %d failed; n = %zu %s; %.1f s\n", cases, failures, kHuge,

@@ -92,6 +92,29 @@ std::vector<const AnyVariant*> choose(const std::vector<AnyVariant>& variants,
   return chosen;
 }
 
+/// Why a variant does not run with a block.
+std::string takes_not(const AnyVariant& v, unsigned block) {
+  return "--block " + std::to_string(block) + ": " + v.name + " takes " + v.blocks.text;
+}
+
+/// A variant asked for by name must take the block asked for, whatever device there is.
+void refuse_blocks(const std::vector<const AnyVariant*>& chosen, const Options& options) {
+  if (!options.block || options.variants.empty()) return;
+  for (const AnyVariant* v : chosen) {
+    if (!v->blocks.takes(*options.block)) throw bad_argument(takes_not(*v, *options.block));
+  }
+}
+
+/// Says at once, rather than after measuring, that a record can't be written.
+void refuse_unwritable(const std::string& path) {
+  if (path.empty()) return;
+  try {
+    require_writable(path);
+  } catch (const Error& error) {
+    throw bad_argument(std::string("--json: ") + error.what());
+  }
+}
+
 /// Runs the cases of one invocation and collects what they gave.
 class Running {
  public:
@@ -195,13 +218,10 @@ class Running {
     if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(text);
   }
 
-  /// Whether v runs with a block; a variant asked for by name must.
+  /// Whether v runs with a block; where not, the notes say so.
   bool takes(const AnyVariant& v, unsigned block) {
     if (v.blocks.takes(block)) return true;
-    const std::string why =
-        "--block " + std::to_string(block) + ": " + v.name + " takes " + v.blocks.text;
-    if (!options_.variants.empty()) throw bad_argument(why);
-    note(why);
+    note(takes_not(v, block));
     return false;
   }
 
@@ -400,7 +420,7 @@ void Chapter::add_any(AnyVariant variant) {
 int Chapter::run(int argc, const char* const* argv) {
   try {
     const Options options = parse_options(argc, argv, {name_, title_, names_of(variants_)});
-    if (!options.json.empty()) require_writable(options.json);
+    refuse_unwritable(options.json);
     if (options.list) {
       const std::vector<VariantInfo> infos = describe(variants_, name_);
       if (!options.json.empty()) write_whole(options.json, list_json(name_, infos));
@@ -408,6 +428,8 @@ int Chapter::run(int argc, const char* const* argv) {
       return static_cast<int>(ExitCode::kAgreed);
     }
     const std::vector<const AnyVariant*> chosen = choose(variants_, options);
+
+    refuse_blocks(chosen, options);
 
     Session session;
     session.chapter = name_;
@@ -417,20 +439,27 @@ int Chapter::run(int argc, const char* const* argv) {
     session.cache = to_string(options.warm ? Cache::kWarm : Cache::kCold);
     std::cout << heading(session, title_, options) << std::flush;
     if (options.n == std::size_t{0}) {
-      std::cout << "nothing to add up: no launch, sum 0\n";
+      std::cout << "n = 0: no launch, and nothing to check (the sum of no elements is 0)\n";
       if (!options.json.empty()) write_whole(options.json, to_json(session, {}));
       return static_cast<int>(ExitCode::kAgreed);
     }
 
     Running runs(options, session);
     const std::vector<Case> cases = runs.plan(chosen);
-    bool all_right = true;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      all_right = runs.run(cases[i], i + 1, cases.size()) && all_right;
+    ExitCode code = ExitCode::kAgreed;
+    try {
+      for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (!runs.run(cases[i], i + 1, cases.size())) code = ExitCode::kWrongResult;
+      }
+    } catch (const Error& error) {  // what was measured before it is not lost
+      runs.end_progress();
+      std::cerr << name_ << ": " << error.what() << "\n";
+      if (runs.runs().empty()) return static_cast<int>(error.code());
+      code = error.code();
     }
     runs.end_progress();
 
-    std::cout << table(session, runs.runs());
+    if (!runs.runs().empty()) std::cout << table(session, runs.runs());
     for (const std::string& note : runs.notes()) std::cout << "note: " << note << "\n";
     if (!runs.runs().empty() && options.sweep == Options::Sweep::kNone) {
       std::cout << "\n";
@@ -438,7 +467,7 @@ int Chapter::run(int argc, const char* const* argv) {
     }
     if (!next_.empty()) std::cout << "next: " << next_ << "\n";
     if (!options.json.empty()) write_whole(options.json, to_json(session, runs.runs()));
-    return static_cast<int>(all_right ? ExitCode::kAgreed : ExitCode::kWrongResult);
+    return static_cast<int>(code);
   } catch (const HelpWanted& help) {
     std::cout << help.text;
     return static_cast<int>(ExitCode::kAgreed);

@@ -328,7 +328,7 @@ def test_a_place_that_cannot_be_written_is_named(
 def test_the_readme_is_that_of_the_recording(repository: Path) -> None:
     for name, text in draw.readme_files(repository, recorded.open_books(repository)).items():
         found = (repository / name).read_text(encoding="utf-8")
-        assert found == text, f"{name} is out of date: python -m figures.draw --readme"
+        assert found == text, f"{name} is out of date: .venv/bin/python -m figures.draw --readme"
 
 
 # ----------------------------------------------------------------------------------- words

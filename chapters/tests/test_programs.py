@@ -1,0 +1,108 @@
+"""Every chapter's program as a reader meets it: help, lists, one clear line for what can't be."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTERS = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
+LEGACY = {"chapter01_gmem": "gmem_classic", "chapter05_unroll4": "unroll4_classic"}
+
+
+def run(chapter: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    build = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
+    program = build / "chapters" / chapter / chapter
+    assert program.exists(), f"{program} is not built: tools/test builds it"
+    return subprocess.run(
+        [program, *arguments], capture_output=True, text=True, cwd=cwd, timeout=60, check=False
+    )
+
+
+def assert_one_line(done: subprocess.CompletedProcess[str], status: int, *words: str) -> None:
+    assert done.returncode == status, done.stdout + done.stderr
+    (line,) = done.stderr.splitlines()
+    for word in words:
+        assert word in line
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_help(chapter: str) -> None:
+    done = run(chapter, "--help")
+    assert done.returncode == 0 and done.stderr == ""
+    assert chapter in done.stdout and "--variant" in done.stdout and "Exit status" in done.stdout
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_lists_of_variants_agree(chapter: str, tmp_path: Path) -> None:
+    done = run(chapter, "--list", "--json", "list.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    variants = json.loads((tmp_path / "list.json").read_text())["variants"]
+    assert len(variants) == len(done.stdout.splitlines()) > 1
+    for variant, line in zip(variants, done.stdout.splitlines(), strict=True):
+        assert f" {variant['name']} " in line and variant["blocks"] in line
+        assert variant["legacy"] == line.rstrip().endswith("legacy")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--frobnicate"], ["--frobnicate"]),
+        (["--n", "-5"], ["--n", "-5"]),
+        (["--n", "many"], ["--n", "many", "2^24"]),
+        (["--n", "2^99"], ["--n", "2^99"]),
+        (["--block", "0"], ["--block", "0", "1024"]),
+        (["--block", "1025"], ["--block", "1025", "1024"]),
+        (["--variant", "no_such_kernel"], ["--variant", "no_such_kernel", "--list"]),
+        (["--device", "gpu:x"], ["--device", "gpu:x"]),
+        (["--sweep", "everything"], ["--sweep", "everything", "block"]),
+        (["--once", "--samples", "3"], ["--once", "--samples"]),
+        (["--json", "no/such/folder/x.json"], ["--json", "no/such/folder"]),
+        (["--json", "."], ["--json"]),
+    ],
+    ids=lambda value: " ".join(value) if "--" in value[0] else "",
+)
+def test_what_cannot_be_is_refused_in_one_line(
+    chapter: str, arguments: list[str], words: list[str], tmp_path: Path
+) -> None:
+    assert_one_line(run(chapter, *arguments, cwd=tmp_path), 2, chapter, *words)
+    assert list(tmp_path.iterdir()) == [], "nothing is left behind"
+
+
+@pytest.mark.parametrize(("chapter", "variant"), LEGACY.items())
+def test_a_block_that_a_named_variant_does_not_take(chapter: str, variant: str) -> None:
+    done = run(chapter, "--variant", variant, "--block", "100")
+    assert_one_line(done, 2, "--block 100", variant, "powers of two")
+
+
+@pytest.mark.parametrize(("chapter", "variant"), LEGACY.items())
+def test_a_legacy_form_runs_alone(chapter: str, variant: str) -> None:
+    other = json.loads(_list(chapter))["variants"][0]["name"]
+    assert_one_line(run(chapter, "--variant", other, variant), 2, variant, "alone")
+
+
+def _list(chapter: str) -> str:
+    path = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools")) / f"{chapter}-list.json"
+    try:
+        assert run(chapter, "--list", "--json", str(path)).returncode == 0
+        return path.read_text()
+    finally:
+        path.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_classic_positional_form(chapter: str) -> None:
+    assert_one_line(run(chapter, "2^20", "no_such_method", "128"), 2, "no_such_method")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_gpu_that_is_asked_for_and_is_not_there(chapter: str) -> None:
+    done = run(chapter, "--device", "gpu:63", "--n", "1024", "--once")
+    assert done.returncode in (2, 77), done.stderr  # 77 where there is none at all
+    assert len(done.stderr.splitlines()) == 1
