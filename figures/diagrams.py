@@ -121,6 +121,12 @@ def _tally(level: Iterable[Access]) -> tuple[int, int]:
     return kinds.count(LOAD), kinds.count(STORE)
 
 
+def _tally_text(level: Iterable[Access]) -> str:
+    """'2 loads,' over '1 store'; what there is none of is not named."""
+    named = zip(_tally(level), ("load", "store"), strict=True)
+    return ",\n".join(f"{count} {kind}{'s'[: count != 1]}" for count, kind in named if count)
+
+
 def _steps(axes: Axes, theme: Theme, levels: Sequence[list[Access]], rows: Sequence[list[int]],
            hue: str, top: float, pitch: float) -> None:  # fmt: skip
     """The tree from its first level down, one row of cells for each; the first row is drawn."""
@@ -150,13 +156,15 @@ def _margin(axes: Axes, theme: Theme, y: float, text: str, hue: str | None = Non
               linespacing=1.2)  # fmt: skip
 
 
-def _result(axes: Axes, theme: Theme, bottom: float, pitch: float, total: int) -> None:
+def _result(
+    axes: Axes, theme: Theme, bottom: float, pitch: float, total: int, accesses: str
+) -> None:
     """The store of the block's sum, below the tree's last row."""
     y = bottom - pitch * 0.86
     _arrow(axes, theme, (0.5, bottom - 0.42), (0.5, y + 0.42), theme.drawn(GLOBAL_HUE))
     _cell(axes, theme, 0.5, y, str(total), GLOBAL_HUE)
     axes.text(1.1, y, "partial, in global memory", va="center", color=theme.written(GLOBAL_HUE))
-    _margin(axes, theme, (bottom + y) / 2, "1 store", GLOBAL_HUE)
+    _margin(axes, theme, (bottom + y) / 2, accesses, GLOBAL_HUE)
 
 
 def tree_gmem() -> Picture:
@@ -180,11 +188,8 @@ def tree_gmem() -> Picture:
             _cell(axes, theme, index + 0.5, top, str(value), GLOBAL_HUE)
         _steps(axes, theme, tree, rows, GLOBAL_HUE, top, pitch)
         for step, level in enumerate(tree, start=1):
-            level_loads, level_stores = _tally(level)
-            _margin(axes, theme, top - (step - 0.5) * pitch,
-                    f"{level_loads} loads,\n{level_stores} store{'s'[: level_stores != 1]}",
-                    GLOBAL_HUE)  # fmt: skip
-        _result(axes, theme, top - len(tree) * pitch, pitch, total)
+            _margin(axes, theme, top - (step - 0.5) * pitch, _tally_text(level), GLOBAL_HUE)
+        _result(axes, theme, top - len(tree) * pitch, pitch, total, _tally_text(result))
         return figure
 
     halves = [_tally(level)[1] for level in tree]
@@ -242,7 +247,8 @@ def tree_smem() -> Picture:
                 f"{_tally(a for a in load if a.space == GLOBAL)[0]} loads", GLOBAL_HUE)  # fmt: skip
         _margin(axes, theme, top - 1.25 * pitch, "tile, in\nshared\nmemory", SHARED_HUE)
         _steps(axes, theme, tree, rows, SHARED_HUE, top - pitch, pitch)
-        _result(axes, theme, top - (len(tree) + 1) * pitch, pitch, total)
+        _result(axes, theme, top - (len(tree) + 1) * pitch, pitch, total,
+                _tally_text(a for a in result if a.space == GLOBAL))  # fmt: skip
         return figure
 
     (global_loads, global_stores), (shared_loads, shared_stores) = tally(GLOBAL), tally(SHARED)

@@ -469,7 +469,7 @@ def timing_methods(view: View) -> Picture:
                 [place] * len(found.run["samples_us"]),
                 ls="none",
                 marker="|",
-                markersize=12,
+                markersize=20,
                 color=theme.drawn(hue),
                 alpha=0.35,
             )
@@ -477,7 +477,7 @@ def timing_methods(view: View) -> Picture:
                 time_of(found),
                 place,
                 marker="D" if stressed else "o",
-                markersize=9,
+                markersize=5,
                 color=theme.drawn(hue),
             )
             axes.annotate(
@@ -491,8 +491,9 @@ def timing_methods(view: View) -> Picture:
         axes.axvline(time_of(right), color=theme.muted, lw=1.0, ls=":", zorder=1)
         axes.set_xscale("log")
         low, high = min(map(time_of, founds)), max(max(f.run["samples_us"]) for f in founds)
-        axes.set_xlim(low / 1.6, high * (high / low) ** 0.34)
-        powers = range(max(math.ceil(math.log10(low)), 0), math.floor(math.log10(high)) + 1)
+        shortest, longest = low / 1.6, high * (high / low) ** 0.34
+        axes.set_xlim(shortest, longest)
+        powers = range(max(math.ceil(math.log10(shortest)), 0), math.floor(math.log10(longest)) + 1)
         axes.set_xticks([10.0**p for p in powers], [_power_text(p) for p in powers])
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_yticks(range(len(founds)), [METHODS[name_of(found)] for found in founds])
@@ -681,6 +682,14 @@ def timing_latency(view: View) -> Picture:
 # --------------------------------------------------------------------------- chapter 5's sweep
 
 
+def _one_load_at_a_time(view: View, n: int) -> Found | None:
+    """Chapter 2's grid-stride kernel, where the set has it at this size."""
+    try:
+        return view.find("chapter02_smem", "smem_stride", n)
+    except MissingData:
+        return None
+
+
 def unroll_sweep(view: View) -> Picture:
     """Bandwidth against the loads that each thread has under way, and what Little's law allows."""
     chapter = "chapter05_unroll4"
@@ -703,8 +712,12 @@ def unroll_sweep(view: View) -> Picture:
         factor: in_flight[factor] * view.device["sm_count"] / latency_ns for factor in factors
     }
     peak = view.device["peak_gb_per_s"]
-    # The same law the other way round: what was under way on average, in each SM.
-    used = {f: rate_of(found_of[f]) * latency_ns / view.device["sm_count"] for f in factors}
+    stride = _one_load_at_a_time(view, n) if 1 in found_of else None
+    rows = [*zip(factors, founds, strict=True), *([(1, stride)] if stride else [])]
+
+    def under_way(found: Found) -> float:
+        """The same law the other way round: bytes under way on average, in each SM."""
+        return rate_of(found) * latency_ns / float(view.device["sm_count"])
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure()
@@ -759,6 +772,18 @@ def unroll_sweep(view: View) -> Picture:
                 color=theme.written("vermillion"),
                 weight="bold",
             )
+        if stride:
+            axes.plot(1, rate_of(stride), marker=MARKERS[1], color=theme.drawn("green"),
+                      markersize=8, clip_on=False, zorder=3)  # fmt: skip
+            axes.annotate(
+                f"{name_of(stride)} {significant(rate_of(stride), 3)}",
+                xy=(1, rate_of(stride)),
+                xytext=(9, 1),
+                textcoords="offset points",
+                va="bottom",
+                color=theme.written("green"),
+                weight="bold",
+            )
         _heading(axes, f"GB/s at n = {size(n)}")
         return figure
 
@@ -767,10 +792,21 @@ def unroll_sweep(view: View) -> Picture:
         f"On {view.device_name}, bandwidth goes from {rate_text(rate_of(founds[0]))} with {first} "
         f"load a thread to {rate_text(rate_of(founds[-1]))} with {last}; of the sweep, "
         f"{leaders_text(founds)}. A load takes {latency_ns:.0f} ns, so by Little's law "
-        f"{bytes_text(used[first])} and {bytes_text(used[last])} were under way in each SM on "
+        f"{bytes_text(under_way(founds[0]))} and {bytes_text(under_way(founds[-1]))} were "
+        "under way in each SM on "
         f"average, where all its threads together can have {bytes_text(in_flight[first])} and "
         f"{bytes_text(in_flight[last])}."
     )
+    beside = ""
+    if stride:
+        words += (
+            f" {name_of(stride)}, with one load a thread and few blocks, reaches "
+            f"{rate_text(rate_of(stride))}."
+        )
+        beside = (
+            f" The square is {name_of(stride)} of chapter 2, each of whose threads has one load "
+            "under way and hardly ever a tree."
+        )
     return Picture(
         draw=draw,
         alt=words,
@@ -778,10 +814,11 @@ def unroll_sweep(view: View) -> Picture:
             f"The unroll sweep at n = {size(n)}, {founds[0].run['block']} threads a block. The "
             "dashed curve is the most that Little's law allows: the bytes that all threads an SM "
             "has room for can have under way, over the latency of one load as the pointer chase "
-            "has it. A thread that has its values and is in the tree has none under way."
+            f"has it. A thread that has its values and is in the tree has none under way.{beside}"
         ),
         table=Table(
             [
+                "kernel",
                 "loads a thread",
                 "median µs",
                 "GB/s",
@@ -791,17 +828,18 @@ def unroll_sweep(view: View) -> Picture:
             ],
             [
                 [
-                    factor,
-                    time_of(found_of[factor]),
-                    round(rate_of(found_of[factor]), 1),
-                    round(used[factor]),
-                    in_flight[factor],
-                    round(allowed[factor]),
+                    name_of(found),
+                    loads,
+                    time_of(found),
+                    round(rate_of(found), 1),
+                    round(under_way(found)),
+                    in_flight[loads],
+                    round(allowed[loads]),
                 ]
-                for factor in factors
+                for loads, found in rows
             ],
         ),
-        runs=[*founds, chase],
+        runs=[*founds, chase, *([stride] if stride else [])],
     )
 
 

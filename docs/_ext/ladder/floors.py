@@ -143,7 +143,7 @@ class FloorsTable(LookupDirective):
             Column(_("block starts, µs"), True),
             Column(_("bytes, µs"), True),
             Column(_("measured, µs"), True),
-            Column(_("highest floor, % of measured"), True),
+            Column(_("highest floor, %"), True),
         ]
         first = shown[0].run
         caption = f"n{units.NO_BREAK}={units.NO_BREAK}{units.size(first['n'])}"
@@ -181,6 +181,8 @@ class FloorsTable(LookupDirective):
         shown: list[recorded.Found], empties: dict[str, list[recorded.Found]]
     ) -> nodes.Node:
         items = nodes.bullet_list()
+        share = _("The last column is the highest floor over the measured time.")
+        items += nodes.list_item("", nodes.paragraph("", share))
         for found in {found.set_name: found for found in shown}.values():
             device = found.provenance.device
             name = short_device(found.device_name)

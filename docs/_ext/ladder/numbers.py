@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.nodes import system_message
@@ -165,29 +165,34 @@ class Counter(RecordedRole):
         return self.show(book.counters(name), book, metric, written)
 
 
-class Ratio(RecordedRole):
-    """``:ratio:`RUN / RUN```: how many times as fast the second is.
+class Comparison(RecordedRole):
+    """Two runs on one device, between them a sign.
 
-    A sentence around a ratio compares, so the reference stays first and the reader's own ratio
+    A sentence around a comparison compares, so the reference stays first and the reader's own
     stands beside it.
     """
 
+    sign: ClassVar[str]
+    words: ClassVar[str]
+
+    @abstractmethod
+    def text_of(self, first_us: float, second_us: float) -> str:
+        """What is shown of the two medians."""
+
     def find(self, book: Book) -> list[nodes.Node]:
-        before, slash, after = self.text.partition(" / ")
-        if not slash:
+        before, sign, after = self.text.partition(f" {self.sign} ")
+        if not sign:
             raise BadName(
-                f"'{self.text}' should read CHAPTER VARIANT [...] / CHAPTER VARIANT [...]"
+                f"'{self.text}' should read CHAPTER VARIANT [...] {self.sign} CHAPTER VARIANT [...]"
             )
         slow, fast = (book.run(parse(side)[0]) for side in (before, after))
         shown: list[nodes.Node] = []
         for first, second in ((slow.reference, fast.reference), (slow.local, fast.local)):
             if not (first and second):
                 continue
-            words = _("times as fast: {after} against {before}").format(
-                after=run_words(second), before=run_words(first)
-            )
-            value = first.run["median_us"] / second.run["median_us"]
-            one = stamp(units.ratio(value), words, first, second)
+            words = str(self.words).format(after=run_words(second), before=run_words(first))
+            text = self.text_of(first.run["median_us"], second.run["median_us"])
+            one = stamp(text, words, first, second)
             device = short_device(first.device_name)
             if shown:
                 shown += [nodes.Text(f"; {device}: "), one]
@@ -196,6 +201,26 @@ class Ratio(RecordedRole):
         if not shown:
             raise Lost(f"no one device has both sides of '{self.text}'")
         return [*shown, nodes.Text(")")] if book.has_local() else shown[:1]
+
+
+class Ratio(Comparison):
+    """``:ratio:`RUN / RUN```: how many times as fast the second is."""
+
+    sign = "/"
+    words = _("times as fast: {after} against {before}")
+
+    def text_of(self, first_us: float, second_us: float) -> str:
+        return units.ratio(first_us / second_us)
+
+
+class Difference(Comparison):
+    """``:difference:`RUN - RUN```: how much longer the first takes."""
+
+    sign = "-"
+    words = _("time longer: {before} less {after}")
+
+    def text_of(self, first_us: float, second_us: float) -> str:
+        return units.time_difference(first_us, second_us)
 
 
 class Device(RecordedRole):
@@ -217,4 +242,5 @@ def setup(app: Sphinx) -> None:
     app.add_role("latency", Latency())
     app.add_role("counter", Counter())
     app.add_role("ratio", Ratio())
+    app.add_role("difference", Difference())
     app.add_role("device", Device())

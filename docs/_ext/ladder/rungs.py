@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,20 +29,18 @@ Cell = list[nodes.Node]
 
 @dataclass
 class Rung:
-    """What a rung's row shows, ready to be placed; ``gain`` alone goes on the card."""
+    """What a rung's row shows, ready to be placed; the time alone goes on the card."""
 
     chapter: str
     predicted: Cell
     counter: Cell
     time: Cell
-    gain: Cell
 
     def cell(self, name: str) -> Cell:
         cells: dict[str, Cell] = {
             "predicted": self.predicted,
             "counter": self.counter,
             "time": self.time,
-            "gain": self.gain,
         }
         return copy.deepcopy(cells[name])
 
@@ -57,6 +55,14 @@ def _gatherers(env: BuildEnvironment) -> set[str]:
     if not hasattr(env, "ladder_gatherers"):
         env.ladder_gatherers = set()  # type: ignore[attr-defined]
     return env.ladder_gatherers  # type: ignore[attr-defined, no-any-return]
+
+
+def _kernel_and_time(found: recorded.Found) -> Cell:
+    return [
+        nodes.literal("", found.run["variant"]),
+        nodes.Text(units.NO_BREAK),
+        stamp(units.time(found.run["median_us"]), run_words(found), found),
+    ]
 
 
 class RungRow(LookupDirective):
@@ -80,29 +86,26 @@ class RungRow(LookupDirective):
         if missing:
             raise Lost(f"needs :{missing[0]}:")
         (chapter,) = self.words("CHAPTER")
-        time, gain = self._try(lambda: self._time(book), 2)
-        (counter,) = self._try(lambda: [self._counter(book)], 1)
-        rung = Rung(chapter, self.inline(self.options["predicted"]), counter, time, gain)
+        time = self._try(lambda: self._time(book))
+        counter = self._try(lambda: self._counter(book))
+        rung = Rung(chapter, self.inline(self.options["predicted"]), counter, time)
         _rungs(self.env).setdefault(self.env.docname, []).append(rung)
         return [self._row(rung)]
 
-    def _try(self, find: Callable[[], Sequence[Cell]], cells: int) -> list[Cell]:
+    def _try(self, find: Callable[[], Cell]) -> Cell:
         """Each cell stands for itself: times may be recorded where counters are not yet."""
         try:
-            return list(find())
+            return find()
         except NotYet:
             asked = f"{self.name}:: {self.arguments[0]}"
-            return [
-                [report.not_yet(self.env, asked, self.get_location())] for _cell in range(cells)
-            ]
+            return [report.not_yet(self.env, asked, self.get_location())]
 
     def _sides(self, book: Book) -> list[Both]:
         return [book.run(parse(self.options[side])[0]) for side in ("before", "after")]
 
-    def _time(self, book: Book) -> list[Cell]:
+    def _time(self, book: Book) -> Cell:
         before, after = self._sides(book)
         time: Cell = []
-        gain: Cell = []
         for first, second in ((before.local, after.local), (before.reference, after.reference)):
             if not (first and second):
                 continue
@@ -110,26 +113,27 @@ class RungRow(LookupDirective):
             what = _("gain: {after} against {before}").format(
                 after=run_words(second), before=run_words(first)
             )
+            # Two pieces that stay whole; a line may end between them.
             one: Cell = [
-                stamp(units.time(first.run["median_us"]), run_words(first), first),
-                nodes.Text(" \u2192 "),
-                stamp(units.time(second.run["median_us"]), run_words(second), second),
-                nodes.Text(" ("),
-                nodes.strong("", "", stamp(units.ratio(ratio), what, first, second)),
-                nodes.Text(")"),
+                nodes.inline("", "", *_kernel_and_time(first), classes=["whole"]),
+                nodes.Text(" "),
+                nodes.inline(
+                    "",
+                    "",
+                    nodes.Text("\u2192 "),
+                    *_kernel_and_time(second),
+                    nodes.Text(" ("),
+                    nodes.strong("", "", stamp(units.ratio(ratio), what, first, second)),
+                    nodes.Text(")"),
+                    classes=["whole"],
+                ),
             ]
-            device = short_device(first.device_name)
             if book.has_local():
-                one.insert(0, nodes.Text(f"{device}: "))
-                label = nodes.Text(f" ({device})")
-            else:
-                label = nodes.Text("")
+                one.insert(0, nodes.Text(f"{short_device(first.device_name)}: "))
             time += [nodes.Text("; "), *one] if time else one
-            if not gain:
-                gain = [stamp(units.ratio(ratio), what, first, second), label]
         if not time:
             raise Lost(f"no one device has both '{self.options['before']}' and its :after:")
-        return [time, gain]
+        return time
 
     def _counter(self, book: Book) -> Cell:
         metric = self.options["counter"]
@@ -139,13 +143,13 @@ class RungRow(LookupDirective):
         founds = own if all(own) else [side.reference for side in sides]
         if not all(founds):
             raise Lost(f"no one device has counted both '{self.options['before']}' and its :after:")
-        shown: Cell = [nodes.Text(metric.replace("_", " ").removesuffix(" pct") + ": ")]
-        for found in founds:
+        shown: Cell = [nodes.Text(metric.replace("_", " ").removesuffix(" pct") + ":")]
+        for arrow, found in zip(("", "\u2192 "), founds, strict=True):
             assert isinstance(found, recorded.Found)
-            if len(shown) > 1:
-                shown.append(nodes.Text(" \u2192 "))
             text = counter_text(metric, book.counter(found, metric))
-            shown.append(stamp(text, f"{metric} \u2013 {run_words(found)}", found))
+            number = stamp(text, f"{metric} \u2013 {run_words(found)}", found)
+            shown.append(nodes.Text(" "))
+            shown.append(nodes.inline("", "", nodes.Text(arrow), number, classes=["whole"]))
         return shown
 
     def _row(self, rung: Rung) -> nodes.container:
@@ -184,7 +188,7 @@ class LadderSummary(Gather):
 
 
 class LadderCards(Gather):
-    """``.. ladder-cards::``: every chapter as a card, with its measured gain.
+    """``.. ladder-cards::``: every chapter as a card, with its rung's kernels and their times.
 
     The pages are those under ``chapters/``; a card's text is the page's ``:summary:`` field.
     """
@@ -229,8 +233,7 @@ def _cards(app: Sphinx, page: str) -> nodes.Node:
         if text := app.env.metadata[chapter].get("summary"):
             card += nodes.paragraph("", text)
         for rung in _rungs(app.env).get(chapter, []):
-            gain = nodes.strong("", "", *rung.cell("gain"))
-            card += nodes.paragraph("", "", nodes.Text(_("Gain: ")), gain, classes=["card-gain"])
+            card += nodes.paragraph("", "", *rung.cell("time"), classes=["card-gain"])
         cards += card
     return cards
 
@@ -240,8 +243,13 @@ def _place(app: Sphinx, doctree: nodes.document, page: str) -> None:
     for node in places:
         form = _summary_table if node["form"] == "table" else _cards
         node.replace_self(form(app, page))
-    if places:
-        add_foot(doctree)
+    if not places:
+        return
+    add_foot(doctree)
+    # The theme wrapped the page's tables before these were there; wrapped, a wide one can scroll.
+    for wide in list(doctree.findall(nodes.table)):
+        if "table-wrapper" not in wide.parent.get("classes", []):
+            wide.replace_self(nodes.container("", wide.deepcopy(), classes=["table-wrapper"]))
 
 
 def _purge(app: Sphinx, env: BuildEnvironment, docname: str) -> None:

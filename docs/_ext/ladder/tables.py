@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
@@ -159,10 +160,16 @@ def _caption(run: dict[str, Any], vary_n: bool, vary_block: bool) -> str:
     return ", ".join(shape)
 
 
+def _command(recorded_command: str, metrics: list[str]) -> str:
+    """The command that counted, asking for these metrics alone: a table shows a few of them."""
+    wanted = f"--metrics {','.join(metrics)}"
+    return re.sub(r"--metrics \S+", lambda _match: wanted, recorded_command)
+
+
 class Counters(LookupDirective):
     """``.. counters:: CHAPTER`` with ``:variants:``, ``:n:``, ``:block:``, ``:metrics:``.
 
-    One row a metric, one column a variant; beneath it the exact command to copy.
+    One row a metric, one column a variant; beneath it the command that counts them, to copy.
     """
 
     option_spec: ClassVar = {
@@ -193,7 +200,12 @@ class Counters(LookupDirective):
             row += [counter_text(metric, book.counter(found, metric)) for found in founds]
             rows.append(row)
         made = table(columns, rows, "counters", caption=_caption(founds[0].run, False, False))
-        return [made, _recorded_on(founds), self._names(metrics), *self._commands(founds)]
+        names = [recorded.COUNTER_ALIASES.get(metric, metric) for metric in metrics]
+        command = _command(founds[-1].run["command"], names)
+        to_copy = block(
+            f"$ {command}", "printed", [nodes.Text(_("To count for yourself"))], "command"
+        )
+        return [made, _recorded_on(founds), self._names(metrics), to_copy]
 
     def _names(self, metrics: list[str]) -> nodes.Node:
         rows: list[list[Cell]] = [
@@ -208,13 +220,6 @@ class Counters(LookupDirective):
             [table([Column(_("counter")), Column(_("metric"))], rows)],
             "data",
         )
-
-    def _commands(self, founds: list[recorded.Found]) -> list[nodes.Node]:
-        commands = list(dict.fromkeys(found.run["command"] for found in founds))
-        last = block(
-            f"$ {commands[-1]}", "printed", [nodes.Text(_("To count for yourself"))], "command"
-        )
-        return [last]
 
 
 class Sanitizer(LookupDirective):

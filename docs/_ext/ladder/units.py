@@ -46,6 +46,12 @@ def time(us: float) -> str:
     return f"{digits(us * scale)}{NO_BREAK}{unit}"
 
 
+def time_difference(longer_us: float, shorter_us: float) -> str:
+    """A difference of two times, to two digits: more is noise where they are close."""
+    scale, unit = _time_scale(abs(longer_us - shorter_us))
+    return f"{digits((longer_us - shorter_us) * scale, 2)}{NO_BREAK}{unit}"
+
+
 def interval(low_us: float, high_us: float) -> str:
     """A narrow interval, with enough digits that its ends differ where they do."""
     scale, unit = _time_scale(high_us)
