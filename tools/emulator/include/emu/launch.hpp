@@ -1,0 +1,77 @@
+/// \file
+/// Running a kernel: a grid of blocks of warps of 32 lanes, and what hardware would have counted.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emu/memory.hpp"
+#include "emu/module.hpp"
+
+namespace emu {
+
+struct Dim3 {
+  unsigned x = 1, y = 1, z = 1;
+  std::uint64_t volume() const { return std::uint64_t{x} * y * z; }
+};
+
+/// Counts of one launch. The first group is what hardware counts, under ncu's names in report.hpp;
+/// the second is at source level: of the PTX, which the assembler reshapes.
+struct Counters {
+  std::uint64_t global_load_requests = 0, global_load_sectors = 0;
+  std::uint64_t global_store_requests = 0, global_store_sectors = 0;
+  std::uint64_t shared_load_wavefronts = 0, shared_store_wavefronts = 0;
+  std::uint64_t shared_load_conflicts = 0, shared_store_conflicts = 0;
+
+  std::uint64_t warp_instructions = 0;   ///< source level
+  std::uint64_t thread_instructions = 0; ///< source level: active lanes, summed over instructions
+  std::uint64_t branches = 0;            ///< source level: conditional branches by warps
+  std::uint64_t diverging_branches = 0;  ///< source level: where lanes of a warp parted
+
+  /// Shared loads that the assembler may merge into wider ones (see the README): where not 0,
+  /// hardware may count fewer wavefronts and no equality is claimed.
+  std::uint64_t mergeable_shared_loads = 0;
+
+  Counters& operator+=(const Counters& other);
+  bool operator==(const Counters&) const = default;
+};
+
+/// Why a launch ended before its kernel did.
+struct Fault {
+  enum class Kind {
+    kIllegalAddress,     ///< outside every allocation → cudaErrorIllegalAddress
+    kMisalignedAddress,  ///< → cudaErrorMisalignedAddress
+    kIllegalInstruction, ///< trap, or something unsupported that was reached
+    kDeadlock,           ///< a barrier that can't complete
+    kAssert,
+    kTooLong             ///< past LaunchConfig::max_warp_instructions
+  };
+  Kind kind = Kind::kIllegalAddress;
+  std::string message;  ///< kernel, block, thread, address, nearest allocation, source line
+};
+
+struct LaunchConfig {
+  const Module* module = nullptr;
+  const Kernel* kernel = nullptr;
+  Dim3 grid, block;
+  std::size_t dynamic_shared_bytes = 0;
+  std::span<const std::byte> parameters;  ///< kernel->parameter_bytes of them
+  GlobalMemory* memory = nullptr;
+  unsigned threads = 0;                   ///< host threads to spread blocks over; 0 = all cores
+  unsigned sm_count = 132;                ///< of the profile: %nsmid
+  std::uint64_t max_warp_instructions = 0;  ///< 0 for no limit
+};
+
+struct LaunchResult {
+  Counters counters;
+  std::optional<Fault> fault;
+  std::vector<std::string> warnings;  ///< undefined things that the kernel did; the first few
+};
+
+/// Runs one grid to its end or first fault. Deterministic but for atomics on floats.
+LaunchResult launch(const LaunchConfig& config);
+
+}  // namespace emu

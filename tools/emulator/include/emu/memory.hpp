@@ -1,0 +1,83 @@
+/// \file
+/// Device memory: allocations at stable virtual addresses, every access checked against its own.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace emu {
+
+/// A device address. Global memory begins at kGlobalBase; windows for shared and local memory lie
+/// below it, so that a generic address tells its space by its value.
+using Address = std::uint64_t;
+
+inline constexpr Address kSharedWindow = 0x0000'2000'0000'0000;  ///< generic addresses of shared
+inline constexpr Address kLocalWindow = 0x0000'2080'0000'0000;   ///< generic addresses of local
+inline constexpr std::size_t kWindowBytes = std::size_t{1} << 32;
+inline constexpr Address kGlobalBase = 0x0000'2100'0000'0000;  ///< first global allocation
+inline constexpr Address kGlobalEnd = 0x0000'2500'0000'0000;   ///< past the last: 4 TiB
+inline constexpr std::size_t kAllocationAlignment = 256;       ///< of every device pointer
+
+/// What one allocation is: found for an access, named in an error.
+struct Allocation {
+  enum class Kind {
+    kDevice,      ///< cudaMalloc
+    kPinned,      ///< host memory from cudaHostAlloc, seen by the device too
+    kManaged,     ///< cudaMallocManaged, __managed__
+    kRegistered,  ///< the program's own host memory (cudaHostRegister)
+    kVariable     ///< a module's __device__ or __constant__ variable
+  };
+  Address base = 0;
+  std::size_t size = 0;       ///< bytes asked for; an access past them is an error
+  std::byte* host = nullptr;  ///< where the bytes are on the host
+  std::string what = {};      ///< "cudaMalloc", "__device__ name", …
+  Kind kind = Kind::kDevice;
+  std::byte* owned = nullptr;  ///< what to free with it; null for mapped host memory
+};
+
+/// All global memory of one device. The bytes lie on the host at other addresses: a device address
+/// means nothing to host code, as on hardware, and no host address is ever a device's (the range of
+/// device addresses is reserved, with nothing behind it).
+///
+/// Allocation and freeing are serialised; look-ups from worker threads take no lock, because no
+/// allocation changes while a kernel runs (the runtime sees to that).
+class GlobalMemory {
+ public:
+  explicit GlobalMemory(std::size_t capacity_bytes);
+  ~GlobalMemory();
+  GlobalMemory(const GlobalMemory&) = delete;
+  GlobalMemory& operator=(const GlobalMemory&) = delete;
+
+  /// A new allocation of `size` bytes, 256-byte aligned and zeroed; empty when it does not fit.
+  /// Addresses are never given twice, so that a use after free is always seen.
+  std::optional<Address> allocate(std::size_t size, std::string what,
+                                  Allocation::Kind kind = Allocation::Kind::kDevice);
+  /// Makes existing host memory visible to the device, at the host's own address. Empty when a part
+  /// of it is mapped already.
+  std::optional<Address> map(void* host, std::size_t size, std::string what,
+                             Allocation::Kind kind = Allocation::Kind::kPinned);
+  /// False when `base` is no allocation's first address.
+  bool free(Address base);
+
+  /// The allocation that holds [address, address + size), null when none does.
+  const Allocation* find(Address address, std::size_t size) const;
+  /// The allocation closest to an address that lies in none, for error messages.
+  const Allocation* nearest(Address address) const;
+
+  std::size_t free_bytes() const;
+  std::size_t capacity() const { return capacity_; }
+
+ private:
+  std::size_t capacity_;
+  std::size_t used_ = 0;
+  Address next_ = kGlobalBase;
+  void* reserved_ = nullptr;
+  std::map<Address, Allocation> by_base_;
+  mutable std::mutex mutex_;
+};
+
+}  // namespace emu

@@ -1,0 +1,82 @@
+/// \file
+/// PTX text, read once into what the interpreter runs.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emu/memory.hpp"
+
+namespace emu {
+
+/// PTX that can't be read or isn't supported; the message names kernel, PTX line and what was there.
+class PtxError : public std::runtime_error {
+ public:
+  PtxError(int line, const std::string& message)
+      : std::runtime_error("PTX line " + std::to_string(line) + ": " + message), line_(line) {}
+  int line() const { return line_; }
+
+ private:
+  int line_;
+};
+
+/// One kernel parameter: where it lies in the parameter block.
+struct Parameter {
+  std::string name;
+  std::size_t offset = 0, size = 0, align = 0;
+};
+
+/// A module-scope variable in global or constant memory.
+struct Variable {
+  enum class Space { kGlobal, kConstant };
+  std::string name;
+  Space space = Space::kGlobal;
+  std::size_t size = 0, align = 0;
+  std::vector<std::byte> initial;  ///< empty for zeros, else `size` bytes
+  Address address = 0;             ///< given by the runtime when the module is loaded
+  /// Bytes of `initial` that hold the address of another variable or kernel, by name.
+  struct Pointer {
+    std::size_t offset;
+    std::string target;
+    std::int64_t addend;
+  };
+  std::vector<Pointer> pointers;
+};
+
+struct Code;  ///< decoded instructions; the interpreter's own (src/code.hpp)
+
+struct Kernel {
+  std::string name;  ///< mangled
+  std::vector<Parameter> parameters;
+  std::size_t parameter_bytes = 0;
+  std::size_t static_shared_bytes = 0;
+  std::size_t local_bytes = 0;    ///< a thread
+  unsigned registers = 0;         ///< virtual 32-bit registers; no count of the assembler's
+  unsigned max_threads = 1024;    ///< .maxntid, else 1024
+  int line = 0;                   ///< in the PTX text
+  std::shared_ptr<const Code> code;  ///< null for a kernel that uses something unsupported…
+  std::string unsupported;           ///< …and then this says what, and where
+};
+
+struct Module {
+  std::string origin;  ///< for messages
+  int target = 0;      ///< 90 for sm_90
+  std::map<std::string, Kernel, std::less<>> kernels;
+  std::map<std::string, Variable, std::less<>> variables;
+};
+
+/// Reads a PTX module. Throws PtxError for text that isn't PTX; a kernel that merely uses an
+/// unsupported instruction is kept, with `unsupported` set, so that the others can run.
+/// Any bytes whatever may come in: no crash, no hang, memory bounded by a multiple of the length.
+std::shared_ptr<Module> parse_ptx(std::string_view text, std::string origin);
+
+/// Called once the runtime has given every variable its address: resolves names in code and in
+/// initial values. Throws PtxError for a name that is nowhere.
+void link_module(Module& module);
+
+}  // namespace emu

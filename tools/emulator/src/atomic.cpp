@@ -1,0 +1,205 @@
+// atom and red. Lanes take their turns in the order of their numbers. Blocks run on several host
+// threads, so global memory is updated by the host's own atomic operations.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "access.hpp"
+#include "floats.hpp"
+#include "lanes.hpp"
+#include "table.hpp"
+
+namespace emu {
+namespace {
+
+struct Add {
+  template <class T>
+  static T apply(T old, T b, T) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return canonical(old + b);
+    } else {
+      return static_cast<T>(static_cast<Wrapping<T>>(old) + static_cast<Wrapping<T>>(b));
+    }
+  }
+};
+/// f32 in global memory: hardware flushes subnormals, in and out.
+struct AddFlushed {
+  static float apply(float old, float b, float) { return canonical(flush(flush(old) + flush(b))); }
+};
+struct Min {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return b < old ? b : old;
+  }
+};
+struct Max {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return b > old ? b : old;
+  }
+};
+struct And {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return old & b;
+  }
+};
+struct Or {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return old | b;
+  }
+};
+struct Xor {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return old ^ b;
+  }
+};
+struct Exchange {
+  template <class T>
+  static T apply(T, T b, T) {
+    return b;
+  }
+};
+struct CompareAndSwap {
+  template <class T>
+  static T apply(T old, T b, T c) {
+    return old == b ? c : old;
+  }
+};
+struct Increment {
+  static std::uint32_t apply(std::uint32_t old, std::uint32_t b, std::uint32_t) {
+    return old >= b ? 0 : old + 1;
+  }
+};
+struct Decrement {
+  static std::uint32_t apply(std::uint32_t old, std::uint32_t b, std::uint32_t) {
+    return old == 0 || old > b ? b : old - 1;
+  }
+};
+
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+
+template <class F, class T>
+T update(std::byte* at, T b, T c) {
+  auto* place = reinterpret_cast<Bits<T>*>(at);
+  Bits<T> old = __atomic_load_n(place, __ATOMIC_RELAXED);
+  while (true) {
+    const auto now = std::bit_cast<Bits<T>>(F::apply(std::bit_cast<T>(old), b, c));
+    if (__atomic_compare_exchange_n(place, &old, now, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+      return std::bit_cast<T>(old);
+    }
+  }
+}
+
+template <class F, class T, Space S, bool Tells>
+void atomic(Warp& warp, const Op& op, Mask mask) {
+  Located found;
+  warp.poll();
+  locate(warp, op, mask, S, Direction::kAtomic, sizeof(T), found);
+  const T* b = warp.lanes<T>(op.b);
+  const T* c = warp.lanes<T>(op.c);
+  T* d = warp.lanes<T>(op.d);
+  for_each_lane(mask, [&](unsigned i) {
+    const T old = update<F, T>(found.run ? found.run + i * sizeof(T) : found.at[i], b[i], c[i]);
+    if (Tells) d[i] = old;
+  });
+}
+
+template <class F, class T, bool Tells>
+Handler in_space(Space space) {
+  switch (space) {
+    case Space::kGeneric: return &atomic<F, T, Space::kGeneric, Tells>;
+    case Space::kGlobal: return &atomic<F, T, Space::kGlobal, Tells>;
+    case Space::kShared: return &atomic<F, T, Space::kShared, Tells>;
+    default: return nullptr;
+  }
+}
+
+template <class F, bool Tells, class... Ts>
+Handler of_type(Type t, Space space) {
+  Handler h = nullptr;
+  static_cast<void>(((holds<Ts>(t) && (h = in_space<F, Ts, Tells>(space), true)) || ...));
+  return h;
+}
+
+using U16 = std::uint16_t;
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+using S32 = std::int32_t;
+using S64 = std::int64_t;
+
+bool is_bits(Type t) {
+  return t == Type::kB16 || t == Type::kB32 || t == Type::kB64;
+}
+
+template <bool Tells>
+Handler pick_atomic(Builder& b, Type t, Space space, bool noftz) {
+  if (b.take("add")) {
+    if (t == Type::kF32 && space == Space::kGlobal && !noftz) {
+      return in_space<AddFlushed, float, Tells>(space);
+    }
+    return is_bits(t) ? nullptr : of_type<Add, Tells, U32, S32, U64, float, double>(t, space);
+  }
+  if (b.take("min"))
+    return is_bits(t) ? nullptr : of_type<Min, Tells, U32, S32, U64, S64>(t, space);
+  if (b.take("max"))
+    return is_bits(t) ? nullptr : of_type<Max, Tells, U32, S32, U64, S64>(t, space);
+  if (b.take("inc")) return t == Type::kU32 ? in_space<Increment, U32, Tells>(space) : nullptr;
+  if (b.take("dec")) return t == Type::kU32 ? in_space<Decrement, U32, Tells>(space) : nullptr;
+  if (!is_bits(t)) return nullptr;
+  if (b.take("and")) return of_type<And, Tells, U32, U64>(t, space);
+  if (b.take("or")) return of_type<Or, Tells, U32, U64>(t, space);
+  if (b.take("xor")) return of_type<Xor, Tells, U32, U64>(t, space);
+  if (b.take("exch")) return of_type<Exchange, Tells, U32, U64>(t, space);
+  if (b.take("cas")) return of_type<CompareAndSwap, Tells, U16, U32, U64>(t, space);
+  return nullptr;
+}
+
+template <bool Tells>
+void build(Builder& b) {
+  Space space = Space::kGeneric;
+  if (b.take("global")) space = Space::kGlobal;
+  if (b.take("shared") || b.take("shared::cta")) space = Space::kShared;
+  for (const char* hint :
+       {"relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys"}) {
+    b.take(hint);
+  }
+  const bool noftz = b.take("noftz");
+  const Type t = b.take_type();
+  const bool swaps = std::ranges::count(b.in().modifiers, "cas") != 0;
+  const Handler handler = pick_atomic<Tells>(b, t, space, noftz);
+  b.finish();
+  if (!handler) b.unsupported("this operation on this type");
+  const std::size_t place = Tells ? 1 : 0;
+  const bool three = b.operands() == place + 3;
+  b.expect_operands(place + 2, place + 3);
+  if (three != swaps) b.unsupported("so many operands");
+  const Slot d = Tells ? b.result(0, width(t)) : 0;
+  const Slot x = b.source(place + 1, t);
+  const Slot y = three ? b.source(place + 2, t) : x;
+  Op address;
+  b.address(address, place);
+  const std::uint32_t number = b.number_access();
+  Op& op = b.emit(handler);
+  op.d = d;
+  op.a = address.a;
+  op.imm = address.imm;
+  op.flags |= address.flags;
+  op.b = x;
+  op.c = y;
+  op.target = number;
+}
+
+constexpr Row kRows[] = {{"atom", build<true>}, {"red", build<false>}};
+
+}  // namespace
+
+std::span<const Row> atomic_rows() {
+  return kRows;
+}
+
+}  // namespace emu

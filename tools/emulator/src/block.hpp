@@ -1,0 +1,100 @@
+/// \file
+/// One block of threads on one host thread: its warps, shared memory and barriers. It can be left
+/// between two turns of its warps and taken up again, and is used for one block after another.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "code.hpp"
+#include "emu/launch.hpp"
+#include "warp.hpp"
+
+namespace emu {
+
+/// Bytes on the host that an instruction's last access lay in: most accesses lie there again.
+struct Segment {
+  Address base = 0;
+  std::uint64_t size = 0;
+  std::byte* host = nullptr;
+};
+
+/// What all host threads of a launch share.
+struct LaunchState {
+  const LaunchConfig& config;
+  const Code& code;
+  std::size_t shared_bytes = 0;
+  std::atomic<std::uint64_t> next_block{0};
+  std::atomic<std::uint64_t> instructions{0};  ///< of blocks and turns that are over
+  std::atomic<bool> stopped{false};
+};
+
+class Block {
+ public:
+  explicit Block(LaunchState& launch);
+
+  /// Sets the block to its first instruction.
+  void start(std::uint64_t index);
+  /// Runs it to its end. Throws Stop.
+  void run();
+
+  Counters counters;
+  std::vector<std::string> warnings;  ///< the first few
+
+  // For warps and handlers.
+  LaunchState& launch() { return launch_; }
+  const Code& code() const { return launch_.code; }
+  std::byte* shared() { return shared_.data(); }
+  std::size_t shared_bytes() const { return launch_.shared_bytes; }
+  const std::byte* parameters() const { return launch_.config.parameters.data(); }
+  Segment& segment(std::uint32_t access) { return segments_[access]; }
+  std::string name() const;                                     ///< "kernel k, block (1, 0, 0)"
+  std::string thread_name(unsigned warp, unsigned lane) const;  ///< "thread (5, 0, 0)"
+
+  /// A thread's part in a barrier. `needed` 0: all threads that haven't exited.
+  struct Arrival {
+    unsigned barrier;
+    std::uint32_t needed;
+    Mask lanes;
+    Mask predicate;
+    enum class Kind : std::uint8_t { kSync, kPopc, kAnd, kOr } kind;
+    bool waits;
+  };
+  void arrive(const Arrival& arrival);
+  void exited(unsigned threads);
+
+ private:
+  struct Barrier {
+    std::uint32_t arrived = 0, needed = 0, votes = 0;
+    Arrival::Kind kind = Arrival::Kind::kSync;
+  };
+  void fill_constants();
+  void fill(const Code::SpecialSlot& slot);
+  void complete(unsigned barrier);
+  void count_turn();
+  [[noreturn]] void deadlock();
+
+  LaunchState& launch_;
+  std::uint32_t threads_;
+  std::uint32_t live_ = 0;
+  Dim3 index_;
+  std::vector<std::byte> shared_;
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  std::unique_ptr<std::byte, Free> registers_;  // 64-byte aligned, one file after another
+  std::size_t file_bytes_;
+  std::vector<std::byte> local_;
+  std::vector<Segment> segments_;
+  std::deque<Warp> warps_;
+  std::vector<char> done_;
+  std::array<Barrier, 16> barriers_;
+  std::uint64_t reported_ = 0;
+};
+
+}  // namespace emu

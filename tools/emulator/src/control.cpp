@@ -1,0 +1,175 @@
+// Branches, calls, barriers, fences, and what ends a thread.
+#include <atomic>
+#include <cstring>
+
+#include "access.hpp"
+#include "block.hpp"
+#include "handlers.hpp"
+#include "lanes.hpp"
+#include "table.hpp"
+
+namespace emu {
+namespace {
+
+void nothing(Warp&, const Op&, Mask) {}
+
+void build_bra(Builder& b) {
+  b.branch(b.take("uni"));
+}
+void build_brx(Builder& b) {
+  if (!b.take("idx")) b.unsupported("this form");
+  b.take("uni");
+  b.branch_indexed();
+}
+
+void build_exit(Builder& b) {
+  b.finish();
+  b.expect_operands(0, 0);
+  Op& op = b.emit(nullptr);
+  op.control = Control::kExit;
+  op.imm = 1;  // no way to the function's end
+}
+
+void trap(Warp& warp, const Op& op, Mask mask) {
+  warp.fault(Fault::Kind::kIllegalInstruction, op, static_cast<unsigned>(__builtin_ctz(mask)),
+             "trap");
+}
+void build_trap(Builder& b) {
+  b.finish();
+  b.expect_operands(0, 0);
+  b.emit(&trap);
+}
+
+/// What op.count says: 1: there is a number of threads, 2: doesn't wait, 4: the predicate negated.
+void build_barrier(Builder& b) {
+  if (b.take("warp")) {
+    if (!b.take("sync")) b.unsupported("this form");
+    b.finish();
+    b.expect_operands(1, 1);
+    const Slot member = b.source(0, 32);
+    Op& op = b.emit(&nothing);
+    op.control = Control::kTogether;
+    op.flags |= kNoData;
+    op.member = member;
+    return;
+  }
+  b.take("cta");
+  b.take("aligned");
+  const bool sync = b.take("sync"), arrive = b.take("arrive"), red = b.take("red");
+  if (sync + arrive + red != 1) b.unsupported("this form");
+  using Kind = Block::Arrival::Kind;
+  Kind kind = Kind::kSync;
+  unsigned result_width = 0;
+  if (red) {
+    kind = b.take("popc") ? Kind::kPopc : b.take("and") ? Kind::kAnd : Kind::kOr;
+    if (kind == Kind::kOr && !b.take("or")) b.unsupported("this form");
+    const Type t = b.take_type();
+    if (t != (kind == Kind::kPopc ? Type::kU32 : Type::kPred)) b.unsupported("this type");
+    result_width = kind == Kind::kPopc ? 32 : 1;
+  }
+  b.finish();
+  const std::size_t first = red ? 1 : 0, extra = red ? 1 : 0;
+  const bool counted = b.operands() == first + 2 + extra;
+  b.expect_operands(first + 1 + extra, first + 2 + extra);
+  if (arrive && !counted) b.unsupported("no number of threads");
+  const Slot d = red ? b.result(0, result_width) : 0;
+  const Slot number = b.source(first, 32);
+  const Slot threads = counted ? b.source(first + 1, 32) : number;
+  const std::size_t last = b.operands() - 1;
+  const Slot p = red ? b.predicate(last) : 0;
+  const bool negated = red && b.operand(last).negated;
+  Op& op = b.emit(nullptr);
+  op.control = Control::kBarrier;
+  op.d = d;
+  op.a = number;
+  op.b = threads;
+  op.c = p;
+  op.imm = static_cast<std::int64_t>(kind);
+  op.count = static_cast<std::uint16_t>((counted ? 1 : 0) | (arrive ? 2 : 0) | (negated ? 4 : 0));
+}
+
+void fence(Warp&, const Op&, Mask) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+void build_fence(Builder& b) {
+  b.take_any("sc", "acq_rel", "acquire", "release");
+  if (!b.take_any("cta", "gl", "sys", "gpu", "cluster")) b.unsupported("this scope");
+  b.finish();
+  b.expect_operands(0, 0);
+  b.emit(&fence);
+}
+
+void sleep(Warp& warp, const Op&, Mask) {
+  warp.poll();
+}
+void build_nanosleep(Builder& b) {
+  if (b.take_type() != Type::kU32) b.unsupported("this type");
+  b.finish();
+  b.expect_operands(1, 1);
+  b.source(0, 32);
+  b.emit(&sleep);
+}
+
+/// Hints to caches change nothing that a program could see.
+void build_prefetch(Builder& b) {
+  b.take_any("global", "local");
+  if (!b.take_any("L1", "L2", "L2::evict_last", "L2::evict_normal")) b.unsupported("this form");
+  b.finish();
+  b.expect_operands(1, 1);
+  Op address;
+  b.address(address, 0);
+  b.emit(&nothing);
+}
+
+constexpr Row kRows[] = {
+    {"bra", build_bra},
+    {"brx", build_brx},
+    {"call", [](Builder& b) { b.call(); }},
+    {"ret", [](Builder& b) { b.leave(); }},
+    {"exit", build_exit},
+    {"trap", build_trap},
+    {"brkpt", build_trap},
+    {"bar", build_barrier},
+    {"barrier", build_barrier},
+    {"membar", build_fence},
+    {"fence", build_fence},
+    {"nanosleep", build_nanosleep},
+    {"prefetch", build_prefetch},
+};
+
+/// A string in global memory, for a message.
+std::string text_at(Warp& warp, Address address) {
+  const GlobalMemory* memory = warp.block().launch().config.memory;
+  std::string text;
+  const Allocation* a = memory ? memory->find(address, 1) : nullptr;
+  if (!a) return "?";
+  for (std::size_t at = address - a->base; at < a->size && text.size() < 300; ++at) {
+    const char c = static_cast<char>(a->host[at]);
+    if (c == 0) break;
+    text += c;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::span<const Row> control_rows() {
+  return kRows;
+}
+
+/// Arguments are in .param variables, their places in op.list: message, file, line, function.
+void handle_assert(Warp& warp, const Op& op, Mask mask) {
+  const auto lane = static_cast<unsigned>(__builtin_ctz(mask));
+  const auto argument = [&](std::uint32_t n) {
+    const std::uint64_t place = warp.lanes<std::uint64_t>(warp.code().lists[op.list + n])[lane];
+    std::uint64_t value = 0;
+    std::memcpy(&value, warp.local(lane) + place, n == 2 ? 4 : 8);
+    return value;
+  };
+  warp.fault(Fault::Kind::kAssert, op, lane,
+             text_at(warp, argument(1)) + ":" + std::to_string(argument(2)) + ": " +
+                 text_at(warp, argument(3)) + ": assertion `" + text_at(warp, argument(0)) +
+                 "` failed");
+}
+
+}  // namespace emu

@@ -1,0 +1,41 @@
+/// \file
+/// What a launch counted, in the words of NVIDIA's profiler.
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emu/launch.hpp"
+
+namespace emu {
+
+/// One counter: the name of its column, its unit as ncu prints it, and where it is.
+struct Metric {
+  const char* name;
+  const char* unit;
+  std::uint64_t Counters::*value;
+};
+
+/// Hardware's counters under ncu's names, then those at source level: of the PTX, which the
+/// assembler reshapes, and so under names that ncu hasn't got (`source__…`).
+const std::vector<Metric>& metrics();
+
+/// A kernel's name as ncu writes it: `void ladder::unroll<(int)4>(const int *, int *)`.
+std::string kernel_name(const std::string& mangled);
+
+/// What a row of the report says besides the counters.
+struct LaunchFacts {
+  std::uint64_t id = 0;
+  std::string kernel;  ///< mangled
+  Dim3 grid, block;
+  int major = 0, minor = 0;  ///< compute capability of the profile
+  std::uint64_t stream = 7;  ///< ncu's number for the default stream
+};
+
+/// The two heading lines and the rows of `ncu --csv --page raw --print-units base`.
+std::string csv_heading();
+std::string csv_row(const LaunchFacts& facts, const Counters& counters);
+
+}  // namespace emu

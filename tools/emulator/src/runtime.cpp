@@ -1,0 +1,380 @@
+#include "runtime.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "emu/counters.h"
+#include "fatbin.hpp"
+#include "report.hpp"
+
+namespace emu {
+namespace {
+
+/// Host memory that the device sees at the same address lies here, where nothing else does.
+constexpr std::uintptr_t kSharedBase = 0x0000'3000'0000'0000;
+/// What the device has unless EMU_MEMORY says otherwise: enough for a lesson, and a program that
+/// takes "all free memory" does not drive the host into swapping.
+constexpr std::size_t kDefaultMemory = std::size_t{4} << 30;
+/// About ten minutes of one core. A kernel that needs more is endless, or wants
+/// EMU_MAX_INSTRUCTIONS.
+constexpr std::uint64_t kDefaultMaxInstructions = 20'000'000'000;
+
+/// A number from the environment; the default where it isn't set. Nonsense is said and ignored.
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return otherwise;
+  std::uint64_t value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, value);
+  if (error == std::errc() && stop == end) return value;
+  say(std::string(name) + "=" + text + " is no number: " + std::to_string(otherwise) +
+      " is used instead");
+  return otherwise;
+}
+
+/// Half of what the host can spare.
+std::size_t spare_bytes() {
+  std::size_t bytes = SIZE_MAX;
+  std::ifstream info("/proc/meminfo");
+  for (std::string word; info >> word;) {
+    std::size_t kib = 0;
+    if (word == "MemAvailable:" && info >> kib) bytes = kib << 10;
+  }
+  std::ifstream group("/sys/fs/cgroup/memory.max");
+  if (std::size_t limit = 0; group >> limit) bytes = std::min(bytes, limit);
+  return bytes / 2;
+}
+
+std::size_t page_round(std::size_t size) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return (size + page - 1) / page * page;
+}
+
+cudaError_t code_of(Fault::Kind kind) {
+  switch (kind) {
+    case Fault::Kind::kIllegalAddress: return cudaErrorIllegalAddress;
+    case Fault::Kind::kMisalignedAddress: return cudaErrorMisalignedAddress;
+    case Fault::Kind::kAssert: return cudaErrorAssert;
+    case Fault::Kind::kDeadlock:
+    case Fault::Kind::kTooLong: return cudaErrorLaunchTimeout;
+    case Fault::Kind::kIllegalInstruction: break;
+  }
+  return cudaErrorLaunchFailure;  // what hardware says of a trap
+}
+
+}  // namespace
+
+void say(const std::string& message) {
+  // One write, so that lines of several threads don't mix.
+  const std::string line = "embedded device: " + message + "\n";
+  static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
+}
+
+cudaError_t& last_error() {
+  thread_local cudaError_t error = cudaSuccess;
+  return error;
+}
+
+Runtime& Runtime::get() {
+  static auto* const runtime = new Runtime;  // never destroyed: see the file's comment
+  return *runtime;
+}
+
+Runtime::Runtime() {
+  const char* wanted = std::getenv("EMU_DEVICE_PROFILE");
+  const std::string key = wanted == nullptr ? std::string(profile_names().front()) : wanted;
+  profile_ = find_profile(key);
+  if (!profile_) {
+    std::string known;
+    for (const auto name : profile_names())
+      known += (known.empty() ? "" : ", ") + std::string(name);
+    say("EMU_DEVICE_PROFILE=" + key + ": there is no such profile; there are " + known);
+    return;
+  }
+  threads_ = static_cast<unsigned>(std::min<std::uint64_t>(setting("EMU_THREADS", 0), 1024));
+  max_instructions_ = setting("EMU_MAX_INSTRUCTIONS", kDefaultMaxInstructions);
+  start_memory();
+}
+
+void Runtime::start_memory() {
+  const std::size_t sensible = std::min(kDefaultMemory, spare_bytes());
+  memory_.reset();  // first: both reserve the same addresses
+  memory_ = std::make_unique<GlobalMemory>(
+      std::min<std::size_t>(profile_->global_bytes, setting("EMU_MEMORY", sensible)));
+}
+
+cudaError_t Runtime::load(FatBinary& binary) {
+  if (binary.module || binary.status != cudaSuccess) return binary.status;
+  const auto refuse = [&](cudaError_t status, const std::string& why) {
+    say(why);
+    binary.status = status;
+    return status;
+  };
+  try {
+    const auto* bytes = static_cast<const std::byte*>(binary.container);
+    if (bytes == nullptr) return refuse(cudaErrorInvalidKernelImage, "a fat binary is missing");
+    const std::span<const std::byte, 16> header(bytes, 16);
+    const auto entries = read_fatbin({bytes, fatbin_size(header)});
+    const int architecture = profile_->architecture();
+    const auto best = best_ptx(entries, architecture);
+    if (!best) {
+      return refuse(cudaErrorNoKernelImageForDevice,
+                    "the program has " + contents(entries) + ", and this device (" +
+                        std::string(profile_->key) + ") runs PTX for " +
+                        std::to_string(architecture) + " or lower; build it with -gencode arch=" +
+                        "compute_" + std::to_string(architecture) + ",code=compute_" +
+                        std::to_string(architecture) + " as well");
+    }
+    auto module = parse_ptx(ptx_text(*best), "compute_" + std::to_string(best->architecture));
+    for (auto& [name, variable] : module->variables) {
+      const auto at = binary.managed.find(name);
+      if (at != binary.managed.end()) {
+        void* both = allocate_shared(std::max<std::size_t>(variable.size, 1), "__managed__ " + name,
+                                     Allocation::Kind::kManaged);
+        if (both == nullptr) throw std::bad_alloc();
+        *at->second = both;
+        variable.address = reinterpret_cast<Address>(both);
+        continue;
+      }
+      const bool constant = variable.space == Variable::Space::kConstant;
+      const auto address = memory_->allocate(std::max<std::size_t>(variable.size, 1),
+                                             (constant ? "__constant__ " : "__device__ ") + name,
+                                             Allocation::Kind::kVariable);
+      if (!address) throw std::bad_alloc();
+      variable.address = *address;
+    }
+    link_module(*module);
+    for (const auto& [name, variable] : module->variables) {
+      if (variable.initial.empty()) continue;
+      const std::size_t size = std::min(variable.initial.size(), variable.size);
+      const Allocation* at = memory_->find(variable.address, size);
+      std::memcpy(at->host + (variable.address - at->base), variable.initial.data(), size);
+    }
+    binary.module = std::move(module);
+    return cudaSuccess;
+  } catch (const FatbinError& error) {
+    return refuse(cudaErrorInvalidKernelImage, error.what());
+  } catch (const PtxError& error) {
+    return refuse(cudaErrorInvalidPtx, error.what());
+  }
+}
+
+void Runtime::unload(FatBinary& binary) {
+  if (binary.module) {
+    for (const auto& [name, variable] : binary.module->variables) {
+      if (binary.managed.contains(name)) {
+        free_shared(reinterpret_cast<void*>(variable.address), Allocation::Kind::kManaged);
+      } else {
+        memory_->free(variable.address);
+      }
+    }
+  }
+  binary.module.reset();
+  binary.status = cudaSuccess;
+}
+
+Runtime::Found Runtime::find_kernel(const void* stub) {
+  Found found;
+  if (stub == nullptr) return {.status = cudaErrorInvalidDeviceFunction};
+  const auto at = functions.find(stub);
+  if (at == functions.end()) return {.status = cudaErrorInvalidResourceHandle};
+  found.function = &at->second;
+  found.status = load(*at->second.binary);
+  if (found.status != cudaSuccess) return found;
+  const auto& kernels = at->second.binary->module->kernels;
+  const auto kernel = kernels.find(at->second.name);
+  if (kernel == kernels.end()) {
+    say("kernel " + kernel_name(at->second.name) + " is not in the program's PTX");
+    found.status = cudaErrorInvalidDeviceFunction;
+  } else {
+    found.kernel = &kernel->second;
+  }
+  return found;
+}
+
+std::pair<cudaError_t, const Variable*> Runtime::find_variable(const void* symbol) {
+  const auto at = symbols.find(symbol);
+  if (at == symbols.end()) return {cudaErrorInvalidSymbol, nullptr};
+  const cudaError_t status = load(*at->second.binary);
+  if (status != cudaSuccess) return {status, nullptr};
+  const auto& variables = at->second.binary->module->variables;
+  const auto variable = variables.find(at->second.name);
+  if (variable == variables.end()) return {cudaErrorInvalidSymbol, nullptr};
+  return {cudaSuccess, &variable->second};
+}
+
+int Runtime::dynamic_shared_limit(const Found& found) const {
+  if (found.function->max_dynamic_shared) return *found.function->max_dynamic_shared;
+  return profile_->attribute(cudaDevAttrMaxSharedMemoryPerBlock) -
+         static_cast<int>(found.kernel->static_shared_bytes);
+}
+
+cudaError_t Runtime::launch_kernel(const void* stub, Dim3 grid, Dim3 block, void** arguments,
+                                   std::size_t dynamic_shared) {
+  if (broken != cudaSuccess) return fault_told ? broken : cudaSuccess;
+  const Found found = find_kernel(stub);
+  if (found.status != cudaSuccess) return found.status;
+  const Kernel& kernel = *found.kernel;
+
+  const auto within = [&](unsigned value, cudaDeviceAttr limit) {
+    return value >= 1 && value <= static_cast<unsigned>(profile_->attribute(limit));
+  };
+  if (!within(grid.x, cudaDevAttrMaxGridDimX) || !within(grid.y, cudaDevAttrMaxGridDimY) ||
+      !within(grid.z, cudaDevAttrMaxGridDimZ) || !within(block.x, cudaDevAttrMaxBlockDimX) ||
+      !within(block.y, cudaDevAttrMaxBlockDimY) || !within(block.z, cudaDevAttrMaxBlockDimZ) ||
+      block.volume() > kernel.max_threads ||
+      block.volume() >
+          static_cast<std::uint64_t>(profile_->attribute(cudaDevAttrMaxThreadsPerBlock))) {
+    return cudaErrorInvalidValue;
+  }
+  const int limit = dynamic_shared_limit(found);
+  if (limit < 0 || dynamic_shared > static_cast<std::size_t>(limit)) return cudaErrorInvalidValue;
+  if (!kernel.parameters.empty() && arguments == nullptr) return cudaErrorInvalidValue;
+  if (!kernel.unsupported.empty()) {
+    say("kernel " + kernel_name(kernel.name) + " can't run here: " + kernel.unsupported);
+    return cudaErrorNotSupported;
+  }
+
+  // The runtime's caller gives no sizes: the PTX has them.
+  std::vector<std::byte> parameters(kernel.parameter_bytes);
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const Parameter& p = kernel.parameters[i];
+    std::memcpy(parameters.data() + p.offset, arguments[i], p.size);
+  }
+  const LaunchResult result = launch(
+      {.module = found.function->binary->module.get(),
+       .kernel = &kernel,
+       .grid = grid,
+       .block = block,
+       .dynamic_shared_bytes = dynamic_shared,
+       .parameters = parameters,
+       .memory = memory_.get(),
+       .threads = threads_,
+       .sm_count = static_cast<unsigned>(profile_->attribute(cudaDevAttrMultiProcessorCount)),
+       .max_warp_instructions = max_instructions_});
+  if (result.fault) {
+    std::string why = result.fault->message;
+    const std::size_t at = why.find(kernel.name);
+    if (at != why.npos) why.replace(at, kernel.name.size(), kernel_name(kernel.name));
+    if (result.fault->kind == Fault::Kind::kTooLong) why += "; EMU_MAX_INSTRUCTIONS sets the limit";
+    say(why);
+    broken = code_of(result.fault->kind);
+    fault_told = false;
+    return cudaSuccess;
+  }
+  totals += result.counters;
+  ++launches;
+  report(kernel, grid, block, result.counters);
+  return cudaSuccess;
+}
+
+void Runtime::report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters& counters) {
+  const char* path = std::getenv("EMU_CSV");
+  if (path == nullptr || *path == '\0') return;
+  if (csv_ == nullptr) {
+    csv_ = std::fopen(path, "we");
+    if (csv_ == nullptr) {
+      say(std::string("EMU_CSV=") + path + ": " + std::strerror(errno));
+      unsetenv("EMU_CSV");
+      return;
+    }
+    std::fputs(csv_heading().c_str(), csv_);
+  }
+  const LaunchFacts facts{.id = csv_rows_++,
+                          .kernel = kernel.name,
+                          .grid = grid,
+                          .block = block,
+                          .major = profile_->attribute(cudaDevAttrComputeCapabilityMajor),
+                          .minor = profile_->attribute(cudaDevAttrComputeCapabilityMinor)};
+  std::fputs(csv_row(facts, counters).c_str(), csv_);
+  std::fflush(csv_);  // what was counted is kept, however the program ends
+}
+
+void* Runtime::allocate_shared(std::size_t size, const std::string& what, Allocation::Kind kind) {
+  if (size == 0 || size > memory_->free_bytes()) return nullptr;
+  if (next_shared_ == 0) next_shared_ = kSharedBase;
+  const std::size_t bytes = page_round(size);
+  // A place of its own, so that no device pointer is ever another host pointer's number and the
+  // addresses are the same in every run.
+  void* at = mmap(reinterpret_cast<void*>(next_shared_), bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at == MAP_FAILED) {
+    at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  if (at == MAP_FAILED) return nullptr;
+  next_shared_ += bytes + page_round(1);  // a page that isn't there follows
+  if (!memory_->map(at, size, what, kind)) {
+    munmap(at, bytes);
+    return nullptr;
+  }
+  shared_.emplace(at, bytes);
+  return at;
+}
+
+bool Runtime::free_shared(void* pointer, Allocation::Kind kind) {
+  const auto at = shared_.find(pointer);
+  if (at == shared_.end()) return false;
+  const auto address = reinterpret_cast<Address>(pointer);
+  const Allocation* a = memory_->find(address, 1);
+  if (a == nullptr || a->kind != kind) return false;
+  memory_->free(address);
+  munmap(at->first, at->second);
+  shared_.erase(at);
+  return true;
+}
+
+void Runtime::reset() {
+  if (broken != cudaSuccess) {
+    // Hardware comes back from a fault in no way but a new process.
+    broken = cudaErrorDevicesUnavailable;
+    fault_told = true;
+    return;
+  }
+  for (FatBinary* binary : binaries) unload(*binary);
+  for (const auto& [pointer, bytes] : shared_) munmap(pointer, bytes);
+  shared_.clear();
+  for (Stream* stream : streams) delete stream;
+  for (Event* event : events) delete event;
+  streams.clear();
+  events.clear();
+  for (auto& [stub, function] : functions) function.max_dynamic_shared.reset();
+  start_memory();
+}
+
+}  // namespace emu
+
+extern "C" {
+
+int emu_counters(emu_counter* counters, int capacity) {
+  emu::Runtime& runtime = emu::Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  const auto& all = emu::metrics();
+  const int count = static_cast<int>(all.size());
+  for (int i = 0; i < std::min(count, capacity); ++i) {
+    const emu::Metric& m = all[static_cast<std::size_t>(i)];
+    counters[i] = {.name = m.name, .unit = m.unit, .value = runtime.totals.*m.value};
+  }
+  return count;
+}
+
+std::uint64_t emu_launches(void) {
+  emu::Runtime& runtime = emu::Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  return runtime.launches;
+}
+
+void emu_reset_counters(void) {
+  emu::Runtime& runtime = emu::Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.totals = {};
+  runtime.launches = 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,292 @@
+// Registration and launch: what the code that nvcc puts into a program calls.
+#include <algorithm>
+#include <cstring>
+
+#include "report.hpp"
+#include "runtime.hpp"
+
+namespace {
+
+using emu::api;
+using emu::Needs;
+using emu::Runtime;
+
+constexpr std::uint32_t kWrapperMagic = 0x466243b1;
+
+/// A kernel's configuration, between `<<<…>>>` and the stub that takes it up.
+struct Pushed {
+  dim3 grid, block;
+  std::size_t shared;
+  cudaStream_t stream;
+};
+thread_local std::vector<Pushed> pushed;
+
+emu::Dim3 extent(dim3 d) {
+  return {d.x, d.y, d.z};
+}
+
+cudaError_t launch(const void* stub, dim3 grid, dim3 block, void** arguments, std::size_t shared) {
+  // A launch doesn't wait, so a fault that no call has told of yet isn't told by one either.
+  return api(Needs::kNothing, [&](Runtime& runtime) {
+    return runtime.launch_kernel(stub, extent(grid), extent(block), arguments, shared);
+  });
+}
+
+cudaError_t refuse(const void* stub, const char* what) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const auto at = runtime.functions.find(stub);
+    const std::string name =
+        at == runtime.functions.end() ? "a kernel" : emu::kernel_name(at->second.name);
+    emu::say(name + " can't run here: " + what + " is not supported");
+    return cudaErrorNotSupported;
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+void** __cudaRegisterFatBinary(void* wrapper) {
+  struct Wrapper {
+    std::uint32_t magic, version;
+    const void* container;
+  } seen{};
+  std::memcpy(&seen, wrapper, sizeof seen);
+  auto* binary = new emu::FatBinary;
+  if (seen.magic == kWrapperMagic) binary->container = seen.container;
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.binaries.insert(binary);
+  return reinterpret_cast<void**>(binary);
+}
+
+void __cudaRegisterFatBinaryEnd(void**) {}
+
+void __cudaUnregisterFatBinary(void** handle) {
+  auto* binary = reinterpret_cast<emu::FatBinary*>(handle);
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  if (runtime.binaries.erase(binary) == 0) return;
+  if (runtime.profile() != nullptr) runtime.unload(*binary);
+  std::erase_if(runtime.functions, [&](const auto& f) { return f.second.binary == binary; });
+  std::erase_if(runtime.symbols, [&](const auto& s) { return s.second.binary == binary; });
+  delete binary;
+}
+
+void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* name, int, uint3*,
+                            uint3*, dim3*, dim3*, int*) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  // A template's instance may come from several translation units, with one stub: any will do.
+  runtime.functions.try_emplace(
+      stub, emu::Function{.binary = reinterpret_cast<emu::FatBinary*>(handle), .name = name});
+}
+
+void __cudaRegisterVar(void** handle, char* shadow, char*, const char* name, int, std::size_t, int,
+                       int) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.symbols.try_emplace(
+      shadow, emu::Symbol{.binary = reinterpret_cast<emu::FatBinary*>(handle), .name = name});
+}
+
+void __cudaRegisterManagedVar(void** handle, void** shadow, char*, const char* name, int,
+                              std::size_t, int, int) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  auto* binary = reinterpret_cast<emu::FatBinary*>(handle);
+  binary->managed.try_emplace(name, shadow);
+  runtime.symbols.try_emplace(static_cast<const void*>(shadow),
+                              emu::Symbol{.binary = binary, .name = name});
+}
+
+/// Called before the host reads a managed variable: its place must be known by then.
+char __cudaInitModule(void** handle) {
+  return api(Needs::kNothing, [&](Runtime& runtime) {
+           return runtime.load(*reinterpret_cast<emu::FatBinary*>(handle));
+         }) == cudaSuccess;
+}
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
+                                     CUstream_st* stream) {
+  pushed.push_back({grid, block, shared, stream});
+  return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared, void* stream) {
+  if (pushed.empty()) return cudaErrorMissingConfiguration;
+  *grid = pushed.back().grid;
+  *block = pushed.back().block;
+  *shared = pushed.back().shared;
+  *static_cast<cudaStream_t*>(stream) = pushed.back().stream;
+  pushed.pop_back();
+  return cudaSuccess;
+}
+
+/// The stub's address serves as the handle, so that a program may pass either.
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* stub) {
+  *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(stub));
+  return cudaSuccess;
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               std::size_t shared, cudaStream_t) {
+  return launch(kernel, grid, block, arguments, shared);
+}
+
+cudaError_t cudaLaunchKernel(const void* stub, dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared, cudaStream_t) {
+  return launch(stub, grid, block, arguments, shared);
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* stub,
+                                void** arguments) {
+  if (config == nullptr) {
+    return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
+  }
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& a = config->attrs[i];
+    if (a.id == cudaLaunchAttributeCooperative && a.val.cooperative != 0) {
+      return refuse(stub, "a cooperative launch");
+    }
+    if (a.id == cudaLaunchAttributeClusterDimension &&
+        a.val.clusterDim.x * a.val.clusterDim.y * a.val.clusterDim.z > 1) {
+      return refuse(stub, "a cluster of blocks");
+    }
+  }
+  return launch(stub, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* stub, dim3, dim3, void**, std::size_t,
+                                        cudaStream_t) {
+  return refuse(stub, "a cooperative launch");
+}
+
+cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* stub) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (kernel == nullptr) return cudaErrorInvalidValue;
+    if (!runtime.functions.contains(stub)) return cudaErrorInvalidResourceHandle;
+    return __cudaGetKernel(kernel, stub);
+  });
+}
+
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* stub) {
+  return cudaGetKernel(reinterpret_cast<cudaKernel_t*>(function), stub);
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* stub) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
+    const Runtime::Found found = runtime.find_kernel(stub);
+    if (found.status != cudaSuccess) return found.status;
+    const emu::Kernel& kernel = *found.kernel;
+    const emu::Module& module = *found.function->binary->module;
+    *attributes = {};
+    attributes->sharedSizeBytes = kernel.static_shared_bytes;
+    attributes->localSizeBytes = kernel.local_bytes;
+    attributes->maxThreadsPerBlock = static_cast<int>(kernel.max_threads);
+    attributes->numRegs = 0;  // the assembler's choice: nobody here knows it
+    attributes->ptxVersion = module.target;
+    attributes->binaryVersion = runtime.profile()->architecture();
+    attributes->maxDynamicSharedSizeBytes = runtime.dynamic_shared_limit(found);
+    attributes->preferredShmemCarveout = found.function->carveout;
+    for (const auto& [name, variable] : module.variables) {
+      if (variable.space == emu::Variable::Space::kConstant) {
+        attributes->constSizeBytes += variable.size;
+      }
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncSetAttribute(const void* stub, cudaFuncAttribute attribute, int value) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const Runtime::Found found = runtime.find_kernel(stub);
+    if (found.status != cudaSuccess) return found.status;
+    if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
+      if (value < -1 || value > 100) return cudaErrorInvalidValue;
+      found.function->carveout = value;
+      return cudaSuccess;
+    }
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaErrorInvalidValue;
+    const int most = runtime.profile()->attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) -
+                     static_cast<int>(found.kernel->static_shared_bytes);
+    if (value < 0 || value > most) return cudaErrorInvalidValue;
+    found.function->max_dynamic_shared = value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void* stub, cudaFuncCache) {
+  return api(Needs::kDevice, [&](Runtime& runtime) { return runtime.find_kernel(stub).status; });
+}
+
+cudaError_t cudaFuncGetName(const char** name, const void* stub) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const auto at = runtime.functions.find(stub);
+    if (name == nullptr) return cudaErrorInvalidValue;
+    if (at == runtime.functions.end()) return cudaErrorInvalidResourceHandle;
+    *name = at->second.name.c_str();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* stub,
+                                                                   int block_size,
+                                                                   std::size_t dynamic_shared,
+                                                                   unsigned) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (blocks == nullptr || block_size <= 0) return cudaErrorInvalidValue;
+    const Runtime::Found found = runtime.find_kernel(stub);
+    if (found.status != cudaSuccess) return found.status;
+    *blocks = 0;
+    if (block_size > static_cast<int>(found.kernel->max_threads)) return cudaSuccess;
+    const int limit = runtime.dynamic_shared_limit(found);
+    if (limit < 0 || dynamic_shared > static_cast<std::size_t>(limit)) return cudaSuccess;
+    // By blocks, warps and shared memory; registers are the assembler's and not known here.
+    const emu::Profile& p = *runtime.profile();
+    const int warp = p.attribute(cudaDevAttrWarpSize);
+    const int warps = (block_size + warp - 1) / warp;
+    int most = std::min(p.attribute(cudaDevAttrMaxBlocksPerMultiprocessor),
+                        p.attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / warp / warps);
+    const std::size_t asked = found.kernel->static_shared_bytes + dynamic_shared;
+    const std::size_t taken =
+        (asked + p.shared_unit - 1) / p.shared_unit * p.shared_unit +
+        static_cast<std::size_t>(p.attribute(cudaDevAttrReservedSharedMemoryPerBlock));
+    if (taken > 0) {
+      const auto has =
+          static_cast<std::size_t>(p.attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+      most = std::min(most, static_cast<int>(has / taken));
+    }
+    *blocks = most;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* stub,
+                                                          int block_size,
+                                                          std::size_t dynamic_shared) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, stub, block_size,
+                                                                dynamic_shared, 0);
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* size, const void* stub,
+                                                      int blocks, int block_size) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (size == nullptr || blocks <= 0 || block_size <= 0) return cudaErrorInvalidValue;
+    const Runtime::Found found = runtime.find_kernel(stub);
+    if (found.status != cudaSuccess) return found.status;
+    const emu::Profile& p = *runtime.profile();
+    const long unit = p.shared_unit;
+    const long share =
+        p.attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / blocks / unit * unit;
+    const long fixed = p.attribute(cudaDevAttrReservedSharedMemoryPerBlock) +
+                       static_cast<long>(found.kernel->static_shared_bytes);
+    const long most = p.attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) -
+                      static_cast<long>(found.kernel->static_shared_bytes);
+    *size = static_cast<std::size_t>(std::clamp(share - fixed, 0L, std::max(most, 0L)));
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"

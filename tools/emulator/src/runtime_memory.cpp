@@ -1,0 +1,337 @@
+// Memory: allocating, copying, setting, and the program's own variables on the device.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime.hpp"
+
+namespace {
+
+using emu::Address;
+using emu::Allocation;
+using emu::api;
+using emu::Needs;
+using emu::Runtime;
+using Kind = Allocation::Kind;
+
+constexpr std::size_t kPitch = 512;  // as cudaMallocPitch gives on an H200
+
+Address address_of(const void* pointer) {
+  return reinterpret_cast<Address>(pointer);
+}
+
+/// Where a device pointer's bytes are; null unless one allocation holds all of them.
+std::byte* on_device(Runtime& runtime, const void* pointer, std::size_t size) {
+  const Allocation* a = runtime.memory().find(address_of(pointer), size);
+  return a == nullptr ? nullptr : a->host + (address_of(pointer) - a->base);
+}
+
+bool in_device_range(const void* pointer) {
+  return address_of(pointer) >= emu::kSharedWindow && address_of(pointer) < emu::kGlobalEnd;
+}
+
+std::byte* on_host(const void* pointer) {
+  if (in_device_range(pointer)) return nullptr;
+  return static_cast<std::byte*>(const_cast<void*>(pointer));
+}
+
+/// The bytes behind one side of a copy; null when the pointer isn't of that side.
+std::byte* side(Runtime& runtime, const void* pointer, std::size_t size, cudaMemcpyKind kind,
+                bool source) {
+  const cudaMemcpyKind device_here = source ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
+  if (kind == cudaMemcpyDefault) {
+    return in_device_range(pointer) ? on_device(runtime, pointer, size) : on_host(pointer);
+  }
+  return kind == cudaMemcpyDeviceToDevice || kind == device_here ? on_device(runtime, pointer, size)
+                                                                 : on_host(pointer);
+}
+
+cudaError_t copy_rows(Runtime& runtime, void* to, std::size_t to_pitch, const void* from,
+                      std::size_t from_pitch, std::size_t width, std::size_t height,
+                      cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  if (width == 0 || height == 0) return cudaSuccess;
+  if (height > 1 && (to_pitch < width || from_pitch < width)) return cudaErrorInvalidPitchValue;
+  // An extent past the end of the address space is past the end of everything.
+  const std::size_t widest = std::max(to_pitch, from_pitch);
+  if (height > 1 && widest > (SIZE_MAX - width) / (height - 1)) return cudaErrorInvalidValue;
+  std::byte* target = side(runtime, to, to_pitch * (height - 1) + width, kind, false);
+  const std::byte* source = side(runtime, from, from_pitch * (height - 1) + width, kind, true);
+  if (target == nullptr || source == nullptr) return cudaErrorInvalidValue;
+  for (std::size_t row = 0; row < height; ++row) {
+    std::memmove(target + row * to_pitch, source + row * from_pitch, width);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t copy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    return copy_rows(runtime, to, size, from, size, size, 1, kind);
+  });
+}
+
+cudaError_t set_rows(void* to, std::size_t pitch, int value, std::size_t width,
+                     std::size_t height) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (width == 0 || height == 0) return cudaSuccess;
+    if (height > 1 && pitch < width) return cudaErrorInvalidPitchValue;
+    if (height > 1 && pitch > (SIZE_MAX - width) / (height - 1)) return cudaErrorInvalidValue;
+    std::byte* target = on_device(runtime, to, pitch * (height - 1) + width);
+    if (target == nullptr) return cudaErrorInvalidValue;
+    for (std::size_t row = 0; row < height; ++row) std::memset(target + row * pitch, value, width);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t allocate(void** pointer, std::size_t size) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    *pointer = nullptr;
+    if (size == 0) return cudaSuccess;
+    const auto address = runtime.memory().allocate(size, "cudaMalloc");
+    if (!address) return cudaErrorMemoryAllocation;
+    *pointer = reinterpret_cast<void*>(*address);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t release(void* pointer) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (pointer == nullptr) return cudaSuccess;
+    const Allocation* a = runtime.memory().find(address_of(pointer), 1);
+    if (a == nullptr || a->base != address_of(pointer)) return cudaErrorInvalidValue;
+    if (a->kind == Kind::kManaged) {
+      return runtime.free_shared(pointer, Kind::kManaged) ? cudaSuccess : cudaErrorInvalidValue;
+    }
+    if (a->kind != Kind::kDevice) return cudaErrorInvalidValue;
+    runtime.memory().free(a->base);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t allocate_shared(void** pointer, std::size_t size, const char* what, Kind kind) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    *pointer = nullptr;
+    if (size == 0) return kind == Kind::kManaged ? cudaErrorInvalidValue : cudaSuccess;
+    *pointer = runtime.allocate_shared(size, what, kind);
+    return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+  });
+}
+
+cudaError_t copy_symbol(const void* symbol, void* host, std::size_t size, std::size_t offset,
+                        bool to_symbol, cudaMemcpyKind kind) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const auto [status, variable] = runtime.find_variable(symbol);
+    if (status != cudaSuccess) return status;
+    if (offset > variable->size || size > variable->size - offset) return cudaErrorInvalidValue;
+    void* device = reinterpret_cast<void*>(variable->address + offset);
+    return to_symbol ? copy_rows(runtime, device, size, host, size, size, 1, kind)
+                     : copy_rows(runtime, host, size, device, size, size, 1, kind);
+  });
+}
+
+/// Calls that only advise: right, and without effect here.
+cudaError_t advice() {
+  return api(Needs::kDevice, [](Runtime&) { return cudaSuccess; });
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaMalloc(void** pointer, std::size_t size) {
+  return allocate(pointer, size);
+}
+cudaError_t cudaMallocAsync(void** pointer, std::size_t size, cudaStream_t) {
+  return allocate(pointer, size);
+}
+cudaError_t cudaFree(void* pointer) {
+  return release(pointer);
+}
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
+  return release(pointer);
+}
+
+cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
+                            std::size_t height) {
+  if (pitch == nullptr || width > SIZE_MAX - kPitch ||
+      (height != 0 && width + kPitch > SIZE_MAX / height)) {
+    return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
+  }
+  *pitch = (width + kPitch - 1) / kPitch * kPitch;
+  return allocate(pointer, *pitch * height);
+}
+
+cudaError_t cudaMallocManaged(void** pointer, std::size_t size, unsigned) {
+  return allocate_shared(pointer, size, "cudaMallocManaged", Kind::kManaged);
+}
+cudaError_t cudaHostAlloc(void** pointer, std::size_t size, unsigned) {
+  return allocate_shared(pointer, size, "cudaHostAlloc", Kind::kPinned);
+}
+cudaError_t cudaMallocHost(void** pointer, std::size_t size) {
+  return allocate_shared(pointer, size, "cudaMallocHost", Kind::kPinned);
+}
+cudaError_t cudaFreeHost(void* pointer) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    return pointer == nullptr || runtime.free_shared(pointer, Kind::kPinned)
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaHostRegister(void* pointer, std::size_t size, unsigned) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (pointer == nullptr || size == 0 || in_device_range(pointer)) return cudaErrorInvalidValue;
+    return runtime.memory().map(pointer, size, "cudaHostRegister", Kind::kRegistered)
+               ? cudaSuccess
+               : cudaErrorHostMemoryAlreadyRegistered;
+  });
+}
+cudaError_t cudaHostUnregister(void* pointer) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const Allocation* a = runtime.memory().find(address_of(pointer), 1);
+    if (a == nullptr || a->kind != Kind::kRegistered || a->base != address_of(pointer)) {
+      return cudaErrorHostMemoryNotRegistered;
+    }
+    runtime.memory().free(a->base);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const Allocation* a = runtime.memory().find(address_of(host), 1);
+    if (device == nullptr || a == nullptr || in_device_range(host)) return cudaErrorInvalidValue;
+    *device = host;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const Allocation* a = runtime.memory().find(address_of(host), 1);
+    if (flags == nullptr || a == nullptr || a->kind != Kind::kPinned) return cudaErrorInvalidValue;
+    *flags = cudaHostAllocMapped;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
+    *attributes = {};
+    void* const itself = const_cast<void*>(pointer);
+    const Allocation* a = runtime.memory().find(address_of(pointer), 1);
+    if (a == nullptr) {
+      attributes->type = cudaMemoryTypeUnregistered;
+      attributes->device = -2;  // cudaInvalidDeviceId
+      attributes->hostPointer = itself;
+      return cudaSuccess;
+    }
+    attributes->devicePointer = itself;
+    switch (a->kind) {
+      case Kind::kDevice:
+      case Kind::kVariable: attributes->type = cudaMemoryTypeDevice; break;
+      case Kind::kPinned:
+      case Kind::kRegistered:
+        attributes->type = cudaMemoryTypeHost;
+        attributes->hostPointer = itself;
+        break;
+      case Kind::kManaged:
+        attributes->type = cudaMemoryTypeManaged;
+        attributes->hostPointer = itself;
+        break;
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
+    *free = runtime.memory().free_bytes();
+    *total = runtime.profile()->global_bytes;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
+  return copy(to, from, size, kind);
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size, cudaMemcpyKind kind,
+                            cudaStream_t) {
+  return copy(to, from, size, kind);
+}
+cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t size) {
+  return copy(to, from, size, cudaMemcpyDeviceToDevice);
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t size,
+                                cudaStream_t) {
+  return copy(to, from, size, cudaMemcpyDeviceToDevice);
+}
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    return copy_rows(runtime, to, to_pitch, from, from_pitch, width, height, kind);
+  });
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t) {
+  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+cudaError_t cudaMemset(void* to, int value, std::size_t size) {
+  return set_rows(to, size, value, size, 1);
+}
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t size, cudaStream_t) {
+  return set_rows(to, size, value, size, 1);
+}
+cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
+                         std::size_t height) {
+  return set_rows(to, pitch, value, width, height);
+}
+cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t) {
+  return set_rows(to, pitch, value, width, height);
+}
+
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t size,
+                               std::size_t offset, cudaMemcpyKind kind) {
+  return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind);
+}
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t size,
+                                    std::size_t offset, cudaMemcpyKind kind, cudaStream_t) {
+  return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind);
+}
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t size, std::size_t offset,
+                                 cudaMemcpyKind kind) {
+  return copy_symbol(symbol, to, size, offset, false, kind);
+}
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t size,
+                                      std::size_t offset, cudaMemcpyKind kind, cudaStream_t) {
+  return copy_symbol(symbol, to, size, offset, false, kind);
+}
+cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    const auto [status, variable] = runtime.find_variable(symbol);
+    if (status == cudaSuccess) *pointer = reinterpret_cast<void*>(variable->address);
+    return status;
+  });
+}
+cudaError_t cudaGetSymbolSize(std::size_t* size, const void* symbol) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (size == nullptr) return cudaErrorInvalidValue;
+    const auto [status, variable] = runtime.find_variable(symbol);
+    if (status == cudaSuccess) *size = variable->size;
+    return status;
+  });
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, std::size_t, unsigned) {
+  return advice();
+}
+
+}  // extern "C"

@@ -1,0 +1,217 @@
+// The runtime's functions as a program calls them, with a fat binary made by hand: no nvcc here.
+#include <cuda_runtime_api.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "emu/counters.h"
+
+extern "C" {
+void** __cudaRegisterFatBinary(void* wrapper);
+void __cudaRegisterFatBinaryEnd(void** handle);
+void __cudaUnregisterFatBinary(void** handle);
+void __cudaRegisterFunction(void** handle, const char* stub, char* device, const char* name, int,
+                            uint3*, uint3*, dim3*, dim3*, int*);
+void __cudaRegisterVar(void** handle, char* shadow, char* device, const char* name, int, size_t,
+                       int, int);
+}
+
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// A program: a container with one entry, its wrapper, and stubs and shadows to know things by.
+class Program {
+ public:
+  explicit Program(const std::string& ptx, int architecture = 90) {
+    const std::size_t padded = (ptx.size() + 8) / 8 * 8;
+    container_.resize(16 + 64 + padded);
+    put(0, std::uint32_t{0xba55ed50});
+    put(4, std::uint16_t{1});
+    put(6, std::uint16_t{16});
+    put(8, std::uint64_t{64 + padded});
+    put(16, std::uint16_t{1});
+    put(20, std::uint32_t{64});
+    put(24, std::uint64_t{padded});
+    put(44, static_cast<std::uint32_t>(architecture));
+    std::memcpy(container_.data() + 80, ptx.data(), ptx.size());
+    wrapper_ = {.magic = 0x466243b1, .version = 1, .container = container_.data()};
+    handle_ = __cudaRegisterFatBinary(&wrapper_);
+    __cudaRegisterFunction(handle_, &stub_, nullptr, "kernel", -1, nullptr, nullptr, nullptr,
+                           nullptr, nullptr);
+    __cudaRegisterVar(handle_, &shadow_, nullptr, "variable", 0, 4, 0, 0);
+    __cudaRegisterFatBinaryEnd(handle_);
+  }
+  ~Program() {
+    __cudaUnregisterFatBinary(handle_);
+    static_cast<void>(cudaGetLastError());
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  template <class T>
+  void put(std::size_t offset, T value) {
+    std::memcpy(container_.data() + offset, &value, sizeof value);
+  }
+  const void* stub() const { return &stub_; }
+  const void* shadow() const { return &shadow_; }
+  cudaError_t launch(std::vector<void*> arguments, dim3 grid = dim3(1, 1, 1),
+                     dim3 block = dim3(32, 1, 1)) {
+    return cudaLaunchKernel(stub(), grid, block, arguments.data(), 0, nullptr);
+  }
+
+ private:
+  struct {
+    std::uint32_t magic, version;
+    const void* container;
+    void* unused = nullptr;
+  } wrapper_;
+  std::vector<std::byte> container_;
+  char stub_ = 0, shadow_ = 0;
+  void** handle_ = nullptr;
+};
+
+/// A kernel that does `body` with the parameter in %rd1 and the thread's number in %r1.
+std::string ptx(const std::string& body) {
+  return R"(.version 9.0
+.target sm_90
+.address_size 64
+.visible .global .align 4 .u32 variable = 42;
+.visible .entry kernel(.param .u64 kernel_param_0) {
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [kernel_param_0];
+  cvta.to.global.u64 %rd1, %rd1;
+  mov.u32 %r1, %tid.x;
+)" + body +
+         "\n  ret;\n}\n";
+}
+
+const std::string kStore = ptx(R"(  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r1;)");
+
+std::uint64_t counter(const std::string& name) {
+  std::vector<emu_counter> all(static_cast<std::size_t>(emu_counters(nullptr, 0)));
+  emu_counters(all.data(), static_cast<int>(all.size()));
+  for (const emu_counter& c : all) {
+    if (name == c.name) return c.value;
+  }
+  ADD_FAILURE() << "no counter " << name;
+  return 0;
+}
+
+TEST(Runtime, RunsAKernelAndCounts) {
+  Program program(kStore);
+  int* p = nullptr;
+  ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&p), 128), cudaSuccess);
+  emu_reset_counters();
+  ASSERT_EQ(program.launch({&p}), cudaSuccess);
+  int values[32] = {};
+  ASSERT_EQ(cudaMemcpy(values, p, sizeof values, cudaMemcpyDeviceToHost), cudaSuccess);
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(values[i], i);
+  EXPECT_EQ(emu_launches(), 1u);
+  EXPECT_EQ(counter("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"), 1u);
+  EXPECT_EQ(counter("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"), 4u);
+  EXPECT_EQ(counter("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"), 0u);
+  emu_reset_counters();
+  EXPECT_EQ(emu_launches(), 0u);
+  EXPECT_EQ(counter("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"), 0u);
+  EXPECT_EQ(cudaFree(p), cudaSuccess);
+}
+
+TEST(Runtime, VariablesComeBackWithTheirValuesAfterAReset) {
+  Program program(kStore);
+  int value = 0;
+  ASSERT_EQ(cudaMemcpyFromSymbol(&value, program.shadow(), 4, 0, cudaMemcpyDeviceToHost),
+            cudaSuccess);
+  EXPECT_EQ(value, 42);
+  value = 7;
+  ASSERT_EQ(cudaMemcpyToSymbol(program.shadow(), &value, 4, 0, cudaMemcpyHostToDevice),
+            cudaSuccess);
+  void* p = nullptr;
+  ASSERT_EQ(cudaMalloc(&p, 4), cudaSuccess);
+  ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
+  EXPECT_EQ(cudaFree(p), cudaErrorInvalidValue);
+  ASSERT_EQ(cudaMemcpyFromSymbol(&value, program.shadow(), 4, 0, cudaMemcpyDeviceToHost),
+            cudaSuccess);
+  EXPECT_EQ(value, 42);
+}
+
+TEST(Runtime, ForgetsWhatIsUnregistered) {
+  const void* stub = nullptr;
+  {
+    Program program(kStore);
+    stub = program.stub();
+    cudaFuncAttributes attributes{};
+    EXPECT_EQ(cudaFuncGetAttributes(&attributes, stub), cudaSuccess);
+  }
+  EXPECT_EQ(cudaLaunchKernel(stub, dim3(1, 1, 1), dim3(1, 1, 1), nullptr, 0, nullptr),
+            cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidResourceHandle);
+}
+
+TEST(Runtime, RefusesWhatItCannotReadInOneLineThatNamesIt) {
+  int* p = nullptr;
+  const auto refused = [&](Program& program) {
+    testing::internal::CaptureStderr();
+    const cudaError_t status = program.launch({&p});
+    return std::to_string(status) + " " + testing::internal::GetCapturedStderr();
+  };
+  Program text("this is no PTX");
+  EXPECT_THAT(refused(text), AllOf(HasSubstr("218 "), HasSubstr("PTX line 1")));
+  Program unknown(ptx("  frobnicate.b32 %r2, %r1;"));
+  EXPECT_THAT(refused(unknown), AllOf(HasSubstr("801 "), HasSubstr("kernel"),
+                                      HasSubstr("frobnicate"), HasSubstr("line")));
+  Program newer(kStore, 100);
+  EXPECT_THAT(refused(newer), AllOf(HasSubstr("209 "), HasSubstr("PTX for 100")));
+  Program broken(kStore);
+  broken.put(0, std::uint32_t{0});
+  EXPECT_THAT(refused(broken), AllOf(HasSubstr("200 "), HasSubstr("ba55ed50")));
+  Program torn(kStore);
+  torn.put(24, ~std::uint64_t{0});
+  EXPECT_THAT(refused(torn), AllOf(HasSubstr("200 "), HasSubstr("larger than what holds it")));
+}
+
+// One device, many host threads: calls take turns, each thread has its own last error.
+TEST(Runtime, ThreadsTakeTurns) {
+  Program program(kStore);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&program, t] {
+      for (int round = 0; round < 50; ++round) {
+        int* p = nullptr;
+        int values[32] = {};
+        EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&p), 128), cudaSuccess);
+        EXPECT_EQ(program.launch({&p}), cudaSuccess);
+        EXPECT_EQ(cudaMemcpy(values, p, 128, cudaMemcpyDeviceToHost), cudaSuccess);
+        EXPECT_EQ(values[31], 31);
+        EXPECT_EQ(cudaFree(p), cudaSuccess);
+        EXPECT_EQ(cudaSetDevice(t == 0 ? 9 : 0), t == 0 ? cudaErrorInvalidDevice : cudaSuccess);
+      }
+      EXPECT_EQ(cudaGetLastError(), t == 0 ? cudaErrorInvalidDevice : cudaSuccess);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Last, for nothing works after it, as on hardware.
+TEST(RuntimeBroken, AFaultIsForGood) {
+  Program program(kStore);
+  int* p = nullptr;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(program.launch({&p}), cudaSuccess) << "a launch doesn't wait";
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+  EXPECT_EQ(program.launch({&p}), cudaErrorIllegalAddress);
+  EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&p), 4), cudaErrorIllegalAddress);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("kernel"), HasSubstr("thread (0, 0, 0)"), HasSubstr("0x0")));
+}
+
+}  // namespace

@@ -1,0 +1,250 @@
+"""Ordinary CUDA programs on the embedded device, by tools/emulate; its answers beside an H200's.
+
+Needs nvcc, and no GPU.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+EMULATE = ROOT / "tools/emulate"
+HERE = Path(__file__).parent
+RECORDED = HERE / "runtime_h200"
+
+
+def _nvcc() -> str:
+    wheels = [
+        str(path) for path in Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/bin")
+    ]
+    places = [os.environ.get("PATH", ""), "/usr/local/cuda/bin", *wheels]
+    found = os.environ.get("CUDACXX") or shutil.which("nvcc", path=os.pathsep.join(places))
+    if not found:
+        pytest.skip("there is no nvcc, neither in PATH nor in the Python environment")
+    return found
+
+
+Build = Callable[..., Path]
+Run = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Compiles a program, given as text or as a file, once for each set of options."""
+    folder = tmp_path_factory.mktemp("programs")
+    made: dict[tuple[str, ...], Path] = {}
+
+    def compile_program(source: str | Path, *options: str) -> Path:
+        flags = options or ("-cudart", "shared", "-arch=compute_90", "-code=compute_90")
+        key = (str(source), *flags)
+        if key not in made:
+            program = folder / f"program{len(made)}"
+            if isinstance(source, str):
+                file = folder / f"program{len(made)}.cu"
+                file.write_text(source, encoding="utf-8")
+            else:
+                file = source
+            command = [_nvcc(), "-std=c++20", *flags, "-o", program, file]
+            subprocess.run(command, check=True, capture_output=True, text=True)
+            made[key] = program
+        return made[key]
+
+    return compile_program
+
+
+def emulate(*arguments: str | Path, **environment: str) -> Run:
+    return subprocess.run(
+        [EMULATE, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+ADD = """
+#include <cstdio>
+#include <vector>
+__global__ void add(const int* a, const int* b, int* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
+int main(int argc, char** argv) {
+  const int n = argc > 1 ? std::atoi(argv[1]) : 1000;
+  std::vector<int> a(n), b(n), c(n);
+  for (int i = 0; i < n; ++i) { a[i] = i; b[i] = 2 * i; }
+  int *da, *db, *dc;
+  cudaMalloc(&da, n * 4); cudaMalloc(&db, n * 4); cudaMalloc(&dc, n * 4);
+  cudaMemcpy(da, a.data(), n * 4, cudaMemcpyHostToDevice);
+  cudaMemcpy(db, b.data(), n * 4, cudaMemcpyHostToDevice);
+  add<<<(n + 255) / 256, 256>>>(da, db, dc, n);
+  const cudaError_t launched = cudaGetLastError();
+  if (launched != cudaSuccess) { std::printf("%s\\n", cudaGetErrorName(launched)); return 3; }
+  if (cudaMemcpy(c.data(), dc, n * 4, cudaMemcpyDeviceToHost) != cudaSuccess) return 3;
+  for (int i = 0; i < n; ++i) if (c[i] != 3 * i) { std::printf("wrong at %d\\n", i); return 1; }
+  std::printf("all right\\n");
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(("-arch=compute_90", "-code=compute_90"), id="zstd"),
+        pytest.param(("-arch=compute_75", "-code=compute_75,sm_75"), id="beside machine code"),
+        pytest.param(("-arch=compute_90", "-code=compute_90", "--no-compress"), id="plain"),
+        pytest.param(
+            ("-arch=compute_90", "-code=compute_90", "-legacy-launch-seq"), id="old launch"
+        ),
+        pytest.param(
+            ("-arch=compute_90", "-code=compute_90", "--default-stream", "per-thread"),
+            id="per thread",
+        ),
+        pytest.param(("-arch=compute_90", "-code=compute_90", "-G"), id="debug"),
+    ],
+)
+def test_runs_however_it_was_built(build: Build, options: tuple[str, ...]) -> None:
+    ran = emulate(build(ADD, "-cudart", "shared", *options))
+    assert (ran.stdout, ran.stderr, ran.returncode) == ("all right\n", "", 0)
+
+
+def test_goes_before_a_path_within_the_program(build: Build) -> None:
+    real = Path(_nvcc()).resolve().parent.parent / "lib64"
+    path = ("-Xlinker", "--disable-new-dtags", "-Xlinker", f"-rpath={real}")
+    ran = emulate(build(ADD, "-cudart", "shared", "-arch=compute_90", "-code=compute_90", *path))
+    assert (ran.stdout, ran.stderr, ran.returncode) == ("all right\n", "", 0)
+
+
+def test_csv_is_ncus(build: Build, tmp_path: Path) -> None:
+    sys.path.insert(0, str(ROOT))
+    try:
+        from tools.measuring.profilers import ncu_launches
+    finally:
+        sys.path.pop(0)
+    table = tmp_path / "a table.csv"
+    assert emulate("--csv", table, build(ADD), "1000").returncode == 0
+    (launch,) = ncu_launches(table.read_text(encoding="utf-8"))
+    assert (launch["kernel"], launch["grid"], launch["block"]) == ("add", [4, 1, 1], [256, 1, 1])
+    # 1000 elements are 31 whole warps and a quarter of one: 32 requests an array, 125 sectors.
+    assert launch["metrics"] == {
+        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 64,
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 250,
+        "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum": 32,
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": 125,
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": 0,
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum": 0,
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": 0,
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": 0,
+    }
+
+
+@pytest.mark.parametrize("section", sorted(path.stem for path in RECORDED.glob("*.txt")))
+def test_the_runtime_answers_as_on_an_h200(build: Build, section: str) -> None:
+    ran = emulate(build(HERE / "runtime_probe.cu"), section)
+    recorded = (RECORDED / f"{section}.txt").read_text(encoding="utf-8")
+    assert ran.stdout.splitlines() == recorded.splitlines(), ran.stderr
+    assert ran.returncode == 0
+
+
+def test_refuses_the_static_runtime(build: Build) -> None:
+    ran = emulate(build(ADD, "-arch=compute_90", "-code=compute_90"))
+    assert ran.returncode == 77
+    assert "nvcc -cudart shared" in ran.stderr
+
+
+def test_refuses_a_program_without_ptx(build: Build) -> None:
+    ran = emulate(build(ADD, "-cudart", "shared", "-arch=compute_90", "-code=sm_90"))
+    assert ran.returncode == 3
+    assert ran.stdout == "cudaErrorNoKernelImageForDevice\n"
+    assert re.search(r"no PTX; machine code for 90.*code=compute_90", ran.stderr), ran.stderr
+
+
+def test_a_profile_takes_no_ptx_past_its_own(build: Build) -> None:
+    ran = emulate("--device-profile", "t4", build(ADD))
+    assert ran.returncode == 3
+    assert "PTX for 90" in ran.stderr and "runs PTX for 75" in ran.stderr
+    both = build(ADD, "-cudart", "shared", "-gencode", "arch=compute_75,code=compute_75")
+    assert emulate("--device-profile", "t4", both).returncode == 0
+
+
+ENDLESS = """
+__global__ void spin(volatile int* flag) { while (*flag == 0) {} }
+int main() {
+  int* flag;
+  cudaMalloc(&flag, 4);
+  cudaMemset(flag, 0, 4);
+  spin<<<1, 32>>>(flag);
+  return cudaDeviceSynchronize() == cudaErrorLaunchTimeout ? 42 : 1;
+}
+"""
+
+
+def test_stops_an_endless_kernel(build: Build) -> None:
+    ran = emulate("--max-instructions", "100000", build(ENDLESS))
+    assert ran.returncode == 42
+    assert "spin" in ran.stderr and "EMU_MAX_INSTRUCTIONS" in ran.stderr
+
+
+WILD = """
+#include <cstdio>
+__global__ void wild(int* p) { p[threadIdx.x] = 1; }
+int main() {
+  int mine[64] = {};
+  wild<<<1, 32>>>(mine);  // a pointer of the host's
+  std::printf("%s\\n", cudaGetErrorName(cudaDeviceSynchronize()));
+  return mine[0];
+}
+"""
+
+
+def test_a_kernel_cannot_touch_the_hosts_memory(build: Build) -> None:
+    ran = emulate(build(WILD))
+    assert (ran.stdout, ran.returncode) == ("cudaErrorIllegalAddress\n", 0)
+    assert ran.stderr.count("\n") == 1 and "wild" in ran.stderr
+
+
+REFUSED = """
+#include <cstdio>
+int main() {
+  cudaGraph_t graph;
+  std::printf("%s\\n", cudaGetErrorName(cudaGraphCreate(&graph, 0)));
+}
+"""
+
+
+def test_names_a_function_that_it_has_not_got(build: Build) -> None:
+    ran = emulate(build(REFUSED))
+    assert ran.stdout == "cudaErrorNotSupported\n"
+    assert ran.stderr == "embedded device: cudaGraphCreate is not supported\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "usage:"),
+        (("--csv",), "--csv needs a value"),
+        (("--csv", "/nowhere/x.csv", "true"), "can't be written"),
+        (("--device-profile", "h300", "true"), "there are h200, t4 and gtx1050ti"),
+        (("--threads", "many", "true"), "not a number"),
+        (("--fast", "true"), "no such option"),
+        (("/no/such/program",), "not found"),
+    ],
+)
+def test_bad_arguments(arguments: tuple[str, ...], said: str) -> None:
+    ran = emulate(*arguments)
+    assert ran.returncode == 2
+    assert said in ran.stderr
+
+
+def test_a_program_of_another_kind_just_runs() -> None:
+    ran = emulate("sh", "-c", "echo $0 $1; exit 7", "a b", "c")
+    assert (ran.stdout, ran.returncode) == ("a b c\n", 7)
