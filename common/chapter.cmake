@@ -27,6 +27,10 @@ function(add_chapter name)
     OUTPUT_NAME ${name}
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/chapters/${name}")
 
+  if(TARGET embedded_device)
+    add_dependencies(${program} embedded_device)  # which the program finds when it runs
+  endif()
+
   if(arg_DEBUG_SOURCES)
     # Objects of their own: -G and -lineinfo don't go together.
     add_library(${name}_debug OBJECT ${arg_DEBUG_SOURCES})

@@ -106,3 +106,27 @@ def test_a_gpu_that_is_asked_for_and_is_not_there(chapter: str) -> None:
     done = run(chapter, "--device", "gpu:63", "--n", "1024", "--once")
     assert done.returncode in (2, 77), done.stderr  # 77 where there is none at all
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("n", ["1", "33", "65537"])
+def test_the_embedded_device_checks_and_counts(chapter: str, n: str) -> None:
+    done = run(chapter, "--device", "embedded", "--n", n)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "embedded device" in done.stdout and "sectors" in done.stdout
+    assert "µs" not in done.stdout and "GB/s" not in done.stdout, "no time is a GPU's"
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_embedded_device_has_no_sweeps(chapter: str) -> None:
+    done = run(chapter, "--device", "embedded", "--sweep", "n")
+    assert_one_line(done, 2, "--sweep", "embedded device")
+
+
+def test_the_embedded_device_finds_what_a_gpu_hides() -> None:
+    """One element past the end: a GPU reads whatever lies there, and goes on."""
+    arguments = ["--device", "embedded", "--variant", "unroll4_classic", "--n", "1000"]
+    done = run("chapter05_unroll4", *arguments)
+    assert done.returncode == 3
+    assert "thread (232, 0, 0)" in done.stderr and "legacy.cuh:" in done.stderr
+    assert "0 bytes past its end" in done.stderr

@@ -19,6 +19,9 @@ std::string host_compiler() {
 std::string compile_flags() {
   return BOOK_FLAGS;
 }
+std::string embedded_folder() {
+  return BOOK_EMBEDDED_FOLDER;
+}
 
 }  // namespace internal
 }  // namespace book

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "book/cli.hpp"
+#include "book/embedded.hpp"
 #include "internal.hpp"
 
 namespace book {
@@ -18,6 +19,7 @@ namespace {
 using detail::AnyVariant;
 
 constexpr std::size_t kDefaultN = std::size_t{1} << 24;
+constexpr std::size_t kEmbeddedDefaultN = std::size_t{1} << 20;
 constexpr unsigned kDefaultBlock = 256;
 constexpr std::size_t kSweepFirstN = std::size_t{1} << 10;
 constexpr std::size_t kSweepLastN = std::size_t{1} << 30;
@@ -186,9 +188,11 @@ class Running {
     problem.poison();
     Verdict verdict;
     if (!v.timing.first_launch || options_.once) {
+      reset_device_counters();
       v.launch(c.shape);
       verdict = finish(v, problem);
       if (!verdict.agrees) return wrong(c, verdict);
+      run.counters = device_counters();
       problem.poison();
     }
     if (!options_.once) {
@@ -296,13 +300,14 @@ class Running {
     return run;
   }
 
-  static void describe_kernel(const Case& c, Run& run) {
+  void describe_kernel(const Case& c, Run& run) const {
     const KernelFor& kernel_for = c.variant->kernel;
     const void* kernel = kernel_for ? kernel_for(c.shape.block) : nullptr;
     if (kernel == nullptr) return;
     cudaFuncAttributes attributes{};
     BOOK_CUDA(cudaFuncGetAttributes(&attributes, kernel));
-    run.registers = attributes.numRegs;
+    // The assembler gives out registers, and the embedded device runs what comes before it.
+    if (!session_.device.embedded) run.registers = attributes.numRegs;
     run.local_bytes = attributes.localSizeBytes;
     run.shared_bytes += attributes.sharedSizeBytes;
   }
@@ -355,10 +360,12 @@ std::string heading(const Session& session, const std::string& title, const Opti
   std::snprintf(peak, sizeof peak, "%.0f", d.peak_gb_per_s());
   std::string text = session.chapter + ": " + title + "\n";
   text += "device  " + d.name + ", compute capability " + std::to_string(d.major) + "." +
-          std::to_string(d.minor) + ", " + std::to_string(d.sm_count) + " SMs, L2 " +
-          bytes_text(d.l2_bytes) + ", peak " + peak + " GB/s\n";
-  text += "built   CUDA " + internal::toolkit() + " for " + built_for() + "; driver takes CUDA " +
-          version_text(d.driver_version) + "\n";
+          std::to_string(d.minor);
+  text += d.embedded ? ": the CPU checks and counts, and has no times\n"
+                     : ", " + std::to_string(d.sm_count) + " SMs, L2 " + bytes_text(d.l2_bytes) +
+                           ", peak " + peak + " GB/s\n";
+  text += "built   CUDA " + internal::toolkit() + " for " + built_for();
+  text += d.embedded ? "\n" : "; driver takes CUDA " + version_text(d.driver_version) + "\n";
   text += "run     ";
   switch (options.sweep) {
     case Options::Sweep::kNone: text += "n = " + count_text(options.n.value_or(kDefaultN)); break;
@@ -370,7 +377,7 @@ std::string heading(const Session& session, const std::string& title, const Opti
   }
   text += ", seed " + std::to_string(session.seed);
   if (options.warm) text += ", cache warm";
-  if (options.once) text += ", once, no times";
+  if (options.once && !d.embedded) text += ", once, no times";
   return text + "\n\n";
 }
 
@@ -419,7 +426,7 @@ void Chapter::add_any(AnyVariant variant) {
 
 int Chapter::run(int argc, const char* const* argv) {
   try {
-    const Options options = parse_options(argc, argv, {name_, title_, names_of(variants_)});
+    Options options = parse_options(argc, argv, {name_, title_, names_of(variants_)});
     refuse_unwritable(options.json);
     if (options.list) {
       const std::vector<VariantInfo> infos = describe(variants_, name_);
@@ -435,6 +442,13 @@ int Chapter::run(int argc, const char* const* argv) {
     session.chapter = name_;
     session.command.assign(argv, argv + argc);
     session.device = choose_device(options.device);
+    if (session.device.embedded) {
+      if (options.sweep != Options::Sweep::kNone) {
+        throw bad_argument("--sweep: the embedded device has no times to sweep for");
+      }
+      options.once = true;
+      if (!options.n) options.n = kEmbeddedDefaultN;
+    }
     session.seed = options.seed;
     session.cache = to_string(options.warm ? Cache::kWarm : Cache::kCold);
     std::cout << heading(session, title_, options) << std::flush;
@@ -459,7 +473,10 @@ int Chapter::run(int argc, const char* const* argv) {
     }
     runs.end_progress();
 
-    if (!runs.runs().empty()) std::cout << table(session, runs.runs());
+    if (!runs.runs().empty()) {
+      std::cout << (session.device.embedded ? counter_table(session, runs.runs())
+                                            : table(session, runs.runs()));
+    }
     for (const std::string& note : runs.notes()) std::cout << "note: " << note << "\n";
     if (!runs.runs().empty() && options.sweep == Options::Sweep::kNone) {
       std::cout << "\n";

@@ -2,6 +2,7 @@
 
 #include "book/check.hpp"
 #include "book/device.hpp"
+#include "book/embedded.hpp"
 
 namespace book {
 namespace {
@@ -50,13 +51,23 @@ std::string version_text(int version) {
 }
 
 Device choose_device(const DeviceRequest& request) {
-  if (request.kind == DeviceRequest::Kind::kEmbedded) {
-    throw not_available("this build has no embedded device: run on a machine with an NVIDIA GPU");
+  using Kind = DeviceRequest::Kind;
+  const bool embedded = on_embedded_device();
+  if (request.kind == Kind::kEmbedded && !embedded) {
+    start_on_embedded_device("--device embedded was asked for");
+  }
+  if (request.kind == Kind::kGpu && embedded) {
+    throw not_available("--device gpu: this program runs on the embedded device");
   }
   const int count = count_devices();
   if (count == 0) {
-    throw not_available(
-        "no NVIDIA GPU answers here (is there one, and its driver?): nothing was run");
+    const std::string why = "no NVIDIA GPU answers here (is there one, and its driver?)";
+    if (request.kind == Kind::kAuto && !embedded) {
+      start_on_embedded_device(why,
+                               "no NVIDIA GPU answers here: run on the embedded device, with "
+                               "counters in place of times");
+    }
+    throw not_available(why + ": nothing was run");
   }
   const int index = request.index.value_or(0);
   if (index < 0 || index >= count) {
@@ -71,7 +82,9 @@ Device choose_device(const DeviceRequest& request) {
   device.index = index;
   cudaDeviceProp properties{};
   BOOK_CUDA(cudaGetDeviceProperties(&properties, index));
-  device.name = properties.name;
+  device.embedded = embedded;
+  device.name = embedded ? "embedded device (" + std::string(properties.name) + ")"
+                         : std::string(properties.name);
   device.major = properties.major;
   device.minor = properties.minor;
   device.sm_count = properties.multiProcessorCount;
@@ -96,7 +109,7 @@ Device choose_device(const DeviceRequest& request) {
   if (loaded == cudaErrorNoKernelImageForDevice || loaded == cudaErrorInvalidDeviceFunction) {
     throw not_available(built + " and holds no code for " + here + "; build again with " +
                         "-DCMAKE_CUDA_ARCHITECTURES=" + std::to_string(device.major) +
-                        std::to_string(device.minor) + "-real");
+                        std::to_string(device.minor) + (embedded ? "-virtual" : "-real"));
   }
   if (loaded == cudaErrorUnsupportedPtxVersion) {
     throw not_available("the driver, for CUDA " + version_text(device.driver_version) +

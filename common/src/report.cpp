@@ -242,6 +242,43 @@ double Run::gb_per_s() const {
   return static_cast<double>(bytes_read + bytes_written) / (summary.median * 1e3);
 }
 
+std::string counter_table(const Session& session, const std::vector<Run>& runs) {
+  struct Column {
+    const char* heading;
+    std::vector<std::string> metrics;  // of which it is the sum
+  };
+  const std::string requests = "l1tex__t_requests_pipe_lsu_mem_global_op_";
+  const std::string sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_";
+  const std::string wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_";
+  const std::string conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_";
+  const std::vector<Column> columns = {
+      {"loads", {requests + "ld.sum"}},
+      {"sectors", {sectors + "ld.sum"}},
+      {"stores", {requests + "st.sum"}},
+      {"sectors", {sectors + "st.sum"}},
+      {"shared loads", {wavefronts + "ld.sum"}},
+      {"stores", {wavefronts + "st.sum"}},
+      {"conflicts", {conflicts + "ld.sum", conflicts + "st.sum"}},
+  };
+  std::vector<std::vector<std::string>> rows{{"variant", "n", "block", "grid"}};
+  for (const Column& column : columns) rows[0].emplace_back(column.heading);
+  for (const Run& run : runs) {
+    rows.push_back({row_name(session, run, runs), count_text(run.n), std::to_string(run.block),
+                    count_text(run.grid)});
+    for (const Column& column : columns) {
+      std::uint64_t sum = 0;
+      for (const Counter& c : run.counters) {
+        if (std::ranges::find(column.metrics, c.name) != column.metrics.end()) sum += c.value;
+      }
+      rows.back().push_back(std::to_string(sum));
+    }
+  }
+  return aligned(rows, 1) +
+         "counted: a warp's requests to global memory and their 32-byte sectors; wavefronts and "
+         "bank "
+         "conflicts of shared memory\n";
+}
+
 std::string table(const Session& session, const std::vector<Run>& runs) {
   // One unit for all rows: a column of times is read downwards.
   double shortest = 0;

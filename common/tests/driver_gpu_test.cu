@@ -90,7 +90,7 @@ int run(std::vector<const char*> arguments) {
       .launch =
           [](const book::Sum::Launch& l) { off_by_one<<<l.grid, l.block>>>(l.in, l.partial, l.n); },
   });
-  arguments.insert(arguments.begin(), "driver_gpu_test");
+  arguments.insert(arguments.begin(), {"driver_gpu_test", "--device", "gpu"});
   std::ostringstream said;
   std::streambuf* out = std::cout.rdbuf(said.rdbuf());
   const int status = chapter.run(static_cast<int>(arguments.size()), arguments.data());

@@ -29,7 +29,8 @@ void expect(bool right, const char* what, double found) {
 
 int main() {
   try {
-    const book::Device device = book::choose_device({});
+    const book::Device device =
+        book::choose_device({.kind = book::DeviceRequest::Kind::kGpu, .index = {}});
     book::Timer timer(device);
 
     const auto median = [&](unsigned long long ns, book::Timing timing) {

@@ -31,6 +31,7 @@ struct Device {
   bool ecc = false;                  ///< error correction is on
   int driver_version = 0;            ///< newest CUDA the driver takes: 1000·major + 10·minor
   int runtime_version = 0;           ///< CUDA runtime linked, same form
+  bool embedded = false;             ///< the embedded device: it counts, and has no times
 
   /// memory clock × bus width × 2 transfers a cycle / 8 bits a byte, in 10^9 bytes a second.
   double peak_gb_per_s() const;
@@ -38,7 +39,8 @@ struct Device {
   std::size_t resident_threads() const;
 };
 
-/// Makes the requested device current and describes it.
+/// Makes the requested device current and describes it. Where the embedded device is asked for, or
+/// kAuto finds no GPU, the program is started again on it: nothing must have been printed before.
 ///
 /// Throws Error: kNotAvailable when no usable device is there (none, a driver too old, a device
 /// too old for what this program was built for), kBadArgument when the index does not exist.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "book/device.hpp"
+#include "book/embedded.hpp"
 #include "book/stats.hpp"
 
 namespace book {
@@ -37,6 +38,7 @@ struct Run {
   std::string cache;  ///< "cold", "dirty", "warm"
   std::string clock;  ///< "events", "host"
   bool verified = false;
+  std::vector<Counter> counters;  ///< on the embedded device, in place of times
 
   /// Useful bytes over the median time, in 10^9 bytes a second.
   double gb_per_s() const;
@@ -53,6 +55,9 @@ struct Session {
 
 /// The table's text: a heading line with units, a row a run, numbers right-aligned.
 std::string table(const Session& session, const std::vector<Run>& runs);
+
+/// The same on the embedded device: what a launch counted, in place of times.
+std::string counter_table(const Session& session, const std::vector<Run>& runs);
 
 /// The record: an object with "schema", the session, the build and "runs", a run a line.
 ///
