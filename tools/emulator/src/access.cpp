@@ -61,6 +61,7 @@ void check_alignment(Warp& warp, const Op& op, Mask mask, Direction direction, u
 
 /// Whether lane i's address is `origin + i * bytes` for all active lanes.
 bool in_a_row(const Addresses& address, Mask mask, unsigned bytes, Address& origin) {
+  if (mask == 0) return false;
   const auto first = static_cast<unsigned>(std::countr_zero(mask));
   origin = address[first] - std::uint64_t{first} * bytes;
   std::uint64_t off = 0;
