@@ -26,10 +26,10 @@ struct Counters {
   std::uint64_t shared_load_wavefronts = 0, shared_store_wavefronts = 0;
   std::uint64_t shared_load_conflicts = 0, shared_store_conflicts = 0;
 
-  std::uint64_t warp_instructions = 0;   ///< source level
-  std::uint64_t thread_instructions = 0; ///< source level: active lanes, summed over instructions
-  std::uint64_t branches = 0;            ///< source level: conditional branches by warps
-  std::uint64_t diverging_branches = 0;  ///< source level: where lanes of a warp parted
+  std::uint64_t warp_instructions = 0;    ///< source level
+  std::uint64_t thread_instructions = 0;  ///< source level: active lanes, summed over instructions
+  std::uint64_t branches = 0;             ///< source level: conditional branches by warps
+  std::uint64_t diverging_branches = 0;   ///< source level: where lanes of a warp parted
 
   /// Shared loads that the assembler may merge into wider ones (see the README): where not 0,
   /// hardware may count fewer wavefronts and no equality is claimed.
@@ -42,12 +42,12 @@ struct Counters {
 /// Why a launch ended before its kernel did.
 struct Fault {
   enum class Kind {
-    kIllegalAddress,     ///< outside every allocation → cudaErrorIllegalAddress
-    kMisalignedAddress,  ///< → cudaErrorMisalignedAddress
-    kIllegalInstruction, ///< trap, or something unsupported that was reached
-    kDeadlock,           ///< a barrier that can't complete
+    kIllegalAddress,      ///< outside every allocation → cudaErrorIllegalAddress
+    kMisalignedAddress,   ///< → cudaErrorMisalignedAddress
+    kIllegalInstruction,  ///< trap, or something unsupported that was reached
+    kDeadlock,            ///< a barrier that can't complete
     kAssert,
-    kTooLong             ///< past LaunchConfig::max_warp_instructions
+    kTooLong  ///< past LaunchConfig::max_warp_instructions
   };
   Kind kind = Kind::kIllegalAddress;
   std::string message;  ///< kernel, block, thread, address, nearest allocation, source line
@@ -60,8 +60,8 @@ struct LaunchConfig {
   std::size_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters;  ///< kernel->parameter_bytes of them
   GlobalMemory* memory = nullptr;
-  unsigned threads = 0;                   ///< host threads to spread blocks over; 0 = all cores
-  unsigned sm_count = 132;                ///< of the profile: %nsmid
+  unsigned threads = 0;                     ///< host threads to spread blocks over; 0 = all cores
+  unsigned sm_count = 132;                  ///< of the profile: %nsmid
   std::uint64_t max_warp_instructions = 0;  ///< 0 for no limit
 };
 

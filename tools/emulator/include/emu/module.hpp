@@ -14,7 +14,8 @@
 
 namespace emu {
 
-/// PTX that can't be read or isn't supported; the message names kernel, PTX line and what was there.
+/// PTX that can't be read or isn't supported; the message names kernel, PTX line and what was
+/// there.
 class PtxError : public std::runtime_error {
  public:
   PtxError(int line, const std::string& message)
@@ -55,10 +56,10 @@ struct Kernel {
   std::vector<Parameter> parameters;
   std::size_t parameter_bytes = 0;
   std::size_t static_shared_bytes = 0;
-  std::size_t local_bytes = 0;    ///< a thread
-  unsigned registers = 0;         ///< virtual 32-bit registers; no count of the assembler's
-  unsigned max_threads = 1024;    ///< .maxntid, else 1024
-  int line = 0;                   ///< in the PTX text
+  std::size_t local_bytes = 0;       ///< a thread
+  unsigned registers = 0;            ///< virtual 32-bit registers; no count of the assembler's
+  unsigned max_threads = 1024;       ///< .maxntid, else 1024
+  int line = 0;                      ///< in the PTX text
   std::shared_ptr<const Code> code;  ///< null for a kernel that uses something unsupported…
   std::string unsupported;           ///< …and then this says what, and where
 };
