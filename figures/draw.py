@@ -118,7 +118,7 @@ def readme_files(root: Path, books: Books) -> dict[str, str]:
     text = (root / "README.md").read_text(encoding="utf-8")
     # Not whether a kernel has changed since: the README shows a recording, whatever came later.
     words = readme.filled(text, books, picture.alt, _recorded(picture.runs))
-    pictures = {f"figures/{name}": svg for name, svg in cover(books).items()}
+    pictures = {f"figures/{name}": svg for name, svg in drawings(COVER, picture).items()}
     return {**pictures, "README.md": words}
 
 
