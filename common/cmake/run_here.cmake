@@ -1,6 +1,6 @@
 # cmake -DPROGRAM=... -DOUTPUT=... -P run_here.cmake
 # Runs a chapter program with its defaults and keeps its console text. Where what it needs is not
-# there (exit status 77: no GPU) the text is one line that says so.
+# there (exit status 77: no GPU, and no embedded device) the text is one line that says so.
 execute_process(COMMAND "${PROGRAM}" OUTPUT_VARIABLE text ERROR_VARIABLE errors RESULT_VARIABLE status)
 string(STRIP "${errors}" errors)
 if(status EQUAL 77)
