@@ -89,6 +89,9 @@ void Block::fill(const Code::SpecialSlot& slot) {
       case Special::kDynamicSmemSize:
         return static_cast<std::uint32_t>(config.dynamic_shared_bytes);
       case Special::kTotalSmemSize: return static_cast<std::uint32_t>(launch_.shared_bytes);
+      case Special::kGridWorkspaceHigh:
+        return static_cast<std::uint32_t>(config.grid_workspace >> 32);
+      case Special::kGridWorkspaceLow: return static_cast<std::uint32_t>(config.grid_workspace);
       case Special::kOne: return 1;
       case Special::kGridId:
       case Special::kZero: return 0;
@@ -128,6 +131,7 @@ void Block::start(std::uint64_t index) {
   std::ranges::fill(local_, std::byte{0});
   barriers_.fill({});
   live_ = threads_;
+  running_ = warps_.size();
   for (Warp& warp : warps_) {
     std::memset(&warp.lanes<std::byte>(0)[0], 0, code().zeroed_bytes);
     const std::uint32_t left = threads_ - warp.number() * kLanes;
@@ -136,26 +140,30 @@ void Block::start(std::uint64_t index) {
   }
 }
 
-void Block::run() {
-  for (std::size_t running = warps_.size(); running > 0;) {
-    bool progress = false;
-    for (Warp& warp : warps_) {
-      if (done_[warp.number()]) continue;
-      const std::uint64_t before = warp.instructions();
-      const Warp::Status status = warp.run();
-      progress |= warp.instructions() != before;
-      if (status == Warp::Status::kDone) {
-        done_[warp.number()] = 1;
-        --running;
-        progress = true;
-      } else if (status == Warp::Status::kYielded) {
-        progress = true;
-        count_turn();
-      }
+Block::Status Block::turn() {
+  bool progress = false, waits = true;
+  for (Warp& warp : warps_) {
+    if (done_[warp.number()]) continue;
+    const std::uint64_t before = warp.instructions();
+    const Warp::Status status = warp.run();
+    progress |= warp.instructions() != before;
+    if (status == Warp::Status::kDone) {
+      done_[warp.number()] = 1;
+      --running_;
+      progress = true;
+      waits = false;
+    } else if (status == Warp::Status::kYielded) {
+      progress = true;
+      waits &= warp.polled();
+      count_turn();
     }
-    if (!progress) deadlock();
   }
-  count_turn();
+  if (running_ == 0) {
+    count_turn();
+    return Status::kDone;
+  }
+  if (!progress) deadlock();
+  return waits ? Status::kWaits : Status::kRuns;
 }
 
 void Block::count_turn() {

@@ -40,8 +40,13 @@ class Block {
 
   /// Sets the block to its first instruction.
   void start(std::uint64_t index);
-  /// Runs it to its end. Throws Stop.
-  void run();
+  enum class Status {
+    kDone,
+    kRuns,
+    kWaits  ///< all it does looks like waiting for another block
+  };
+  /// Lets each warp run until it waits or has had its turn. Throws Stop.
+  Status turn();
 
   Counters counters;
   std::vector<std::string> warnings;  ///< the first few
@@ -93,6 +98,7 @@ class Block {
   std::vector<Segment> segments_;
   std::deque<Warp> warps_;
   std::vector<char> done_;
+  std::size_t running_ = 0;  ///< warps that aren't done
   std::array<Barrier, 16> barriers_;
   std::uint64_t reported_ = 0;
 };

@@ -98,6 +98,8 @@ enum class Special : std::uint8_t {
   kLanemaskGt,
   kDynamicSmemSize,
   kTotalSmemSize,
+  kGridWorkspaceHigh,
+  kGridWorkspaceLow,
   kZero,
   kOne
 };

@@ -45,6 +45,9 @@ constexpr std::array kSpecials = std::to_array<SpecialName>({
     {"%lanemask_gt", Special::kLanemaskGt, 32},
     {"%dynamic_smem_size", Special::kDynamicSmemSize, 32},
     {"%total_smem_size", Special::kTotalSmemSize, 32},
+    // The driver's own, of which cooperative groups read these two.
+    {"%envreg1", Special::kGridWorkspaceHigh, 32},
+    {"%envreg2", Special::kGridWorkspaceLow, 32},
     // A block that is in no cluster is a cluster of one.
     {"%cluster_ctarank", Special::kZero, 32},
     {"%cluster_nctarank", Special::kOne, 32},

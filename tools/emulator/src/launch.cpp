@@ -1,8 +1,11 @@
 #include "emu/launch.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "block.hpp"
 
@@ -25,6 +28,45 @@ Counters& Counters::operator+=(const Counters& other) {
   return *this;
 }
 
+namespace {
+
+/// One host thread's part of a launch. `blocks` are what it has made, to be used again; the first
+/// ones have begun and are not over.
+void run_blocks(LaunchState& state, std::uint64_t workers,
+                std::vector<std::unique_ptr<Block>>& blocks) {
+  const LaunchConfig& config = state.config;
+  const std::uint64_t all = config.grid.volume();
+  std::size_t running = 0;
+  // In order: a block may wait for one with a lower index, which has begun before it.
+  const auto begin_next = [&] {
+    const std::uint64_t index = state.next_block.fetch_add(1);
+    if (index >= all) return false;
+    if (running == blocks.size()) blocks.push_back(std::make_unique<Block>(state));
+    blocks[running++]->start(index);
+    return true;
+  };
+  const std::uint64_t share = (all + workers - 1) / workers;
+  const std::uint64_t most = config.cooperative ? share : config.resident_blocks / workers;
+  while (config.cooperative && running < share && begin_next()) {
+  }
+  while (running > 0 || begin_next()) {
+    bool waits = true;
+    for (std::size_t i = 0; i < running;) {
+      const Block::Status status = blocks[i]->turn();
+      waits &= status == Block::Status::kWaits;
+      if (status == Block::Status::kDone) {
+        std::swap(blocks[i], blocks[--running]);
+      } else {
+        ++i;
+      }
+    }
+    // What they wait for may be a block that hasn't begun, and would have on a device.
+    if (waits && (running >= most || !begin_next())) std::this_thread::yield();
+  }
+}
+
+}  // namespace
+
 LaunchResult launch(const LaunchConfig& config) {
   LaunchResult result;
   if (!config.kernel->code) {
@@ -36,27 +78,13 @@ LaunchResult launch(const LaunchConfig& config) {
   const std::uint64_t blocks = config.grid.volume();
 
   std::mutex mutex;
+  const std::uint64_t cores = config.threads ? config.threads : std::thread::hardware_concurrency();
+  const std::uint64_t count = std::clamp<std::uint64_t>(std::min(cores, blocks), 1, 256);
   const auto work = [&] {
     std::optional<Fault> fault;
-    Counters counters;
-    std::vector<std::string> warnings;
+    std::vector<std::unique_ptr<Block>> own;
     try {
-      Block block(state);
-      const auto keep = [&] {
-        counters = block.counters;
-        warnings = block.warnings;
-      };
-      try {
-        // In order: a block may wait for one with a lower index, which has begun before it.
-        for (std::uint64_t i; (i = state.next_block.fetch_add(1)) < blocks;) {
-          block.start(i);
-          block.run();
-        }
-      } catch (...) {
-        keep();
-        throw;
-      }
-      keep();
+      run_blocks(state, count, own);
     } catch (const Stop& stop) {
       fault = stop.fault;
     } catch (const std::bad_alloc&) {
@@ -65,16 +93,16 @@ LaunchResult launch(const LaunchConfig& config) {
                 "kernel " + config.kernel->name + ": the host has no memory left for its threads"};
     }
     const std::scoped_lock lock(mutex);
-    result.counters += counters;
-    for (std::string& w : warnings) {
-      if (result.warnings.size() < 4) result.warnings.push_back(std::move(w));
+    for (const std::unique_ptr<Block>& block : own) {
+      result.counters += block->counters;
+      for (std::string& w : block->warnings) {
+        if (result.warnings.size() < 4) result.warnings.push_back(std::move(w));
+      }
     }
     if (fault && !state.stopped.exchange(true)) result.fault = fault;  // the first to stop says why
     if (fault) state.next_block.store(blocks);
   };
 
-  const std::uint64_t cores = config.threads ? config.threads : std::thread::hardware_concurrency();
-  const std::uint64_t count = std::clamp<std::uint64_t>(std::min(cores, blocks), 1, 256);
   std::vector<std::jthread> others;
   for (std::uint64_t i = 1; i < count; ++i) others.emplace_back(work);
   work();

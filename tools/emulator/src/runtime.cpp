@@ -105,6 +105,7 @@ Runtime::Runtime() {
 
 void Runtime::start_memory() {
   const std::size_t sensible = std::min(kDefaultMemory, spare_bytes());
+  grid_workspace_ = 0;
   memory_.reset();  // first: both reserve the same addresses
   memory_ = std::make_unique<GlobalMemory>(
       std::min<std::size_t>(profile_->global_bytes, setting("EMU_MEMORY", sensible)));
@@ -216,10 +217,33 @@ int Runtime::dynamic_shared_limit(const Found& found) const {
          static_cast<int>(found.kernel->static_shared_bytes);
 }
 
-cudaError_t Runtime::launch_kernel(const void* stub, Dim3 grid, Dim3 block, void** arguments,
-                                   std::size_t dynamic_shared) {
+int Runtime::blocks_per_sm(const Found& found, std::uint64_t threads,
+                           std::size_t dynamic_shared) const {
+  if (threads == 0 || threads > found.kernel->max_threads) return 0;
+  const int limit = dynamic_shared_limit(found);
+  if (limit < 0 || dynamic_shared > static_cast<std::size_t>(limit)) return 0;
+  const Profile& p = *profile_;
+  const int warp = p.attribute(cudaDevAttrWarpSize);
+  const int warps = (static_cast<int>(threads) + warp - 1) / warp;
+  int most = std::min(p.attribute(cudaDevAttrMaxBlocksPerMultiprocessor),
+                      p.attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / warp / warps);
+  const std::size_t asked = found.kernel->static_shared_bytes + dynamic_shared;
+  const std::size_t taken =
+      (asked + p.shared_unit - 1) / p.shared_unit * p.shared_unit +
+      static_cast<std::size_t>(p.attribute(cudaDevAttrReservedSharedMemoryPerBlock));
+  if (taken > 0) {
+    const auto has =
+        static_cast<std::size_t>(p.attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+    most = std::min(most, static_cast<int>(has / taken));
+  }
+  return most;
+}
+
+cudaError_t Runtime::launch_kernel(const Request& request) {
+  const Dim3 grid = request.grid, block = request.block;
+  const std::size_t dynamic_shared = request.dynamic_shared;
   if (broken != cudaSuccess) return fault_told ? broken : cudaSuccess;
-  const Found found = find_kernel(stub);
+  const Found found = find_kernel(request.stub);
   if (found.status != cudaSuccess) return found.status;
   const Kernel& kernel = *found.kernel;
 
@@ -236,7 +260,11 @@ cudaError_t Runtime::launch_kernel(const void* stub, Dim3 grid, Dim3 block, void
   }
   const int limit = dynamic_shared_limit(found);
   if (limit < 0 || dynamic_shared > static_cast<std::size_t>(limit)) return cudaErrorInvalidValue;
-  if (!kernel.parameters.empty() && arguments == nullptr) return cudaErrorInvalidValue;
+  if (!kernel.parameters.empty() && request.arguments == nullptr) return cudaErrorInvalidValue;
+  const std::uint64_t resident =
+      static_cast<std::uint64_t>(blocks_per_sm(found, block.volume(), dynamic_shared)) *
+      static_cast<std::uint64_t>(profile_->attribute(cudaDevAttrMultiProcessorCount));
+  if (request.cooperative && grid.volume() > resident) return cudaErrorCooperativeLaunchTooLarge;
   if (!kernel.unsupported.empty()) {
     say("kernel " + kernel_name(kernel.name) + " can't run here: " + kernel.unsupported);
     return cudaErrorNotSupported;
@@ -246,7 +274,17 @@ cudaError_t Runtime::launch_kernel(const void* stub, Dim3 grid, Dim3 block, void
   std::vector<std::byte> parameters(kernel.parameter_bytes);
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const Parameter& p = kernel.parameters[i];
-    std::memcpy(parameters.data() + p.offset, arguments[i], p.size);
+    std::memcpy(parameters.data() + p.offset, request.arguments[i], p.size);
+  }
+  if (request.cooperative) {
+    constexpr std::size_t kWorkspaceBytes = 8;
+    if (grid_workspace_ == 0) {
+      const auto at =
+          memory_->allocate(kWorkspaceBytes, "the grid's barrier", Allocation::Kind::kVariable);
+      if (!at) return cudaErrorMemoryAllocation;
+      grid_workspace_ = *at;
+    }
+    std::memset(memory_->find(grid_workspace_, kWorkspaceBytes)->host, 0, kWorkspaceBytes);
   }
   const LaunchResult result = launch(
       {.module = found.function->binary->module.get(),
@@ -258,7 +296,10 @@ cudaError_t Runtime::launch_kernel(const void* stub, Dim3 grid, Dim3 block, void
        .memory = memory_.get(),
        .threads = threads_,
        .sm_count = static_cast<unsigned>(profile_->attribute(cudaDevAttrMultiProcessorCount)),
-       .max_warp_instructions = max_instructions_});
+       .max_warp_instructions = max_instructions_,
+       .resident_blocks = resident,
+       .cooperative = request.cooperative,
+       .grid_workspace = request.cooperative ? grid_workspace_ : 0});
   if (result.fault) {
     std::string why = result.fault->message;
     const std::size_t at = why.find(kernel.name);

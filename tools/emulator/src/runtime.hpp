@@ -89,8 +89,19 @@ class Runtime {
 
   /// Dynamic shared memory that a launch of the kernel may ask for.
   int dynamic_shared_limit(const Found& found) const;
-  cudaError_t launch_kernel(const void* stub, Dim3 grid, Dim3 block, void** arguments,
-                            std::size_t dynamic_shared);
+  /// Blocks of so many threads that an SM holds at a time: by blocks, warps and shared memory.
+  /// Registers are the assembler's and not known here.
+  int blocks_per_sm(const Found& found, std::uint64_t threads, std::size_t dynamic_shared) const;
+
+  /// What the host asks of a launch.
+  struct Request {
+    const void* stub = nullptr;
+    Dim3 grid, block;
+    void** arguments = nullptr;
+    std::size_t dynamic_shared = 0;
+    bool cooperative = false;
+  };
+  cudaError_t launch_kernel(const Request& request);
 
   /// Host memory that the device sees too, at one address on both sides; null when there is none.
   void* allocate_shared(std::size_t size, const std::string& what, Allocation::Kind kind);
@@ -112,6 +123,7 @@ class Runtime {
 
   std::optional<Profile> profile_;
   std::unique_ptr<GlobalMemory> memory_;
+  Address grid_workspace_ = 0;  ///< lent to cooperative launches, once there was one
   std::uintptr_t next_shared_ = 0;
   std::map<void*, std::size_t> shared_;  // mapped by allocate_shared
   unsigned threads_ = 0;

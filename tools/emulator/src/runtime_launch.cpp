@@ -25,11 +25,9 @@ emu::Dim3 extent(dim3 d) {
   return {d.x, d.y, d.z};
 }
 
-cudaError_t launch(const void* stub, dim3 grid, dim3 block, void** arguments, std::size_t shared) {
+cudaError_t launch(const Runtime::Request& request) {
   // A launch doesn't wait, so a fault that no call has told of yet isn't told by one either.
-  return api(Needs::kNothing, [&](Runtime& runtime) {
-    return runtime.launch_kernel(stub, extent(grid), extent(block), arguments, shared);
-  });
+  return api(Needs::kNothing, [&](Runtime& runtime) { return runtime.launch_kernel(request); });
 }
 
 cudaError_t refuse(const void* stub, const char* what) {
@@ -131,12 +129,12 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* stub) {
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                std::size_t shared, cudaStream_t) {
-  return launch(kernel, grid, block, arguments, shared);
+  return launch({kernel, extent(grid), extent(block), arguments, shared});
 }
 
 cudaError_t cudaLaunchKernel(const void* stub, dim3 grid, dim3 block, void** arguments,
                              std::size_t shared, cudaStream_t) {
-  return launch(stub, grid, block, arguments, shared);
+  return launch({stub, extent(grid), extent(block), arguments, shared});
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* stub,
@@ -144,22 +142,24 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* st
   if (config == nullptr) {
     return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
   }
+  Runtime::Request request{stub, extent(config->gridDim), extent(config->blockDim), arguments,
+                           config->dynamicSmemBytes};
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const cudaLaunchAttribute& a = config->attrs[i];
-    if (a.id == cudaLaunchAttributeCooperative && a.val.cooperative != 0) {
-      return refuse(stub, "a cooperative launch");
-    }
+    if (a.id == cudaLaunchAttributeCooperative) request.cooperative = a.val.cooperative != 0;
     if (a.id == cudaLaunchAttributeClusterDimension &&
         a.val.clusterDim.x * a.val.clusterDim.y * a.val.clusterDim.z > 1) {
       return refuse(stub, "a cluster of blocks");
     }
+    // The rest says when a launch begins, or where its memory is kept: here it begins when those
+    // before it are over.
   }
-  return launch(stub, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes);
+  return launch(request);
 }
 
-cudaError_t cudaLaunchCooperativeKernel(const void* stub, dim3, dim3, void**, std::size_t,
-                                        cudaStream_t) {
-  return refuse(stub, "a cooperative launch");
+cudaError_t cudaLaunchCooperativeKernel(const void* stub, dim3 grid, dim3 block, void** arguments,
+                                        std::size_t shared, cudaStream_t) {
+  return launch({stub, extent(grid), extent(block), arguments, shared, true});
 }
 
 cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* stub) {
@@ -239,26 +239,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
     if (blocks == nullptr || block_size <= 0) return cudaErrorInvalidValue;
     const Runtime::Found found = runtime.find_kernel(stub);
     if (found.status != cudaSuccess) return found.status;
-    *blocks = 0;
-    if (block_size > static_cast<int>(found.kernel->max_threads)) return cudaSuccess;
-    const int limit = runtime.dynamic_shared_limit(found);
-    if (limit < 0 || dynamic_shared > static_cast<std::size_t>(limit)) return cudaSuccess;
-    // By blocks, warps and shared memory; registers are the assembler's and not known here.
-    const emu::Profile& p = *runtime.profile();
-    const int warp = p.attribute(cudaDevAttrWarpSize);
-    const int warps = (block_size + warp - 1) / warp;
-    int most = std::min(p.attribute(cudaDevAttrMaxBlocksPerMultiprocessor),
-                        p.attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / warp / warps);
-    const std::size_t asked = found.kernel->static_shared_bytes + dynamic_shared;
-    const std::size_t taken =
-        (asked + p.shared_unit - 1) / p.shared_unit * p.shared_unit +
-        static_cast<std::size_t>(p.attribute(cudaDevAttrReservedSharedMemoryPerBlock));
-    if (taken > 0) {
-      const auto has =
-          static_cast<std::size_t>(p.attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
-      most = std::min(most, static_cast<int>(has / taken));
-    }
-    *blocks = most;
+    *blocks = runtime.blocks_per_sm(found, static_cast<std::uint64_t>(block_size), dynamic_shared);
     return cudaSuccess;
   });
 }

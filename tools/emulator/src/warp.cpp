@@ -9,6 +9,9 @@ namespace {
 
 constexpr int kTurn = 2048;          // backward jumps
 constexpr unsigned kPatience = 512;  // operations that look like waiting, in a row
+// What one of them takes of a turn, in backward jumps, where the other blocks of the grid share the
+// host's threads: waiting for them should cost little.
+constexpr int kPollCost = 64;
 
 }  // namespace
 
@@ -85,8 +88,14 @@ int Warp::new_entry(std::uint32_t pc, Mask expected, int parent) {
   return parent;  // can't be: masks shrink from parent to child. Then they meet further on.
 }
 
+void Warp::poll() {
+  ++polls_;
+  if (block_.launch().config.cooperative) turn_ -= kPollCost;
+}
+
 Warp::Status Warp::run() {
   turn_ = kTurn;
+  polled_ = false;
   while (turn_ > 0) {
     bool ran = false;
     for (unsigned i = 0; i < top_ && turn_ > 0; ++i) {
@@ -96,7 +105,10 @@ Warp::Status Warp::run() {
       }
     }
     if (!ran) return live_ == 0 ? Status::kDone : Status::kWaiting;
-    if (turn_ <= 0 && polls_ > kPatience) release_early();
+    if (turn_ <= 0 && polls_ > kPatience) {
+      polled_ = true;
+      release_early();
+    }
     // Each group has a turn of its own: one that spins mustn't starve the one it waits for.
     if (turn_ <= 0 && std::ranges::count(groups(), State::kReady, &Group::state) > 1) {
       for (unsigned i = 0; i < top_; ++i) {

@@ -47,13 +47,14 @@ class Warp {
   unsigned number() const { return number_; }
   Mask live() const { return live_; }
   std::uint64_t instructions() const { return instructions_; }
-  void poll() { ++polls_; }  ///< this operation may be one that waits for another thread
+  void poll();  ///< this operation may be one that waits for another thread
   [[noreturn]] void fault(Fault::Kind kind, const Op& op, unsigned lane, const std::string& what);
 
   /// Notes something whose result PTX leaves undefined.
   void warn(const Op& op, unsigned lane, const std::string& what);
 
   // For the block.
+  bool polled() const { return polled_; }  ///< its last turn looks like nothing but waiting
   /// Lets go of all that wait at a barrier; `result` is what bar.red tells them.
   void release(unsigned barrier, std::uint32_t result);
   std::string waits() const;  ///< who waits where, for a message
@@ -107,6 +108,7 @@ class Warp {
   Mask live_ = 0;
   int turn_ = 0;        ///< backward jumps left before others have their turn
   unsigned polls_ = 0;  ///< since lanes last met: many of them look like a wait
+  bool polled_ = false;
   std::uint64_t instructions_ = 0;
   std::array<Group, kLanes + 1> groups_;
   std::array<Entry, 2 * kLanes> entries_;

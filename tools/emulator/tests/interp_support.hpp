@@ -63,17 +63,22 @@ class Device {
 
   LaunchResult run(Dim3 grid, Dim3 block, std::size_t dynamic_shared = 0,
                    std::uint64_t limit = 10'000'000, unsigned threads = 2) {
-    EXPECT_EQ(kernel_->unsupported, "");
     LaunchConfig config;
-    config.module = module_.get();
-    config.kernel = kernel_;
     config.grid = grid;
     config.block = block;
     config.dynamic_shared_bytes = dynamic_shared;
-    config.parameters = bytes_;
-    config.memory = &memory_;
     config.threads = threads;
     config.max_warp_instructions = limit;
+    return run(config);
+  }
+
+  /// As `config` says; the kernel, its arguments and memory are put in.
+  LaunchResult run(LaunchConfig config) {
+    EXPECT_EQ(kernel_->unsupported, "");
+    config.module = module_.get();
+    config.kernel = kernel_;
+    config.parameters = bytes_;
+    config.memory = &memory_;
     arguments_ = 0;
     return launch(config);
   }

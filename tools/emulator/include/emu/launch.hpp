@@ -63,6 +63,14 @@ struct LaunchConfig {
   unsigned threads = 0;                     ///< host threads to spread blocks over; 0 = all cores
   unsigned sm_count = 132;                  ///< of the profile: %nsmid
   std::uint64_t max_warp_instructions = 0;  ///< 0 for no limit
+  /// Blocks that the device holds at a time: that many may wait for each other. 0: no more than
+  /// host threads.
+  std::uint64_t resident_blocks = 0;
+  /// A cooperative launch: all blocks begin before any ends, however many there are.
+  bool cooperative = false;
+  /// What the driver lends a cooperative launch for its grid-wide barrier: two words, of which the
+  /// second counts the blocks that have arrived (%envreg1 and 2 hold its address).
+  Address grid_workspace = 0;
 };
 
 struct LaunchResult {

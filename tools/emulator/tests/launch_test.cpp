@@ -1,0 +1,125 @@
+// How the blocks of a grid share the host's threads: those of a cooperative launch all begin before
+// any ends, and blocks that wait for others let them begin.
+#include <gmock/gmock.h>
+
+#include "interp_support.hpp"
+
+namespace emu::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// Each block stores its number, waits at a barrier of the whole grid that the kernel makes of a
+/// counter at `barrier`, and reads what the next block stored.
+std::string neighbours(const std::string& barrier) {
+  return module_text(R"(
+.global .align 4 .u32 counter = 0;
+.visible .entry k(.param .u64 in, .param .u64 out) {
+  .reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<12>;
+  ld.param.u64 %rd1, [in];
+  ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %nctaid.x;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.u64 %rd4, %rd1, %rd3;
+  st.volatile.global.u32 [%rd4], %r1;
+  membar.gl;
+  bar.sync 0;
+)" + barrier + R"(
+  mov.u32 %r3, %tid.x;
+  setp.ne.u32 %p1, %r3, 0;
+  @%p1 bra WAITED;
+  atom.global.add.u32 %r4, [%rd5], 1;
+WAIT:
+  ld.volatile.global.u32 %r4, [%rd5];
+  setp.lt.u32 %p2, %r4, %r2;
+  @%p2 bra WAIT;
+WAITED:
+  bar.sync 0;
+  add.u32 %r5, %r1, 1;
+  rem.u32 %r5, %r5, %r2;
+  mul.wide.u32 %rd6, %r5, 4;
+  add.u64 %rd7, %rd1, %rd6;
+  ld.volatile.global.u32 %r6, [%rd7];
+  add.u64 %rd8, %rd2, %rd3;
+  st.global.u32 [%rd8], %r6;
+  ret;
+})");
+}
+
+const std::string kLent = R"(
+  mov.b32 %r7, %envreg1;
+  mov.b32 %r8, %envreg2;
+  mov.b64 %rd5, {%r8, %r7};
+  setp.ne.u64 %p3, %rd5, 0;
+  @%p3 bra GOOD;
+  trap;
+GOOD:
+  add.u64 %rd5, %rd5, 4;)";
+const std::string kOwn = "mov.u64 %rd5, counter;";
+
+struct Ran {
+  LaunchResult result;
+  std::vector<std::uint32_t> out;
+};
+Ran run(const std::string& text, unsigned blocks, unsigned host_threads, LaunchConfig how) {
+  Device device(text);
+  const std::vector<std::uint32_t> nothing(blocks, 0xdead);
+  const Address in = device.buffer(nothing), out = device.buffer(nothing);
+  device.argument(in).argument(out);
+  how.grid = {blocks, 1, 1};
+  how.block = {40, 1, 1};
+  how.threads = host_threads;
+  if (how.cooperative) how.grid_workspace = device.buffer(std::vector<std::uint32_t>{8, 0});
+  Ran made{device.run(how), {}};
+  made.out = device.read<std::uint32_t>(out, blocks);
+  return made;
+}
+
+std::vector<std::uint32_t> next_block(unsigned blocks) {
+  std::vector<std::uint32_t> all(blocks);
+  for (unsigned i = 0; i < blocks; ++i) all[i] = (i + 1) % blocks;
+  return all;
+}
+
+TEST(Launch, AllBlocksOfACooperativeLaunchAreThereAtOnce) {
+  for (const unsigned blocks : {1u, 2u, 3u, 31u, 150u}) {
+    for (const unsigned host_threads : {1u, 2u, 7u}) {
+      const Ran r = run(neighbours(kLent), blocks, host_threads,
+                        {.max_warp_instructions = 10'000'000, .cooperative = true});
+      ASSERT_FALSE(r.result.fault) << r.result.fault->message;
+      EXPECT_EQ(r.out, next_block(blocks)) << blocks << " on " << host_threads;
+    }
+  }
+}
+
+TEST(Launch, AnOrdinaryLaunchIsLentNoBarrier) {
+  const Ran r = run(neighbours(kLent), 2, 1, {.max_warp_instructions = 10'000'000});
+  ASSERT_TRUE(r.result.fault);
+  EXPECT_THAT(r.result.fault->message, HasSubstr("trap"));
+}
+
+// What a device does with a barrier that a program makes itself: works where all blocks fit.
+TEST(Launch, BlocksThatWaitLetOthersBeginAsFarAsTheyFit) {
+  for (const unsigned host_threads : {1u, 2u}) {
+    const Ran fits = run(neighbours(kOwn), 24, host_threads,
+                         {.max_warp_instructions = 100'000'000, .resident_blocks = 24});
+    ASSERT_FALSE(fits.result.fault) << fits.result.fault->message;
+    EXPECT_EQ(fits.out, next_block(24));
+    const Ran not_all = run(neighbours(kOwn), 24, host_threads,
+                            {.max_warp_instructions = 1'000'000, .resident_blocks = 22});
+    ASSERT_TRUE(not_all.result.fault);
+    EXPECT_EQ(not_all.result.fault->kind, Fault::Kind::kTooLong);
+  }
+}
+
+TEST(Launch, AFaultInOneBlockEndsThoseThatWaitForIt) {
+  const Ran r = run(neighbours(kLent + "setp.eq.u32 %p3, %r1, 5; @%p3 st.global.u32 [0], %r1;"), 9,
+                    2, {.max_warp_instructions = 0, .cooperative = true});
+  ASSERT_TRUE(r.result.fault);
+  EXPECT_EQ(r.result.fault->kind, Fault::Kind::kIllegalAddress);
+  EXPECT_THAT(r.result.fault->message, HasSubstr("block (5, 0, 0)"));
+}
+
+}  // namespace
+}  // namespace emu::test
