@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 
 #include "code.hpp"
 #include "decode.hpp"
+#include "join.hpp"
 #include "syntax.hpp"
 
 namespace emu {
@@ -67,10 +69,8 @@ Kernel make_kernel(const Names& names, const Function& f, std::size_t& budget) {
   return k;
 }
 
-}  // namespace
-
-std::shared_ptr<Module> parse_ptx(std::string_view text, std::string origin) {
-  const Syntax syntax = parse_syntax(text);
+std::shared_ptr<Module> make_module(const Syntax& syntax, std::size_t text_bytes,
+                                    std::string origin) {
   auto module = std::make_shared<Module>();
   module->origin = std::move(origin);
   module->target = syntax.target;
@@ -84,8 +84,8 @@ std::shared_ptr<Module> parse_ptx(std::string_view text, std::string origin) {
   const auto add_variable = [&](const Declaration& d) {
     const Declaration*& known = names.variables[d.name];
     if (!known || known->external) known = &d;
-    if (d.external || (d.space != ".global" && d.space != ".const")) return;
-    module->variables[std::string(d.name)] = make_variable(d, text.size());
+    if (d.external || known != &d || (d.space != ".global" && d.space != ".const")) return;
+    module->variables[std::string(d.name)] = make_variable(d, text_bytes);
   };
   for (const Declaration& d : syntax.variables) add_variable(d);
   for (const Function& f : syntax.functions) {
@@ -95,13 +95,31 @@ std::shared_ptr<Module> parse_ptx(std::string_view text, std::string origin) {
   }
 
   // Every kernel holds the functions it calls: bounded, so that a hostile text can't grow.
-  std::size_t budget = 200'000 + 4 * text.size();
+  std::size_t budget = 200'000 + 4 * text_bytes;
   for (const Function& f : syntax.functions) {
-    if (f.is_kernel && f.has_body) {
+    // A template's instance may be in several of the modules that were joined.
+    if (f.is_kernel && f.has_body && names.functions[f.name] == &f) {
       module->kernels[std::string(f.name)] = make_kernel(names, f, budget);
     }
   }
   return module;
+}
+
+}  // namespace
+
+std::shared_ptr<Module> parse_ptx(std::string_view text, std::string origin) {
+  return make_module(parse_syntax(text), text.size(), std::move(origin));
+}
+
+std::shared_ptr<Module> parse_ptx(const std::vector<std::string>& texts, std::string origin) {
+  std::vector<Syntax> modules;
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) {
+    modules.push_back(parse_syntax(text));
+    bytes += text.size();
+  }
+  std::deque<std::string> names;
+  return make_module(join_modules(std::move(modules), names), bytes, std::move(origin));
 }
 
 void link_module(Module& module) {

@@ -98,18 +98,21 @@ class Parser {
     if (accept(".file")) return file();
     if (accept(".section")) return section();
     if (accept(".pragma") || accept(".alias")) return skip_statement();
-    bool external = false;
+    bool external = false, shared = false;
     while (true) {
       if (accept(".extern")) {
         external = true;
       } else if (!accept(".visible") && !accept(".weak") && !accept(".common")) {
         break;
       }
+      shared = true;
     }
-    if (accept(".entry")) return function(true);
-    if (accept(".func")) return function(false);
+    if (accept(".entry")) return function(true, shared);
+    if (accept(".func")) return function(false, shared);
     if (now_.is(".global") || now_.is(".const") || now_.is(".shared") || now_.is(".local")) {
+      const std::size_t first = out_.variables.size();
       declarations(out_.variables, external, 0);
+      for (std::size_t i = first; i < out_.variables.size(); ++i) out_.variables[i].shared = shared;
       return;
     }
     if (accept(';')) return;
@@ -266,9 +269,10 @@ class Parser {
     expect(')');
   }
 
-  void function(bool is_kernel) {
+  void function(bool is_kernel, bool shared) {
     Function f;
     f.is_kernel = is_kernel;
+    f.shared = shared;
     f.line = now_.line;
     if (!is_kernel) parameters(f.results);
     f.name = word("a function's name");

@@ -119,13 +119,26 @@ cudaError_t Runtime::load(FatBinary& binary) {
     return status;
   };
   try {
-    const auto* bytes = static_cast<const std::byte*>(binary.container);
-    if (bytes == nullptr) return refuse(cudaErrorInvalidKernelImage, "a fat binary is missing");
-    const std::span<const std::byte, 16> header(bytes, 16);
-    const auto entries = read_fatbin({bytes, fatbin_size(header)});
+    if (binary.containers.empty()) {
+      return refuse(cudaErrorInvalidKernelImage, "a fat binary is missing");
+    }
     const int architecture = profile_->architecture();
-    const auto best = best_ptx(entries, architecture);
-    if (!best) {
+    std::vector<FatbinEntry> entries;
+    std::vector<std::string> texts;
+    int chosen = 0;
+    for (const void* container : binary.containers) {
+      const auto* bytes = static_cast<const std::byte*>(container);
+      const std::span<const std::byte, 16> header(bytes, 16);
+      const auto own = read_fatbin({bytes, fatbin_size(header)});
+      entries.insert(entries.end(), own.begin(), own.end());
+      // One of a library of machine code, as CUDA's own for kernels that launch kernels, may have
+      // none: what needs it is refused by its name.
+      const auto best = best_ptx(own, architecture);
+      if (!best) continue;
+      texts.push_back(ptx_text(*best));
+      chosen = std::max(chosen, best->architecture);
+    }
+    if (texts.empty()) {
       return refuse(cudaErrorNoKernelImageForDevice,
                     "the program has " + contents(entries) + ", and this device (" +
                         std::string(profile_->key) + ") runs PTX for " +
@@ -133,7 +146,8 @@ cudaError_t Runtime::load(FatBinary& binary) {
                         "compute_" + std::to_string(architecture) + ",code=compute_" +
                         std::to_string(architecture) + " as well");
     }
-    auto module = parse_ptx(ptx_text(*best), "compute_" + std::to_string(best->architecture));
+    const std::string origin = "compute_" + std::to_string(chosen);
+    auto module = texts.size() == 1 ? parse_ptx(texts.front(), origin) : parse_ptx(texts, origin);
     for (auto& [name, variable] : module->variables) {
       const auto at = binary.managed.find(name);
       if (at != binary.managed.end()) {

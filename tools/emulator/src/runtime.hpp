@@ -25,7 +25,9 @@ namespace emu {
 
 /// One registered fat binary; its PTX is read when something in it is first used.
 struct FatBinary {
-  const void* container = nullptr;
+  /// Its container. Where translation units were compiled apart (nvcc -rdc=true), one each: the
+  /// linked one holds no PTX.
+  std::vector<const void*> containers;
   std::shared_ptr<Module> module;
   cudaError_t status = cudaSuccess;  ///< why it can't be loaded, once that was tried
   std::map<std::string, void**, std::less<>>

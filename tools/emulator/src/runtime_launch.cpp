@@ -12,6 +12,7 @@ using emu::Needs;
 using emu::Runtime;
 
 constexpr std::uint32_t kWrapperMagic = 0x466243b1;
+constexpr std::uint32_t kLinked = 2;  // the wrapper's version where units were compiled apart
 
 /// A kernel's configuration, between `<<<…>>>` and the stub that takes it up.
 struct Pushed {
@@ -48,10 +49,15 @@ void** __cudaRegisterFatBinary(void* wrapper) {
   struct Wrapper {
     std::uint32_t magic, version;
     const void* container;
+    const void* const* units;  // of version 2: what was linked, up to a null
   } seen{};
   std::memcpy(&seen, wrapper, sizeof seen);
   auto* binary = new emu::FatBinary;
-  if (seen.magic == kWrapperMagic) binary->container = seen.container;
+  if (seen.magic == kWrapperMagic && seen.version == kLinked) {
+    for (auto unit = seen.units; *unit != nullptr; ++unit) binary->containers.push_back(*unit);
+  } else if (seen.magic == kWrapperMagic && seen.container != nullptr) {
+    binary->containers.push_back(seen.container);
+  }
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
   runtime.binaries.insert(binary);

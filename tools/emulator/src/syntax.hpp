@@ -39,6 +39,7 @@ struct Declaration {
   std::uint64_t bytes = 0;
   bool unsized = false;  ///< `extern … name[]`
   bool external = false;
+  bool shared = false;  ///< other modules know its name (.visible, .extern, .weak, .common)
   int line = 0;
   int scope = 0;
   std::vector<Operand> values = {};  ///< the initialiser, flat
@@ -75,6 +76,7 @@ struct Function {
   std::string_view name = {};
   bool is_kernel = false;
   bool has_body = false;
+  bool shared = false;  ///< as of Declaration
   int line = 0;
   std::uint64_t max_threads = 0;  ///< 0: not said
   std::vector<Declaration> results = {};

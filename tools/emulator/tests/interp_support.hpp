@@ -23,8 +23,10 @@ inline std::string module_text(const std::string& body) {
 /// A device and one kernel on it. Buffers are named in the order that they are made.
 class Device {
  public:
-  explicit Device(const std::string& text, const std::string& kernel = "k") : memory_(1 << 28) {
-    module_ = parse_ptx(text, "test");
+  explicit Device(const std::string& text, const std::string& kernel = "k")
+      : Device(parse_ptx(text, "test"), kernel) {}
+  Device(std::shared_ptr<Module> module, const std::string& kernel)
+      : memory_(1 << 28), module_(std::move(module)) {
     for (auto& [name, v] : module_->variables) v.address = *memory_.allocate(v.size, name);
     link_module(*module_);
     for (auto& [name, v] : module_->variables) {

@@ -75,6 +75,9 @@ struct Module {
 /// unsupported instruction is kept, with `unsupported` set, so that the others can run.
 /// Any bytes whatever may come in: no crash, no hang, memory bounded by a multiple of the length.
 std::shared_ptr<Module> parse_ptx(std::string_view text, std::string origin);
+/// The same of texts that were compiled apart and belong together: one module, whose parts see each
+/// other's names as far as these are visible.
+std::shared_ptr<Module> parse_ptx(const std::vector<std::string>& texts, std::string origin);
 
 /// Called once the runtime has given every variable its address: resolves names in code and in
 /// initial values. Throws PtxError for a name that is nowhere.
