@@ -26,6 +26,25 @@ struct Add {
 struct AddFlushed {
   static float apply(float old, float b, float) { return canonical(flush(flush(old) + flush(b))); }
 };
+/// Floats of 16 bits, one or a pair: rounded to nearest, subnormals kept.
+template <bool Bfloat>
+struct AddHalves {
+  static std::uint16_t one(std::uint16_t old, std::uint16_t b) {
+    const auto value = [](std::uint16_t v) {
+      return Bfloat ? double{from_bfloat(v)} : from_half(v);
+    };
+    const double sum = fma_to_odd(value(old), 1, value(b));
+    return static_cast<std::uint16_t>(narrow(sum, Bfloat ? kBfloat : kHalf, Rounding::kNearest));
+  }
+  static std::uint16_t apply(std::uint16_t old, std::uint16_t b, std::uint16_t) {
+    return one(old, b);
+  }
+  static std::uint32_t apply(std::uint32_t old, std::uint32_t b, std::uint32_t) {
+    const auto upper = [](std::uint32_t v) { return static_cast<std::uint16_t>(v >> 16); };
+    const auto lower = [](std::uint32_t v) { return static_cast<std::uint16_t>(v); };
+    return std::uint32_t{one(upper(old), upper(b))} << 16 | one(lower(old), lower(b));
+  }
+};
 struct Min {
   template <class T>
   static T apply(T old, T b, T) {
@@ -141,6 +160,13 @@ Handler pick_atomic(Builder& b, Type t, Space space, bool noftz) {
   if (b.take("add")) {
     if (t == Type::kF32 && space == Space::kGlobal && !noftz) {
       return in_space<AddFlushed, float, Tells>(space);
+    }
+    if (is_half(t)) {
+      if (!noftz) b.unsupported("16-bit floats without .noftz");
+      if (t == Type::kF16) return in_space<AddHalves<false>, U16, Tells>(space);
+      if (t == Type::kBf16) return in_space<AddHalves<true>, U16, Tells>(space);
+      if (t == Type::kF16x2) return in_space<AddHalves<false>, U32, Tells>(space);
+      return in_space<AddHalves<true>, U32, Tells>(space);
     }
     return is_bits(t) ? nullptr : of_type<Add, Tells, U32, S32, U64, float, double>(t, space);
   }

@@ -112,9 +112,10 @@ struct Conversion {
   Rounding rounding;
   ToInteger to_integer;
   bool ftz, sat;
+  bool relu = false, finite = false;
   std::int64_t pack() const {
     return static_cast<int>(to) | static_cast<int>(from) << 8 | static_cast<int>(rounding) << 16 |
-           static_cast<int>(to_integer) << 20 | ftz << 24 | sat << 25;
+           static_cast<int>(to_integer) << 20 | ftz << 24 | sat << 25 | relu << 26 | finite << 27;
   }
   static Conversion unpack(std::int64_t b) {
     return {static_cast<Type>(b & 0xff),
@@ -122,7 +123,9 @@ struct Conversion {
             static_cast<Rounding>(b >> 16 & 15),
             static_cast<ToInteger>(b >> 20 & 15),
             (b >> 24 & 1) != 0,
-            (b >> 25 & 1) != 0};
+            (b >> 25 & 1) != 0,
+            (b >> 26 & 1) != 0,
+            (b >> 27 & 1) != 0};
   }
 };
 
@@ -169,6 +172,12 @@ std::uint64_t integer_bits(const Conversion& c, long double v) {
            : static_cast<std::uint64_t>(clamped);
 }
 
+/// What is negative becomes zero; a NaN stays one.
+std::uint32_t relu(std::uint32_t bits, const Format& format) {
+  const bool nan = std::isnan(widen(bits, format));
+  return !nan && bits >> (format.bits - 1) ? 0 : bits;
+}
+
 std::uint64_t convert_one(const Conversion& c, std::uint64_t bits) {
   long double v = value_of(c.from, bits);
   if (!is_float(c.to)) {
@@ -184,8 +193,12 @@ std::uint64_t convert_one(const Conversion& c, std::uint64_t bits) {
   if (c.to_integer != ToInteger::kNot) v = whole(v, c.to_integer);
   if (c.sat) v = saturated(v);
   switch (c.to) {
-    case Type::kF16: return to_half(v, c.rounding);
-    case Type::kBf16: return to_bfloat(v, c.rounding);
+    case Type::kF16:
+    case Type::kBf16: {
+      const Format& format = c.to == Type::kF16 ? kHalf : kBfloat;
+      const std::uint32_t narrowed = narrow(to_odd(v), format, c.rounding, c.finite);
+      return c.relu ? relu(narrowed, format) : narrowed;
+    }
     case Type::kF32: {
       const float f = to_float(v, c.rounding);
       return std::bit_cast<std::uint32_t>(c.ftz ? flush(f) : f);
@@ -220,8 +233,22 @@ struct Cast {
 template <class To, class From>
 constexpr Handler kCast = &map<Cast<To, From>, To, From>;
 
+struct WidenHalf {
+  static float apply(std::uint16_t v) { return canonical(static_cast<float>(from_half(v))); }
+};
+struct WidenBfloat {
+  static float apply(std::uint16_t v) { return canonical(from_bfloat(v)); }
+};
+struct NarrowToHalf {
+  static std::uint16_t apply(float v) {
+    return static_cast<std::uint16_t>(narrow(double{v}, kHalf, Rounding::kNearest));
+  }
+};
+
 Handler quick(const Conversion& c, unsigned from, unsigned to) {
-  if (c.sat || c.ftz || from != width(c.from) / 8 || to != width(c.to) / 8) return nullptr;
+  if (c.sat || c.ftz || c.relu || c.finite || c.to_integer != ToInteger::kNot ||
+      from != width(c.from) / 8 || to != width(c.to) / 8)
+    return nullptr;
   const bool nearest = c.rounding == Rounding::kNearest;
   const auto from_integer = [&]<class To>(To) -> Handler {
     switch (c.from) {
@@ -241,7 +268,12 @@ Handler quick(const Conversion& c, unsigned from, unsigned to) {
     case Type::kS32: return from_integer(std::uint32_t{});
     case Type::kU64:
     case Type::kS64: return from_integer(std::uint64_t{});
-    case Type::kF32: return nearest && !is_float(c.from) ? from_integer(float{}) : nullptr;
+    case Type::kF32:
+      if (c.from == Type::kF16) return &map<WidenHalf, float, std::uint16_t>;
+      if (c.from == Type::kBf16) return &map<WidenBfloat, float, std::uint16_t>;
+      return nearest && !is_float(c.from) ? from_integer(float{}) : nullptr;
+    case Type::kF16:
+      return nearest && c.from == Type::kF32 ? &map<NarrowToHalf, std::uint16_t, float> : nullptr;
     case Type::kF64:
       if (c.from == Type::kF32) return nullptr;
       return nearest && !is_float(c.from) ? from_integer(double{}) : nullptr;
@@ -251,10 +283,129 @@ Handler quick(const Conversion& c, unsigned from, unsigned to) {
 
 bool convertible(Type t) {
   return t != Type::kPred && t != Type::kB8 && t != Type::kB16 && t != Type::kB32 &&
-         t != Type::kB64 && t != Type::kB128 && t != Type::kF16x2 && t != Type::kBf16x2;
+         t != Type::kB64 && t != Type::kB128 && !is_pair(t);
+}
+
+// --- cvt of pairs and of formats that have no type of their own -----------------------------
+
+/// What op.imm says: the formats by number, rounding, relu, finite.
+constexpr const Format* kFormats[] = {&kHalf, &kBfloat, &kTf32, &kE4m3, &kE5m2};
+struct Packing {
+  unsigned to, from;  // in kFormats
+  Rounding rounding;
+  bool away, relu, finite;
+  std::int64_t pack() const {
+    return to | from << 4 | static_cast<unsigned>(rounding) << 8 | away << 12 | relu << 13 |
+           finite << 14;
+  }
+  static Packing unpack(std::int64_t v) {
+    return {static_cast<unsigned>(v & 15),
+            static_cast<unsigned>(v >> 4 & 15),
+            static_cast<Rounding>(v >> 8 & 15),
+            (v >> 12 & 1) != 0,
+            (v >> 13 & 1) != 0,
+            (v >> 14 & 1) != 0};
+  }
+};
+
+std::uint32_t packed(double v, const Packing& p) {
+  const Format& format = *kFormats[p.to];
+  const std::uint32_t bits = narrow(v, format, p.rounding, p.finite);
+  return p.relu ? relu(bits, format) : bits;
+}
+
+/// Two floats to a pair: the first source is the upper half. Bits of an element: 16, or 8.
+template <class Pair>
+void pack_floats(Warp& warp, const Op& op, Mask mask) {
+  const Packing p = Packing::unpack(op.imm);
+  for_each_lane(mask, [&](unsigned i) {
+    const std::uint32_t upper = packed(double{warp.lanes<float>(op.a)[i]}, p);
+    const std::uint32_t lower = packed(double{warp.lanes<float>(op.b)[i]}, p);
+    warp.lanes<Pair>(op.d)[i] = static_cast<Pair>(upper << 4 * sizeof(Pair) | lower);
+  });
+}
+
+/// A pair of one format to a pair of another.
+template <class To, class From>
+void repack(Warp& warp, const Op& op, Mask mask) {
+  const Packing p = Packing::unpack(op.imm);
+  for_each_lane(mask, [&](unsigned i) {
+    const From in = warp.lanes<From>(op.a)[i];
+    const unsigned half = 4 * sizeof(From);
+    const auto one = [&](std::uint32_t bits) {
+      return packed(widen(bits & ((1u << half) - 1), *kFormats[p.from]), p);
+    };
+    warp.lanes<To>(op.d)[i] =
+        static_cast<To>(one(std::uint32_t{in} >> half) << 4 * sizeof(To) | one(in));
+  });
+}
+
+/// A float rounded to the 19 bits of TF32, the rest of the register zero.
+void to_tf32(Warp& warp, const Op& op, Mask mask) {
+  const Packing p = Packing::unpack(op.imm);
+  for_each_lane(mask, [&](unsigned i) {
+    const float v = warp.lanes<float>(op.a)[i];
+    std::uint32_t out = packed(double{v}, p) << 13;
+    if (p.away && std::isfinite(v)) {  // to nearest, the middle away from zero
+      const std::uint32_t bits = std::bit_cast<std::uint32_t>(v);
+      out = (bits + 0x1000u) & 0xffff'e000u;
+      if (p.finite && (out & 0x7fff'ffffu) >= 0x7f80'0000u) out -= 0x2000u;
+    }
+    warp.lanes<std::uint32_t>(op.d)[i] = out;
+  });
+}
+
+/// True when the instruction was one of these, and is built.
+bool build_packed_cvt(Builder& b) {
+  constexpr std::pair<std::string_view, unsigned> kNames[] = {
+      {"f16x2", 0}, {"bf16x2", 1}, {"tf32", 2}, {"e4m3x2", 3}, {"e5m2x2", 4}};
+  std::vector<unsigned> formats;
+  bool from_float = false;
+  for (const std::string_view modifier : b.in().modifiers) {
+    for (const auto& [name, number] : kNames) {
+      if (modifier == name) formats.push_back(number);
+    }
+    from_float |= modifier == "f32";
+  }
+  if (formats.empty()) return false;
+  for (const auto& [name, number] : kNames) {
+    for (const unsigned f : formats) {
+      if (f == number) b.take(name);
+    }
+  }
+  Packing p{};
+  p.to = formats[0];
+  p.from = formats.size() > 1 ? formats[1] : 0;
+  const bool eight = p.to >= 3;
+  p.away = b.take("rna");
+  p.rounding = b.take("rz") ? Rounding::kZero : Rounding::kNearest;
+  if (!b.take("rn") && p.rounding == Rounding::kNearest && !p.away) b.unsupported("no rounding");
+  p.relu = b.take("relu");
+  p.finite = b.take("satfinite");
+  if (p.away != (p.away && p.to == 2) || (eight && !p.finite)) b.unsupported("this form");
+  if (from_float) {
+    if (formats.size() != 1 || b.take_type() != Type::kF32) b.unsupported("these types");
+    if (p.to == 2) {
+      emit_plain(b, &to_tf32, 32, {Type::kF32}).imm = p.pack();
+    } else {
+      const Handler handler = eight ? &pack_floats<std::uint16_t> : &pack_floats<std::uint32_t>;
+      emit_plain(b, handler, eight ? 16 : 32, {Type::kF32, Type::kF32}).imm = p.pack();
+    }
+    return true;
+  }
+  if (formats.size() != 2) b.unsupported("these types");
+  if (eight && p.from <= 1) {
+    emit_plain(b, &repack<std::uint16_t, std::uint32_t>, 16, {Type::kB32}).imm = p.pack();
+  } else if (p.to == 0 && p.from >= 3) {
+    emit_plain(b, &repack<std::uint32_t, std::uint16_t>, 32, {Type::kB16}).imm = p.pack();
+  } else {
+    b.unsupported("these types");
+  }
+  return true;
 }
 
 void build_cvt(Builder& b) {
+  if (build_packed_cvt(b)) return;
   Conversion c{};
   c.rounding = b.take("rz")   ? Rounding::kZero
                : b.take("rm") ? Rounding::kDown
@@ -268,11 +419,16 @@ void build_cvt(Builder& b) {
                                  : ToInteger::kNot;
   c.ftz = b.take("ftz");
   c.sat = b.take("sat");
+  c.relu = b.take("relu");
+  c.finite = b.take("satfinite");
   c.to = b.take_type();
   c.from = b.take_type();
   b.finish();
   b.expect_operands(2, 2);
   if (!convertible(c.to) || !convertible(c.from)) b.unsupported("these types");
+  if ((c.relu || c.finite) && (!is_half(c.to) || c.from != Type::kF32)) {
+    b.unsupported("this form with these types");
+  }
   if (is_float(c.from) && !is_float(c.to) && c.to_integer == ToInteger::kNot) {
     b.unsupported("no rounding to an integer");
   }

@@ -73,41 +73,95 @@ double compute(Arithmetic what, Rounding mode, double a, double b, double c) {
   return compute_in_mode(what, mode, a, b, c);
 }
 
-float from_half(std::uint16_t bits) {
-  const unsigned exponent = bits >> 10 & 31, fraction = bits & 1023;
-  float size = 0;
-  if (exponent == 31) {
-    size =
-        fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
-  } else if (exponent == 0) {
-    size = std::ldexp(static_cast<float>(fraction), -24);
-  } else {
-    size = std::ldexp(static_cast<float>(1024 + fraction), static_cast<int>(exponent) - 25);
+std::uint32_t narrow(double value, const Format& format, Rounding mode, bool finite) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits >> 63) << (format.bits - 1);
+  const std::uint32_t magnitude_mask = (1u << (format.bits - 1)) - 1;
+  // The code past all numbers: infinity, or the only NaN.
+  const std::uint32_t past =
+      format.has_infinity ? magnitude_mask >> format.fraction << format.fraction : magnitude_mask;
+  const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
+  std::uint64_t fraction = bits & 0xf'ffff'ffff'ffffu;
+  if (exponent == 1024) {
+    if (fraction) return magnitude_mask;  // the canonical NaN
+    return sign | (finite ? past - 1 : past);
   }
-  return bits & 0x8000 ? -size : size;
+  if (exponent == -1023) {
+    if (fraction == 0) return sign;
+  } else {
+    fraction |= std::uint64_t{1} << 52;
+  }
+  const int real_exponent = exponent == -1023 ? -1022 : exponent;
+  const int below =
+      real_exponent < format.least_exponent ? format.least_exponent - real_exponent : 0;
+  const int shift = 52 - format.fraction + below;
+  std::uint64_t whole = 0, rest = fraction, half = 1;
+  if (shift < 63) {
+    half = std::uint64_t{1} << (shift - 1);
+    whole = fraction >> shift;
+    rest = fraction & (2 * half - 1);
+  } else {
+    half = ~std::uint64_t{0};  // far below the least number: less than half of it
+  }
+  const bool outwards = mode == (sign ? Rounding::kDown : Rounding::kUp);
+  if (mode == Rounding::kNearest ? rest > half || (rest == half && (whole & 1))
+                                 : outwards && rest != 0) {
+    ++whole;
+  }
+  // A carry out of the fraction raises the exponent, as it should.
+  std::uint64_t code = whole;
+  if (!below) {
+    const auto biased = static_cast<std::uint64_t>(real_exponent - format.least_exponent);
+    code += biased << format.fraction;
+  }
+  if (code >= past) code = finite || (mode != Rounding::kNearest && !outwards) ? past - 1 : past;
+  return sign | static_cast<std::uint32_t>(code);
 }
 
-std::uint16_t to_half(long double value, Rounding mode) {
-  if (std::isnan(value)) return 0x7fff;
-  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const long double v = std::fabs(round_to(value, 10, -14, 15, mode));
-  if (std::isinf(v)) return sign | 0x7c00;
-  if (v == 0) return sign;
-  int exponent = 0;
-  std::frexp(v, &exponent);
-  if (exponent - 1 < -14) return sign | static_cast<std::uint16_t>(std::ldexp(v, 24));
-  return static_cast<std::uint16_t>(sign | (exponent + 14) << 10 |
-                                    (static_cast<int>(std::ldexp(v, 11 - exponent)) & 1023));
+double widen(std::uint32_t bits, const Format& format) {
+  const std::uint32_t top = (1u << (format.bits - 1 - format.fraction)) - 1;
+  const std::uint32_t exponent = bits >> format.fraction & top;
+  const std::uint32_t fraction = bits & ((1u << format.fraction) - 1);
+  const std::uint64_t sign = static_cast<std::uint64_t>(bits >> (format.bits - 1) & 1) << 63;
+  const bool all_ones = fraction == (1u << format.fraction) - 1;
+  if (exponent == top && (format.has_infinity || all_ones)) {
+    const bool nan = !format.has_infinity || fraction != 0;
+    return std::bit_cast<double>(sign | (nan ? 0x7ff8'0000'0000'0000u : 0x7ff0'0000'0000'0000u));
+  }
+  const auto power = [](int e) {  // 2 to the e, e in the range of normal doubles
+    return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52);
+  };
+  const double size =
+      exponent == 0
+          ? fraction * power(format.least_exponent - format.fraction)
+          : ((1u << format.fraction) + fraction) *
+                power(format.least_exponent - format.fraction + static_cast<int>(exponent) - 1);
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(size) | sign);
 }
 
-float from_bfloat(std::uint16_t bits) {
-  return std::bit_cast<float>(std::uint32_t{bits} << 16);
+namespace {
+/// `near` is a neighbour of a value that it misses by `error`: the neighbour with an odd last bit.
+double odd_neighbour(double near, double error) {
+  auto bits = std::bit_cast<std::uint64_t>(near);
+  if (error == 0 || (bits & 1) || !std::isfinite(near)) return near;
+  bits += (error > 0) == (near > 0) ? 1 : std::uint64_t{0} - 1;
+  return std::bit_cast<double>(bits);
+}
+}  // namespace
+
+double to_odd(long double value) {
+  const auto near = static_cast<double>(value);
+  const long double error = value - static_cast<long double>(near);
+  return odd_neighbour(near, error > 0 ? 1 : error < 0 ? -1 : 0);
 }
 
-std::uint16_t to_bfloat(long double value, Rounding mode) {
-  if (std::isnan(value)) return 0x7fff;
-  const auto v = static_cast<float>(round_to(value, 7, -126, 127, mode));
-  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(v) >> 16);
+double fma_to_odd(double a, double b, double c) {
+  const double product = a * b;
+  const double sum = product + c;
+  if (!std::isfinite(sum)) return sum;
+  const double part = sum - product;  // Knuth's exact error of a sum
+  const double error = (product - (sum - part)) + (c - part);
+  return odd_neighbour(sum, error);
 }
 
 float to_float(long double value, Rounding mode) {

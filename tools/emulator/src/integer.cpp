@@ -690,6 +690,21 @@ void logic3(Builder& b) {
   op.imm = static_cast<std::int64_t>(b.operand(4).bits & 0xff);
 }
 
+template <class F>
+struct Relu {
+  static S32 apply(S32 a, S32 b) { return std::max(F::apply(a, b), S32{0}); }
+};
+template <class F>
+void extreme(Builder& b) {
+  if (b.take("relu")) {
+    const Type t = b.take_type();
+    if (t != Type::kS32) b.unsupported(".relu with this type");
+    emit_plain(b, &map<Relu<F>, S32, S32, S32>, 32, {t, t});
+  } else {
+    binary(b, any<Of<F>::template Binary>);
+  }
+}
+
 constexpr Row kRows[] = {
     {"mul", multiply},
     {"mul24", multiply24},
@@ -703,8 +718,8 @@ constexpr Row kRows[] = {
     {"rem", [](Builder& b) { binary(b, any<Of<Rem>::Binary>); }},
     {"neg", [](Builder& b) { unary(b, any_signed<Of<Neg>::Unary>); }},
     {"abs", [](Builder& b) { unary(b, any_signed<Of<Abs>::Unary>); }},
-    {"min", [](Builder& b) { binary(b, any<Of<Min>::Binary>); }},
-    {"max", [](Builder& b) { binary(b, any<Of<Max>::Binary>); }},
+    {"min", [](Builder& b) { extreme<Min>(b); }},
+    {"max", [](Builder& b) { extreme<Max>(b); }},
     {"and", [](Builder& b) { logic<Logic::kAnd>(b, any_bits<Of<And>::Binary>); }},
     {"or", [](Builder& b) { logic<Logic::kOr>(b, any_bits<Of<Or>::Binary>); }},
     {"xor", [](Builder& b) { logic<Logic::kXor>(b, any_bits<Of<Xor>::Binary>); }},

@@ -21,6 +21,8 @@ enum class Type {
   kS16,
   kS32,
   kS64,
+  kU16x2,
+  kS16x2,
   kF16,
   kF16x2,
   kBf16,
@@ -55,6 +57,13 @@ constexpr bool is_signed(Type type) {
 }
 constexpr bool is_float(Type type) {
   return type >= Type::kF16;
+}
+constexpr bool is_half(Type type) {  // of 16 bits, alone or in a pair
+  return type >= Type::kF16 && type <= Type::kBf16x2;
+}
+constexpr bool is_pair(Type type) {
+  return type == Type::kU16x2 || type == Type::kS16x2 || type == Type::kF16x2 ||
+         type == Type::kBf16x2;
 }
 
 /// "u32" or ".u32" to its type.
