@@ -132,6 +132,7 @@ void Block::start(std::uint64_t index) {
   barriers_.fill({});
   live_ = threads_;
   running_ = warps_.size();
+  if (launch_.config.apart) random_ = Random(*launch_.config.apart).of(index);
   for (Warp& warp : warps_) {
     std::memset(&warp.lanes<std::byte>(0)[0], 0, code().zeroed_bytes);
     const std::uint32_t left = threads_ - warp.number() * kLanes;
@@ -164,6 +165,24 @@ Block::Status Block::turn() {
   }
   if (!progress) deadlock();
   return waits ? Status::kWaits : Status::kRuns;
+}
+
+bool Block::turn_apart() {
+  const auto count = static_cast<unsigned>(warps_.size());
+  const unsigned first = random_->below(count);
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned number = (first + i) % count;
+    if (done_[number]) continue;
+    const Warp::Status status = warps_[number].run();
+    if (status == Warp::Status::kWaiting) continue;
+    count_turn();
+    if (status == Warp::Status::kDone) {
+      done_[number] = 1;
+      --running_;
+    }
+    return running_ > 0;
+  }
+  deadlock();
 }
 
 void Block::count_turn() {

@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "code.hpp"
 #include "emu/launch.hpp"
+#include "random.hpp"
 #include "warp.hpp"
 
 namespace emu {
@@ -47,6 +49,8 @@ class Block {
   };
   /// Lets each warp run until it waits or has had its turn. Throws Stop.
   Status turn();
+  /// In the schedule apart: lets some warp go on for a while. False once the block has ended.
+  bool turn_apart();
 
   Counters counters;
   std::vector<std::string> warnings;  ///< the first few
@@ -57,6 +61,7 @@ class Block {
   std::byte* shared() { return shared_.data(); }
   std::size_t shared_bytes() const { return launch_.shared_bytes; }
   const std::byte* parameters() const { return launch_.config.parameters.data(); }
+  Random* random() { return random_ ? &*random_ : nullptr; }  ///< null: lanes run together
   Segment& segment(std::uint32_t access) { return segments_[access]; }
   std::string name() const;                                     ///< "kernel k, block (1, 0, 0)"
   std::string thread_name(unsigned warp, unsigned lane) const;  ///< "thread (5, 0, 0)"
@@ -99,6 +104,7 @@ class Block {
   std::deque<Warp> warps_;
   std::vector<char> done_;
   std::size_t running_ = 0;  ///< warps that aren't done
+  std::optional<Random> random_;
   std::array<Barrier, 16> barriers_;
   std::uint64_t reported_ = 0;
 };

@@ -66,7 +66,6 @@ enum OpFlags : std::uint8_t {
   kGuarded = 1,        ///< has a guard
   kNarrowAddress = 2,  ///< address register of 32 bits
   kMergeable = 4,      ///< a shared load that the assembler may merge with a neighbour
-  kNoData = 16,        ///< of kTogether: lanes meet and pass nothing on
   kMerged = 64,        ///< a shared load counted as op.b bytes at op.c before its address; 0: not
   kPoll = 32,          ///< a load that may wait for another thread's store
   kBypass = 8,         ///< not counted as an instruction: made by the decoder

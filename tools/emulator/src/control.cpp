@@ -49,7 +49,6 @@ void build_barrier(Builder& b) {
     const Slot member = b.source(0, 32);
     Op& op = b.emit(&nothing);
     op.control = Control::kTogether;
-    op.flags |= kNoData;
     op.member = member;
     return;
   }

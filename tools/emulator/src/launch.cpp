@@ -65,6 +65,36 @@ void run_blocks(LaunchState& state, std::uint64_t workers,
   }
 }
 
+/// The schedule apart, all of it on one host thread: some blocks at a time, each going on for a while
+/// by chance. They begin in order, but one that has begun may be far behind the others.
+void run_apart(LaunchState& state, std::vector<std::unique_ptr<Block>>& blocks) {
+  constexpr std::size_t kAtATime = 8;
+  constexpr unsigned kStretch = 8, kPatience = 1u << 16;
+  const LaunchConfig& config = state.config;
+  const std::uint64_t all = config.grid.volume();
+  const std::uint64_t most =
+      config.cooperative ? all : std::max<std::uint64_t>(kAtATime, config.resident_blocks);
+  std::uint64_t least = config.cooperative ? all : kAtATime;
+  Random random(*config.apart);
+  std::size_t running = 0;
+  unsigned turns = 0;  // since a block last began
+  while (true) {
+    for (; running < least && state.next_block < all; turns = 0) {
+      if (running == blocks.size()) blocks.push_back(std::make_unique<Block>(state));
+      blocks[running++]->start(state.next_block++);
+    }
+    if (running == 0) return;
+    auto& chosen = blocks[random.below(static_cast<unsigned>(running))];
+    for (unsigned left = random.stretch(kStretch); left > 0; --left, ++turns) {
+      if (chosen->turn_apart()) continue;
+      std::swap(chosen, blocks[--running]);
+      break;
+    }
+    // They may wait for a block that hasn't begun, and would have on a device.
+    if (turns > kPatience && least < most) ++least;
+  }
+}
+
 }  // namespace
 
 LaunchResult launch(const LaunchConfig& config) {
@@ -78,13 +108,18 @@ LaunchResult launch(const LaunchConfig& config) {
   const std::uint64_t blocks = config.grid.volume();
 
   std::mutex mutex;
-  const std::uint64_t cores = config.threads ? config.threads : std::thread::hardware_concurrency();
+  std::uint64_t cores = config.threads ? config.threads : std::thread::hardware_concurrency();
+  if (config.apart) cores = 1;
   const std::uint64_t count = std::clamp<std::uint64_t>(std::min(cores, blocks), 1, 256);
   const auto work = [&] {
     std::optional<Fault> fault;
     std::vector<std::unique_ptr<Block>> own;
     try {
-      run_blocks(state, count, own);
+      if (config.apart) {
+        run_apart(state, own);
+      } else {
+        run_blocks(state, count, own);
+      }
     } catch (const Stop& stop) {
       fault = stop.fault;
     } catch (const std::bad_alloc&) {

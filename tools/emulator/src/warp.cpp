@@ -1,6 +1,7 @@
 #include "warp.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "block.hpp"
 
@@ -12,6 +13,10 @@ constexpr unsigned kPatience = 512;  // operations that look like waiting, in a 
 // What one of them takes of a turn, in backward jumps, where the other blocks of the grid share the
 // host's threads: waiting for them should cost little.
 constexpr int kPollCost = 64;
+
+// The schedule apart: powers of two of what a group, and a warp, does at most in one go.
+constexpr unsigned kStretch = 8;
+constexpr unsigned kGroupsInARow = 6;
 
 }  // namespace
 
@@ -43,7 +48,7 @@ void Warp::start(Mask lanes) {
   top_ = 0;
   live_ = lanes;
   polls_ = 0;
-  if (lanes) new_group(lanes, 0, -1, State::kReady, {});
+  if (lanes) groups_[new_group(lanes, 0, -1, State::kReady, {})].met = true;
 }
 
 std::string Warp::place(const Op& op, unsigned lane) const {
@@ -69,6 +74,7 @@ unsigned Warp::new_group(Mask lanes, std::uint32_t pc, int entry, State state,
   g.pc = pc;
   g.entry = entry;
   g.state = state;
+  g.met = false;
   g.calls = calls;
   return i;
 }
@@ -94,13 +100,14 @@ void Warp::poll() {
 }
 
 Warp::Status Warp::run() {
+  if (Random* random = block_.random()) return run_apart(*random);
   turn_ = kTurn;
   polled_ = false;
   while (turn_ > 0) {
     bool ran = false;
     for (unsigned i = 0; i < top_ && turn_ > 0; ++i) {
       if (groups_[i].state == State::kReady) {
-        run_group(i);
+        run_group<false>(i);
         ran = true;
       }
     }
@@ -114,7 +121,7 @@ Warp::Status Warp::run() {
       for (unsigned i = 0; i < top_; ++i) {
         if (groups_[i].state != State::kReady) continue;
         turn_ = kTurn;
-        run_group(i);
+        run_group<false>(i);
       }
       turn_ = 0;
     }
@@ -122,6 +129,42 @@ Warp::Status Warp::run() {
   return live_ == 0 ? Status::kDone : Status::kYielded;
 }
 
+/// Lets groups go on that can, each for a stretch, in an order by chance.
+Warp::Status Warp::run_apart(Random& random) {
+  bool ran = false;
+  for (unsigned row = random.stretch(kGroupsInARow); row > 0; --row) {
+    std::array<unsigned, kLanes + 1> ready{};
+    unsigned count = 0;
+    for (unsigned i = 0; i < top_; ++i) {
+      if (groups_[i].state == State::kReady) ready[count++] = i;
+    }
+    if (count == 0 && live_ && !ran) return Status::kWaiting;
+    if (count == 0) break;
+    ran = true;
+    const unsigned chosen = ready[random.below(count)];
+    if (groups_[chosen].met) scatter(chosen, random);
+    turn_ = std::numeric_limits<int>::max();  // a turn is over with its stretch
+    budget_ = random.stretch(kStretch);
+    run_group<true>(chosen);
+  }
+  return live_ == 0 ? Status::kDone : Status::kYielded;
+}
+
+/// Lanes that met part again: into a few groups or many, or not at all.
+void Warp::scatter(unsigned index, Random& random) {
+  Group& group = groups_[index];
+  group.met = false;
+  const unsigned parts = 1u << random.below(6);
+  std::array<Mask, kLanes> lanes{};
+  for (Mask m = group.lanes; m; m &= m - 1) lanes[random.below(parts)] |= m & (~m + 1);
+  group.lanes = 0;
+  for (const Mask part : lanes) {
+    if (part && group.lanes) new_group(part, group.pc, group.entry, State::kReady, group.calls);
+    if (!group.lanes) group.lanes = part;
+  }
+}
+
+template <bool Stepped>
 void Warp::run_group(unsigned index) {
   Group& group = groups_[index];
   const Op* const ops = code_.ops.data();
@@ -151,6 +194,10 @@ void Warp::run_group(unsigned index) {
       }
       if (mask) op.run(*this, op, mask);
       ++pc;
+      if constexpr (Stepped) {
+        group.pc = pc;
+        if (--budget_ == 0) return;
+      }
       continue;
     }
     if (op.control == Control::kJoin) {
@@ -194,6 +241,9 @@ void Warp::run_group(unsigned index) {
     pc = group.pc;
     lanes = group.lanes;
     if (turn_ <= 0) return;
+    if constexpr (Stepped) {
+      if (group.met || --budget_ == 0) return;
+    }
   }
 }
 
@@ -217,7 +267,7 @@ bool Warp::branch(Group& group, const Op& op, Mask taken) {
 
 /// Splits `leaving` off to run at `to`; both parts meet at `meet`.
 bool Warp::part(Group& group, std::uint32_t meet, Mask leaving, std::uint32_t to) {
-  if (meet != kNowhere &&
+  if (meet != kNowhere && !block_.random() &&
       (group.entry < 0 || entries_[static_cast<std::size_t>(group.entry)].pc != meet)) {
     group.entry = new_entry(meet, group.lanes, group.entry);
   }
@@ -378,6 +428,7 @@ void Warp::release(unsigned barrier, std::uint32_t result) {
     }
     ++group.pc;
     group.state = State::kReady;
+    group.met = true;
   }
   if (top_ == 1) return;
   for (Group& group : groups()) {  // a barrier is a place to meet
@@ -392,6 +443,7 @@ bool Warp::merge_into(Group& group, Group& other) {
   if (group.pc != other.pc || group.entry != other.entry || group.calls != other.calls)
     return false;
   group.lanes |= other.lanes;
+  group.met |= other.met;
   other.state = State::kFree;
   return true;
 }
@@ -415,6 +467,7 @@ bool Warp::together(Group& group, const Op& op, Mask mask) {
     left &= ~same;
     if ((named & live_) == (same & named)) {
       op.run(*this, op, same);
+      group.met = true;
     } else {
       missing |= same;
     }
@@ -444,20 +497,27 @@ void Warp::complete_together() {
       const Op& op = code_.ops[first.pc];
       const auto lane = static_cast<unsigned>(std::countr_zero(first.lanes));
       const Mask named = lanes<std::uint32_t>(op.member)[lane] & live_;
-      // Lanes at this operation, or at any bar.warp.sync if it is one (no data pass there).
-      const bool anywhere = op.flags & kNoData;
+      // Lanes at this operation, wherever in the text: PTX asks for the same qualifiers (which make
+      // the handler) and the same mask, not for the same instruction.
       Mask here = 0;
+      std::array<const Op*, kLanes> places{};
+      bool several = false;
       for (const Group& g : groups()) {
         if (g.state != State::kTogether) continue;
         const Op& theirs = code_.ops[g.pc];
-        if (g.pc != first.pc && !(anywhere && theirs.run == op.run)) continue;
+        if (theirs.run != op.run) continue;
         for (Mask m = g.lanes; m; m &= m - 1) {
           const auto i = static_cast<unsigned>(std::countr_zero(m));
-          if ((lanes<std::uint32_t>(theirs.member)[i] & live_) == named) here |= Mask{1} << i;
+          if ((lanes<std::uint32_t>(theirs.member)[i] & live_) != named) continue;
+          here |= Mask{1} << i;
+          places[i] = &theirs;
+          several |= &theirs != &op;
         }
       }
       if (here != named) continue;
+      met_at_ = several ? places.data() : nullptr;
       op.run(*this, op, here);
+      met_at_ = nullptr;
       polls_ = 0;
       // Lanes that are done leave their groups; those with one place and history stay together.
       std::array<unsigned, kLanes + 1> freed{};
@@ -474,6 +534,7 @@ void Warp::complete_together() {
           g.lanes &= ~done;
           freed[count++] = new_group(done, g.pc + 1, g.entry, State::kReady, g.calls);
         }
+        groups_[freed[count - 1]].met = true;
         here &= ~done;
       }
       for (unsigned i = 0; i < count; ++i) {

@@ -3,7 +3,9 @@
 /// a group, and a group runs as one; in a warp that never parts there is one group.
 ///
 /// Lanes part at a branch, and meet again where every way out of the branch leads (its immediate
-/// post-dominator: the decoder puts a kJoin there), or at an operation that names them.
+/// post-dominator: the decoder puts a kJoin there), or at an operation that names them. In the
+/// schedule that runs lanes apart they meet at barriers and at operations that name them, and
+/// nowhere else, and part at once again.
 #pragma once
 #include <array>
 #include <bit>
@@ -16,6 +18,7 @@
 
 #include "code.hpp"
 #include "emu/launch.hpp"
+#include "random.hpp"
 
 namespace emu {
 
@@ -47,6 +50,10 @@ class Warp {
   unsigned number() const { return number_; }
   Mask live() const { return live_; }
   std::uint64_t instructions() const { return instructions_; }
+  /// The instruction by which a lane came to the operation that it runs together with others:
+  /// mostly the same for all, and `op` itself.
+  const Op& op_of(const Op& op, unsigned lane) const { return met_at_ ? *met_at_[lane] : op; }
+  bool met_at_one_place() const { return met_at_ == nullptr; }
   void poll();  ///< this operation may be one that waits for another thread
   [[noreturn]] void fault(Fault::Kind kind, const Op& op, unsigned lane, const std::string& what);
 
@@ -66,6 +73,7 @@ class Warp {
     std::uint32_t pc = 0;
     int entry = -1;  ///< where its lanes will meet others: index in entries_
     State state = State::kFree;
+    bool met = false;  ///< its lanes have just met: what the schedule apart waits for
     unsigned barrier = 0;
     std::vector<std::uint32_t> calls = {};  ///< return addresses
   };
@@ -81,7 +89,11 @@ class Warp {
   std::span<Group> groups() { return {groups_.data(), top_}; }
   std::span<const Group> groups() const { return {groups_.data(), top_}; }
   std::string place(const Op& op, unsigned lane) const;  ///< kernel, block, thread and line
+  /// `Stepped`: for `budget_` instructions at most, and not past where lanes meet.
+  template <bool Stepped>
   void run_group(unsigned index);
+  Status run_apart(Random& random);
+  void scatter(unsigned index, Random& random);
   /// Each of these returns true when the group can go on at group.pc.
   bool branch(Group& group, const Op& op, Mask taken);
   bool part(Group& group, std::uint32_t meet, Mask leaving, std::uint32_t to);
@@ -107,7 +119,9 @@ class Warp {
   std::size_t local_stride_;
   Mask live_ = 0;
   int turn_ = 0;        ///< backward jumps left before others have their turn
-  unsigned polls_ = 0;  ///< since lanes last met: many of them look like a wait
+  std::uint64_t budget_ = 0;
+  const Op* const* met_at_ = nullptr;  ///< of each lane, while those at several places run together
+  unsigned polls_ = 0;                 ///< since lanes last met: many of them look like a wait
   bool polled_ = false;
   std::uint64_t instructions_ = 0;
   std::array<Group, kLanes + 1> groups_;

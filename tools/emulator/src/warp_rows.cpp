@@ -15,18 +15,65 @@ Op& emit_together(Builder& b, Handler handler, Slot member) {
   return op;
 }
 
+// Lanes may come to one operation by several instructions, in parts of the text where they run
+// apart: then each lane has the registers that its own instruction names.
+
+template <class T>
+using Values = std::array<T, kLanes>;
+
+/// The lanes' values of a source: mostly one register; `room` is for those of several.
+template <class T>
+const T* gather(Warp& warp, const Op& op, Mask mask, Slot Op::*which, Values<T>& room) {
+  if (warp.met_at_one_place()) [[likely]] return warp.lanes<T>(op.*which);
+  room.fill(0);
+  for_each_lane(mask, [&](unsigned i) { room[i] = warp.lanes<T>(warp.op_of(op, i).*which)[i]; });
+  return room.data();
+}
+
+/// Which lanes of the mask have the predicate op.a, negated where op.imm says so.
+Mask gather_predicate(Warp& warp, const Op& op, Mask mask) {
+  if (warp.met_at_one_place()) [[likely]] {
+    return (warp.predicate(op.a) ^ static_cast<Mask>(op.imm)) & mask;
+  }
+  Mask yes = 0;
+  for_each_lane(mask, [&](unsigned i) {
+    const Op& own = warp.op_of(op, i);
+    yes |= (warp.predicate(own.a) ^ static_cast<Mask>(own.imm)) & kBit[i];
+  });
+  return yes;
+}
+
+/// f(the instruction, its lanes) for each instruction by which lanes of the mask came.
+template <class F>
+void for_each_place(Warp& warp, const Op& op, Mask mask, F f) {
+  if (warp.met_at_one_place()) [[likely]] return f(op, mask);
+  for_each_lane(mask, [&](unsigned i) { f(warp.op_of(op, i), kBit[i]); });
+}
+
+/// Gives lanes their results in op.d.
+template <class F>
+void give(Warp& warp, const Op& op, Mask mask, F value) {
+  for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
+    auto* d = warp.lanes<std::uint32_t>(own.d);
+    for_each_lane(lanes, [&](unsigned i) { d[i] = value(i); });
+  });
+}
+
+void give_predicate(Warp& warp, Slot slot, Mask lanes, Mask yes) {
+  Mask& p = warp.predicate(slot);
+  p = (p & ~lanes) | (yes & lanes);
+}
+
 // --- shfl.sync ------------------------------------------------------------------------------
 
 enum class Shuffle { kUp, kDown, kButterfly, kIndex };
 
 template <Shuffle Mode>
 void shfl(Warp& warp, const Op& op, Mask mask) {
-  std::array<std::uint32_t, kLanes> source;
-  auto* d = warp.lanes<std::uint32_t>(op.d);
-  const auto* a = warp.lanes<std::uint32_t>(op.a);
-  const auto* b = warp.lanes<std::uint32_t>(op.b);
-  const auto* c = warp.lanes<std::uint32_t>(op.c);
-  for (unsigned i = 0; i < kLanes; ++i) source[i] = a[i];  // d may be a
+  Values<std::uint32_t> room_a, room_b, room_c, result;
+  const auto* a = gather(warp, op, mask, &Op::a, room_a);
+  const auto* b = gather(warp, op, mask, &Op::b, room_b);
+  const auto* c = gather(warp, op, mask, &Op::c, room_c);
   Mask in_range = 0;
   for_each_lane(mask, [&](unsigned lane) {
     const unsigned segment = c[lane] >> 8 & 31, clamp = c[lane] & 31, by = b[lane] & 31;
@@ -47,16 +94,16 @@ void shfl(Warp& warp, const Op& op, Mask mask) {
     const auto j = static_cast<unsigned>(from);
     if (ok) in_range |= kBit[lane];
     if (!(mask >> j & 1)) {
-      warp.warn(op, lane,
+      warp.warn(warp.op_of(op, lane), lane,
                 "shfl.sync reads lane " + std::to_string(j) +
                     ", which the mask leaves out or which has exited");
     }
-    d[lane] = source[j];
+    result[lane] = a[j];
   });
-  if (op.count) {
-    Mask& p = warp.predicate(warp.code().lists[op.list]);
-    p = (p & ~mask) | in_range;
-  }
+  give(warp, op, mask, [&](unsigned i) { return result[i]; });
+  for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
+    if (own.count) give_predicate(warp, warp.code().lists[own.list], lanes, in_range);
+  });
 }
 
 void build_shfl(Builder& b) {
@@ -89,15 +136,16 @@ enum class Vote { kAll, kAny, kUni, kBallot };
 
 template <Vote Kind>
 void vote(Warp& warp, const Op& op, Mask mask) {
-  const Mask yes = (warp.predicate(op.a) ^ static_cast<Mask>(op.imm)) & mask;
+  const Mask yes = gather_predicate(warp, op, mask);
   if constexpr (Kind == Vote::kBallot) {
-    for_each_lane(mask, [&](unsigned i) { warp.lanes<std::uint32_t>(op.d)[i] = yes; });
+    give(warp, op, mask, [&](unsigned) { return yes; });
   } else {
     const bool result = Kind == Vote::kAll   ? yes == mask
                         : Kind == Vote::kAny ? yes != 0
                                              : yes == mask || yes == 0;
-    Mask& d = warp.predicate(op.d);
-    d = result ? d | mask : d & ~mask;
+    for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
+      give_predicate(warp, own.d, lanes, result ? lanes : 0);
+    });
   }
 }
 
@@ -123,24 +171,25 @@ void build_vote(Builder& b) {
 
 template <class T>
 void match_any(Warp& warp, const Op& op, Mask mask) {
-  const T* a = warp.lanes<T>(op.a);
+  Values<T> room;
+  const T* a = gather(warp, op, mask, &Op::a, room);
   std::array<Mask, kLanes> out{};
   for_each_lane(mask, [&](unsigned i) {
     for_each_lane(mask, [&](unsigned j) { out[i] |= a[i] == a[j] ? kBit[j] : 0; });
   });
-  for_each_lane(mask, [&](unsigned i) { warp.lanes<std::uint32_t>(op.d)[i] = out[i]; });
+  give(warp, op, mask, [&](unsigned i) { return out[i]; });
 }
 template <class T>
 void match_all(Warp& warp, const Op& op, Mask mask) {
-  const T* a = warp.lanes<T>(op.a);
+  Values<T> room;
+  const T* a = gather(warp, op, mask, &Op::a, room);
   const T first = a[std::countr_zero(mask)];
   bool same = true;
   for_each_lane(mask, [&](unsigned i) { same &= a[i] == first; });
-  for_each_lane(mask, [&](unsigned i) { warp.lanes<std::uint32_t>(op.d)[i] = same ? mask : 0; });
-  if (op.count) {
-    Mask& p = warp.predicate(op.c);
-    p = same ? p | mask : p & ~mask;
-  }
+  give(warp, op, mask, [&](unsigned) { return same ? mask : 0; });
+  for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
+    if (own.count) give_predicate(warp, own.c, lanes, same ? lanes : 0);
+  });
 }
 
 void build_match(Builder& b) {
@@ -171,7 +220,8 @@ enum class Reduction { kAdd, kMin, kMax, kAnd, kOr, kXor };
 
 template <Reduction Kind, class T>
 void redux(Warp& warp, const Op& op, Mask mask) {
-  const T* a = warp.lanes<T>(op.a);
+  Values<T> room;
+  const T* a = gather(warp, op, mask, &Op::a, room);
   T out = a[std::countr_zero(mask)];
   for_each_lane(mask & (mask - 1), [&](unsigned i) {
     const T v = a[i];
@@ -184,7 +234,7 @@ void redux(Warp& warp, const Op& op, Mask mask) {
     if constexpr (Kind == Reduction::kOr) out = out | v;
     if constexpr (Kind == Reduction::kXor) out = out ^ v;
   });
-  for_each_lane(mask, [&](unsigned i) { warp.lanes<T>(op.d)[i] = out; });
+  give(warp, op, mask, [&](unsigned) { return static_cast<std::uint32_t>(out); });
 }
 
 void build_redux(Builder& b) {
@@ -226,9 +276,10 @@ void build_activemask(Builder& b) {
 
 void elect(Warp& warp, const Op& op, Mask mask) {
   const auto leader = static_cast<std::uint32_t>(std::countr_zero(mask));
-  for_each_lane(mask, [&](unsigned i) { warp.lanes<std::uint32_t>(op.d)[i] = leader; });
-  Mask& p = warp.predicate(op.c);
-  p = (p & ~mask) | kBit[leader];
+  give(warp, op, mask, [&](unsigned) { return leader; });
+  for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
+    give_predicate(warp, own.c, lanes, kBit[leader]);
+  });
 }
 void build_elect(Builder& b) {
   if (!b.take("sync")) b.unsupported("this form");

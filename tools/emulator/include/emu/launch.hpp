@@ -71,6 +71,9 @@ struct LaunchConfig {
   /// What the driver lends a cooperative launch for its grid-wide barrier: two words, of which the
   /// second counts the blocks that have arrived (%envreg1 and 2 hold its address).
   Address grid_workspace = 0;
+  /// Lanes, warps and blocks go on apart from each other, by chance from this seed; empty: lanes of
+  /// a warp run together where they can. Takes one host thread, so that a seed is one schedule.
+  std::optional<std::uint64_t> apart = {};
 };
 
 struct LaunchResult {
