@@ -65,8 +65,8 @@ void run_blocks(LaunchState& state, std::uint64_t workers,
   }
 }
 
-/// The schedule apart, all of it on one host thread: some blocks at a time, each going on for a while
-/// by chance. They begin in order, but one that has begun may be far behind the others.
+/// The schedule apart, all of it on one host thread: some blocks at a time, each going on for a
+/// while by chance. They begin in order, but one that has begun may be far behind the others.
 void run_apart(LaunchState& state, std::vector<std::unique_ptr<Block>>& blocks) {
   constexpr std::size_t kAtATime = 8;
   constexpr unsigned kStretch = 8, kPatience = 1u << 16;

@@ -144,10 +144,11 @@ std::string kernel_name(const std::string& mangled) {
   return name;
 }
 
-std::string csv_heading() {
+std::string csv_heading(bool apart) {
   std::vector<std::string> names = {
       "ID",     "Process ID", "Process Name", "Host Name", "Kernel Name", "Context",
       "Stream", "Block Size", "Grid Size",    "Device",    "CC"};
+  if (apart) names.emplace_back("Schedule");
   std::vector<std::string> units(names.size());
   for (const Metric& m : metrics()) {
     names.emplace_back(m.name);
@@ -169,6 +170,7 @@ std::string csv_row(const LaunchFacts& facts, const Counters& counters) {
       extent(facts.grid),
       "0",
       std::to_string(facts.major) + "." + std::to_string(facts.minor)};
+  if (facts.apart) cells.push_back("apart:" + std::to_string(*facts.apart));
   for (const Metric& m : metrics()) cells.push_back(std::to_string(counters.*m.value));
   return line(cells);
 }

@@ -12,6 +12,7 @@
 
 #include "emu/counters.h"
 #include "fatbin.hpp"
+#include "random.hpp"
 #include "report.hpp"
 
 namespace emu {
@@ -37,6 +38,27 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
   say(std::string(name) + "=" + text + " is no number: " + std::to_string(otherwise) +
       " is used instead");
   return otherwise;
+}
+
+/// What EMU_SCHEDULE says: the seed of apart:SEED, or none for `together`. False for nonsense,
+/// which must not pass for a check that was done.
+bool read_schedule(std::optional<std::uint64_t>& seed) {
+  const char* text = std::getenv("EMU_SCHEDULE");
+  const std::string_view wanted = text == nullptr ? "together" : text;
+  if (wanted == "together") return true;
+  constexpr std::string_view kApart = "apart:";
+  if (wanted.starts_with(kApart)) {
+    const char* end = wanted.data() + wanted.size();
+    std::uint64_t value = 0;
+    const auto [stop, error] = std::from_chars(wanted.data() + kApart.size(), end, value);
+    if (error == std::errc() && stop == end) {
+      seed = value;
+      return true;
+    }
+  }
+  say("EMU_SCHEDULE=" + std::string(wanted) +
+      ": there is no such schedule; there are together and apart:SEED, SEED being a number");
+  return false;
 }
 
 /// Half of what the host can spare.
@@ -100,6 +122,8 @@ Runtime::Runtime() {
   }
   threads_ = static_cast<unsigned>(std::min<std::uint64_t>(setting("EMU_THREADS", 0), 1024));
   max_instructions_ = setting("EMU_MAX_INSTRUCTIONS", kDefaultMaxInstructions);
+  if (!read_schedule(apart_)) profile_.reset();
+  if (!profile_) return;
   start_memory();
 }
 
@@ -300,6 +324,14 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     }
     std::memset(memory_->find(grid_workspace_, kWorkspaceBytes)->host, 0, kWorkspaceBytes);
   }
+  std::optional<std::uint64_t> apart;
+  if (apart_) {
+    if (launched_ == 0) {
+      say("lanes, warps and blocks run apart (apart:" + std::to_string(*apart_) +
+          "): what is counted is this schedule's, not hardware's");
+    }
+    apart = Random(*apart_).of(launched_++).next();
+  }
   const LaunchResult result = launch(
       {.module = found.function->binary->module.get(),
        .kernel = &kernel,
@@ -311,6 +343,7 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
        .threads = threads_,
        .sm_count = static_cast<unsigned>(profile_->attribute(cudaDevAttrMultiProcessorCount)),
        .max_warp_instructions = max_instructions_,
+       .apart = apart,
        .resident_blocks = resident,
        .cooperative = request.cooperative,
        .grid_workspace = request.cooperative ? grid_workspace_ : 0});
@@ -340,14 +373,15 @@ void Runtime::report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters
       unsetenv("EMU_CSV");
       return;
     }
-    std::fputs(csv_heading().c_str(), csv_);
+    std::fputs(csv_heading(apart_.has_value()).c_str(), csv_);
   }
   const LaunchFacts facts{.id = csv_rows_++,
                           .kernel = kernel.name,
                           .grid = grid,
                           .block = block,
                           .major = profile_->attribute(cudaDevAttrComputeCapabilityMajor),
-                          .minor = profile_->attribute(cudaDevAttrComputeCapabilityMinor)};
+                          .minor = profile_->attribute(cudaDevAttrComputeCapabilityMinor),
+                          .apart = apart_};
   std::fputs(csv_row(facts, counters).c_str(), csv_);
   std::fflush(csv_);  // what was counted is kept, however the program ends
 }

@@ -130,6 +130,8 @@ class Runtime {
   std::map<void*, std::size_t> shared_;  // mapped by allocate_shared
   unsigned threads_ = 0;
   std::uint64_t max_instructions_ = 0;
+  std::optional<std::uint64_t> apart_;  // the seed of EMU_SCHEDULE=apart:SEED
+  std::uint64_t launched_ = 0;          // launches of this process: each has a schedule of its own
   std::FILE* csv_ = nullptr;
   std::uint64_t csv_rows_ = 0;
 };

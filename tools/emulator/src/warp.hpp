@@ -118,7 +118,7 @@ class Warp {
   std::byte* local_;
   std::size_t local_stride_;
   Mask live_ = 0;
-  int turn_ = 0;        ///< backward jumps left before others have their turn
+  int turn_ = 0;  ///< backward jumps left before others have their turn
   std::uint64_t budget_ = 0;
   const Op* const* met_at_ = nullptr;  ///< of each lane, while those at several places run together
   unsigned polls_ = 0;                 ///< since lanes last met: many of them look like a wait

@@ -24,7 +24,8 @@ using Values = std::array<T, kLanes>;
 /// The lanes' values of a source: mostly one register; `room` is for those of several.
 template <class T>
 const T* gather(Warp& warp, const Op& op, Mask mask, Slot Op::*which, Values<T>& room) {
-  if (warp.met_at_one_place()) [[likely]] return warp.lanes<T>(op.*which);
+  if (warp.met_at_one_place()) [[likely]]
+    return warp.lanes<T>(op.*which);
   room.fill(0);
   for_each_lane(mask, [&](unsigned i) { room[i] = warp.lanes<T>(warp.op_of(op, i).*which)[i]; });
   return room.data();
@@ -46,7 +47,8 @@ Mask gather_predicate(Warp& warp, const Op& op, Mask mask) {
 /// f(the instruction, its lanes) for each instruction by which lanes of the mask came.
 template <class F>
 void for_each_place(Warp& warp, const Op& op, Mask mask, F f) {
-  if (warp.met_at_one_place()) [[likely]] return f(op, mask);
+  if (warp.met_at_one_place()) [[likely]]
+    return f(op, mask);
   for_each_lane(mask, [&](unsigned i) { f(warp.op_of(op, i), kBit[i]); });
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ class Device {
     }
     kernel_ = &module_->kernels.at(kernel);
   }
+
+  /// The seed of the schedule that runs lanes apart, for the launches to come.
+  void apart(std::optional<std::uint64_t> seed) { apart_ = seed; }
 
   const Kernel& kernel() const { return *kernel_; }
   const Module& module() const { return *module_; }
@@ -71,6 +75,7 @@ class Device {
     config.dynamic_shared_bytes = dynamic_shared;
     config.threads = threads;
     config.max_warp_instructions = limit;
+    config.apart = apart_;
     return run(config);
   }
 
@@ -91,6 +96,7 @@ class Device {
   const Kernel* kernel_ = nullptr;
   std::vector<std::byte> bytes_;
   std::size_t arguments_ = 0;
+  std::optional<std::uint64_t> apart_;
 };
 
 /// What a kernel with `body` leaves at out[thread], for one or more warps of lanes. Registers:

@@ -63,6 +63,9 @@ struct LaunchConfig {
   unsigned threads = 0;                     ///< host threads to spread blocks over; 0 = all cores
   unsigned sm_count = 132;                  ///< of the profile: %nsmid
   std::uint64_t max_warp_instructions = 0;  ///< 0 for no limit
+  /// Lanes, warps and blocks go on apart from each other, by chance from this seed; empty: lanes of
+  /// a warp run together where they can. Takes one host thread, so that a seed is one schedule.
+  std::optional<std::uint64_t> apart = {};
   /// Blocks that the device holds at a time: that many may wait for each other. 0: no more than
   /// host threads.
   std::uint64_t resident_blocks = 0;
@@ -71,9 +74,6 @@ struct LaunchConfig {
   /// What the driver lends a cooperative launch for its grid-wide barrier: two words, of which the
   /// second counts the blocks that have arrived (%envreg1 and 2 hold its address).
   Address grid_workspace = 0;
-  /// Lanes, warps and blocks go on apart from each other, by chance from this seed; empty: lanes of
-  /// a warp run together where they can. Takes one host thread, so that a seed is one schedule.
-  std::optional<std::uint64_t> apart = {};
 };
 
 struct LaunchResult {
