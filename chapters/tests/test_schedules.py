@@ -1,0 +1,95 @@
+"""Lanes that run apart: modern kernels are right in every schedule, the classic last warp is not.
+
+The embedded device runs the lanes of a warp together unless EMU_SCHEDULE=apart:SEED asks otherwise.
+Then they meet where PTX says so and nowhere else, as hardware since Volta may have it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTERS = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
+N = 8192
+# The last warp without __syncwarp, and the same steps with it.
+CLASSIC = {
+    ("chapter01_gmem", "gmem_classic"): "gmem_unrolled",
+    ("chapter02_smem", "smem_classic"): "smem_unrolled",
+    ("chapter05_unroll4", "last_warp_classic"): "last_warp_sync",
+    ("chapter05_unroll4", "unroll4_classic"): "last_warp_sync",
+}
+
+
+def run(
+    chapter: str, schedule: str, *arguments: str, n: int = N
+) -> subprocess.CompletedProcess[str]:
+    build = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
+    program = build / "chapters" / chapter / chapter
+    assert program.exists(), f"{program} is not built: tools/test builds it"
+    return subprocess.run(
+        [program, "--device", "embedded", "--once", "--n", str(n), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, "EMU_SCHEDULE": schedule},
+    )
+
+
+def assert_right(chapter: str, seed: int, *arguments: str, n: int = N) -> None:
+    done = run(chapter, f"apart:{seed}", *arguments, n=n)
+    assert done.returncode == 0, f"seed {seed}\n{done.stdout}{done.stderr}"
+    assert f"apart:{seed}" in done.stderr, "nothing ran apart"
+
+
+def wrong(chapter: str, variant: str, schedule: str) -> bool:
+    done = run(chapter, schedule, "--variant", variant, "--block", "256")
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    assert (done.returncode == 1) == ("WRONG RESULT" in done.stderr)
+    return done.returncode == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_modern_kernels_are_right_in_every_schedule(chapter: str, seed: int) -> None:
+    assert_right(chapter, seed)
+    assert_right(chapter, seed, "--block", "32", n=1000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", [1, 33, 64, 1024])
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_modern_kernels_are_right_in_many_schedules(chapter: str, block: int) -> None:
+    for seed in range(100, 125):
+        for n in (1, 33, 10_001):
+            assert_right(chapter, seed, "--block", str(block), n=n)
+
+
+@pytest.mark.parametrize(("chapter", "variant"), CLASSIC)
+def test_the_classic_last_warp_leans_on_lanes_in_step(chapter: str, variant: str) -> None:
+    assert not wrong(chapter, variant, "together")
+    assert any(wrong(chapter, variant, f"apart:{seed}") for seed in range(5))
+
+
+@pytest.mark.parametrize(("chapter", "variant"), CLASSIC)
+def test_syncwarp_is_all_that_it_lacked(chapter: str, variant: str) -> None:
+    seeds = range(60)
+    assert sum(wrong(chapter, variant, f"apart:{seed}") for seed in seeds) > 50
+    repaired = CLASSIC[chapter, variant]
+    assert not any(wrong(chapter, repaired, f"apart:{seed}") for seed in seeds)
+
+
+def test_a_seed_is_one_schedule() -> None:
+    def say(threads: str, seed: int) -> str:
+        os.environ["EMU_THREADS"] = threads
+        try:
+            arguments = ("--variant", "last_warp_classic", "--block", "256")
+            return run("chapter05_unroll4", f"apart:{seed}", *arguments).stderr
+        finally:
+            del os.environ["EMU_THREADS"]
+
+    assert say("1", 7) == say("2", 7) != say("1", 8)
