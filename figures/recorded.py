@@ -5,6 +5,10 @@ A *set* is one folder, ``figures/data/<name>/``: ``<chapter>.json`` (times), ``<
 reader's own set, ``local``, takes its place number by number; where that set is broken it is
 reported and left out, for somebody's half-finished measuring must never break the guide.
 
+The set ``embedded`` is the embedded device's: counters, probes and console text, with no times and
+no dates. What a reader's own build has counted on that device since, chapter by chapter in
+``build/runs``, goes before it.
+
 Nothing here guesses. A fault is one :class:`DataError` that names file, run and field; a question
 with no answer is a :class:`NoSuchRun` that names what there is.
 """
@@ -28,6 +32,7 @@ from figures import regions as regions_module
 
 REFERENCE = "nvidia-h200"
 LOCAL = "local"
+EMBEDDED = "embedded"
 SCHEMA_VERSION = 1
 DEFAULT_N = 2**24
 DEFAULT_BLOCK = 256
@@ -80,7 +85,8 @@ def size_text(n: int) -> str:
 
 def run_name(run: Run, chapter: str = "") -> str:
     """How messages name a run; it has to cope with runs that lack fields."""
-    named = [chapter or str(run.get("chapter", "")), str(run.get("variant", "a run with no name"))]
+    name = run.get("variant", run.get("probe", "a run with no name"))
+    named = [chapter or str(run.get("chapter", "")), str(name)]
     parts = ["/".join(part for part in named if part)]
     parts += [f"{key}={run[key]}" for key in ("n", "block") if key in run]
     params = run.get("params")
@@ -114,7 +120,7 @@ def _validator(kind: str) -> jsonschema.Draft202012Validator:
         samples = {"type": "array", "minItems": 1}
         properties = {**defs["run"]["properties"], "samples_us": samples}
         wanted = {**defs["run"], "properties": properties}
-    elif kind in ("chapter", "counters", "sanitizer"):
+    elif kind in ("chapter", "counters", "sanitizer", "embedded", "probes"):
         runs = {"type": "array", "minItems": 1}
         properties = {**defs[kind]["properties"], "runs": runs}
         wanted = {**defs[kind], "properties": properties}
@@ -182,6 +188,9 @@ def _refuse_nonfinite(path: Path, where: str, value: Any, name: str = "") -> Non
                 _refuse_nonfinite(path, where, inner, f"{name}[{position}]")
 
 
+_NAMES = ("chapter", "variant", "n", "block", "repeat", "tool", "number")
+
+
 def _load(path: Path, kind: str, run_kind: str) -> dict[str, Any]:
     """A file whose every part fits the schema, and whose runs are told apart by their names."""
     data = _read(path)
@@ -197,7 +206,7 @@ def _load(path: Path, kind: str, run_kind: str) -> dict[str, Any]:
         if run_kind == "run":
             _check_numbers(path, where, run)
         key = (
-            *(run.get(part) for part in ("chapter", "variant", "n", "block", "repeat", "tool")),
+            *(str(run.get(part)) for part in _NAMES),
             _params_key(run.get("params", {})),
         )
         if key in seen:
@@ -288,6 +297,8 @@ class Provenance:
     @property
     def text(self) -> str:
         """One line for a caption, e.g. 'NVIDIA H200, 2026-11-21, commit 0123456 (modified)'."""
+        if not self.date:  # the embedded device's, the same on every day
+            return f"{self.device['name']}, CUDA {self.toolkit}"
         changed = " (modified)" if self.dirty else ""
         commit = f"commit {self.commit[:7]}{changed}" if self.commit else "commit unknown"
         return f"{self.device['name']}, {self.date[:10]}, {commit}"
@@ -296,14 +307,14 @@ class Provenance:
 def _provenance(data: dict[str, Any], command: str = "") -> Provenance:
     if not command:
         command = "; ".join(" ".join(argv) for argv in data.get("commands", []))
-    source = data["source"] or {"commit": "", "dirty": False}
+    source = data.get("source") or {"commit": "", "dirty": False}
     return Provenance(
         device=data["device"],
-        driver=data["driver"],
+        driver=data.get("driver", ""),
         toolkit=data["toolkit"],
         commit=source["commit"],
         dirty=source["dirty"],
-        date=data["date"],
+        date=data.get("date", ""),
         command=command,
     )
 
@@ -340,6 +351,7 @@ class RecordedSet:
     consoles: dict[str, str] = field(default_factory=dict)
     counters: dict[str, Any] | None = None
     sanitizer: dict[str, Any] | None = None
+    probes: dict[str, Any] | None = None
 
     @property
     def is_local(self) -> bool:
@@ -366,18 +378,20 @@ def load_set(folder: Path | str) -> RecordedSet:
     folder = Path(folder)
     if not folder.is_dir():
         raise DataError(folder, "", "no such set of recorded runs")
+    if folder.name == EMBEDDED:
+        return RecordedSet(
+            EMBEDDED,
+            consoles=_consoles(folder, "*.txt"),
+            counters=_load(folder / "counters.json", "embedded", "embedded_run"),
+            probes=_load(folder / "probes.json", "probes", "probe_run"),
+        )
     chapters: dict[str, ChapterRecord] = {}
     for path in sorted(folder.glob("chapter*.json")):
         data = _load(path, "chapter", "run")
         if data["chapter"] != path.stem:
             raise DataError(path, "field 'chapter'", f"{data['chapter']} in a file of that name")
         chapters[path.stem] = ChapterRecord(path, data)
-    consoles: dict[str, str] = {}
-    for path in sorted(folder.glob("chapter*.txt")):
-        text = path.read_text(encoding="utf-8")
-        if not text.startswith("$ "):
-            raise DataError(path, "line 1", "is not the command, '$ ./run …'")
-        consoles[path.stem] = text
+    consoles = _consoles(folder, "chapter*.txt")
     others = {
         kind: _load(folder / f"{kind}.json", kind, f"{kind}_run")
         for kind in ("counters", "sanitizer")
@@ -386,6 +400,16 @@ def load_set(folder: Path | str) -> RecordedSet:
     loaded = RecordedSet(folder.name, chapters, consoles, **others)
     _refuse_mixed_devices(folder, loaded)
     return loaded
+
+
+def _consoles(folder: Path, pattern: str) -> dict[str, str]:
+    consoles: dict[str, str] = {}
+    for path in sorted(folder.glob(pattern)):
+        text = path.read_text(encoding="utf-8")
+        if not text.startswith("$ "):
+            raise DataError(path, "line 1", "is not the command, '$ ./run …'")
+        consoles[path.stem] = text
+    return consoles
 
 
 def _refuse_mixed_devices(folder: Path, loaded: RecordedSet) -> None:
@@ -458,8 +482,9 @@ def counter(found: Found, name: str) -> float:
 class Books:
     """The reference set with the reader's own set laid over it."""
 
-    def __init__(self, root: Path | str) -> None:
+    def __init__(self, root: Path | str, runs: Path | None = None) -> None:
         self.root = Path(root)
+        self.runs = runs
         data = self.root / "figures" / "data"
         # Before the first recording there is no folder; what is asked for is then not there.
         reference = data / REFERENCE
@@ -475,6 +500,22 @@ class Books:
                 warnings.warn(
                     f"the local recording is left out: {error}", BrokenLocalSet, stacklevel=2
                 )
+
+    @functools.cached_property
+    def embedded_set(self) -> RecordedSet:
+        """The embedded device's committed set; an empty one before the first recording."""
+        folder = self.root / "figures" / "data" / EMBEDDED
+        return load_set(folder) if folder.is_dir() else RecordedSet(EMBEDDED)
+
+    def own_run(self, chapter: str) -> RecordedSet | None:
+        """What the reader's own build of a chapter counted and printed, if it was run."""
+        path = self.runs / f"{chapter}.json" if self.runs else None
+        if not path or not path.is_file():
+            return None
+        consoles = _consoles(path.parent, f"{chapter}.txt")
+        return RecordedSet(
+            LOCAL, consoles=consoles, counters=_load(path, "embedded", "embedded_run")
+        )
 
     @functools.cached_property
     def regions(self) -> dict[str, regions_module.Region]:
@@ -545,7 +586,22 @@ class Books:
                 [run for run in runs if run["chapter"] == chapter], asked, n, block, params
             )
 
-        return self._other("counters", _asked(chapter, variant, n, block, params), choose, only)
+        asked = _asked(chapter, variant, n, block, params)
+        return self._other("counters", asked, choose, self.sets(only))
+
+    def embedded(self, run: Run) -> Found:
+        """The embedded device's counters of the run that hardware's *run* is."""
+        asked = (run["chapter"], run["variant"], run["n"], run["block"], run["params"])
+
+        def choose(runs: list[Run]) -> Run:
+            for known in runs:
+                if all(known[key] == run[key] for key in _RUN_KEY):
+                    return known
+            raise NoSuchRun(f"nothing of {run_name(run)}")
+
+        own = self.own_run(run["chapter"])
+        sets = [own, self.embedded_set] if own else [self.embedded_set]
+        return self._other("counters", _asked(*asked), choose, sets)
 
     def sanitizer(self, chapter: str, variant: str, *, only: str | None = None) -> list[Found]:
         """What compute-sanitizer's tools said of a variant, one entry a tool."""
@@ -568,10 +624,10 @@ class Books:
         raise NoSuchRun(f"no console output of {chapter} is recorded")
 
     def _other(
-        self, kind: str, asked: Asked, choose: Callable[[list[Run]], Run], only: str | None
+        self, kind: str, asked: Asked, choose: Callable[[list[Run]], Run], sets: list[RecordedSet]
     ) -> Found:
         misses = []
-        for known in self.sets(only):
+        for known in sets:
             data = getattr(known, kind)
             if not data:
                 misses.append(f"{known.name}, which has no {kind}")
@@ -581,7 +637,7 @@ class Books:
             except NoSuchRun as miss:
                 misses.append(f"{known.name}; {miss}")
                 continue
-            return self._found(known, _provenance(data, run["command"]), run)
+            return self._found(known, _provenance(data, run["command"]), _hashed(known, data, run))
         raise NoSuchRun(f"no recorded {kind} {asked} (looked in {', '.join(misses) or 'no set'})")
 
     def _found(
@@ -599,9 +655,20 @@ class Books:
         )
 
 
-def open_books(root: Path | str) -> Books:
-    """The recorded runs of the repository at *root*."""
-    return Books(root)
+def _hashed(known: RecordedSet, data: dict[str, Any], run: Run) -> Run:
+    """A counted run with its kernel's hash, which the times of the same source have."""
+    record = known.chapters.get(run["chapter"])
+    if "kernel_hash" in run or not record or record.data["source"] != data["source"]:
+        return run
+    for timed in record.runs:
+        if timed["variant"] == run["variant"]:
+            return {**run, **{key: timed[key] for key in ("from", "region", "kernel_hash")}}
+    return run
+
+
+def open_books(root: Path | str, runs: Path | None = None) -> Books:
+    """The recorded runs of the repository at *root*; *runs* holds what its own build has run."""
+    return Books(root, runs)
 
 
 # ----------------------------------------------------------------------- answering questions
@@ -626,6 +693,9 @@ def _asked(
     parts += [f"block={block}"] if block is not None else []
     parts += [f"{key}={value}" for key, value in sorted((params or {}).items())]
     return Asked(" ".join(parts), variant)
+
+
+_RUN_KEY = ("chapter", "variant", "n", "block", "params")
 
 
 def _same(a: Run, b: Run) -> bool:

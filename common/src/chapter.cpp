@@ -8,6 +8,7 @@
 #include <iostream>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "book/cli.hpp"
 #include "book/embedded.hpp"
@@ -354,6 +355,16 @@ class Running {
   std::vector<std::string> agreed_;
 };
 
+/// Of the architectures built for, those that the embedded device can take: it reads PTX.
+std::string ptx_among(const std::string& architectures) {
+  std::string ptx;
+  std::istringstream list(architectures);
+  for (std::string one; std::getline(list, one, ';');) {
+    if (!one.ends_with("-real")) ptx += (ptx.empty() ? "" : ";") + one;
+  }
+  return ptx;
+}
+
 std::string heading(const Session& session, const std::string& title, const Options& options) {
   const Device& d = session.device;
   char peak[32];
@@ -364,7 +375,8 @@ std::string heading(const Session& session, const std::string& title, const Opti
   text += d.embedded ? ": the CPU checks and counts, and has no times\n"
                      : ", " + std::to_string(d.sm_count) + " SMs, L2 " + bytes_text(d.l2_bytes) +
                            ", peak " + peak + " GB/s\n";
-  text += "built   CUDA " + internal::toolkit() + " for " + built_for();
+  text += "built   CUDA " + internal::toolkit() + " for ";
+  text += d.embedded ? ptx_among(built_for()) : built_for();
   text += d.embedded ? "\n" : "; driver takes CUDA " + version_text(d.driver_version) + "\n";
   text += "run     ";
   switch (options.sweep) {

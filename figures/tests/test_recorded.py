@@ -205,7 +205,9 @@ def test_made_up_files_fit_the_whole_schema(root: Path, repository: Path) -> Non
 
 def test_every_committed_set_is_sound(repository: Path) -> None:
     folders = [p for p in (repository / "figures/data").iterdir() if p.is_dir()]
-    committed = [p for p in folders if p.name != recorded.LOCAL]
+    # Of the embedded device's set test_embedded_set.py asks more: it has neither commit nor date.
+    others = (recorded.LOCAL, recorded.EMBEDDED)
+    committed = [p for p in folders if p.name not in others]
     if not committed:
         pytest.skip("no set is recorded yet")
     for folder in committed:

@@ -4,6 +4,7 @@
 - ``plan``: the chapters' programs, and the steps that measuring them takes
 - ``steps``: doing steps once, however often the work is interrupted
 - ``records``: the files of a recorded set
+- ``embedded``: the embedded device's set, which needs no GPU
 - ``profilers``: what ncu and compute-sanitizer print
 - ``provenance``: which source is being measured
 - ``children``: the programs that are started, and their end

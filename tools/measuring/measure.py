@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tools.measuring import ROOT, Failure, children, profilers
+from tools.measuring import ROOT, Failure, children, embedded, profilers
 from tools.measuring.plan import (
     CountersRefused,
     Plan,
@@ -62,6 +62,8 @@ def main(arguments: list[str] | None = None) -> int:
         if options.stamp:
             print(write_stamp(ROOT))
             return 0
+        if options.record == embedded.SET:
+            return _record_embedded(options.build.absolute())
         return _measure(options)
     except Failure as failure:
         status, line = failure.status, str(failure)
@@ -108,7 +110,12 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "or build)",
     )
     add("--fresh", action="store_true", help="start over: forget finished steps")
-    add("--record", metavar="NAME", help="write the committed set figures/data/NAME/ instead")
+    add(
+        "--record",
+        metavar="NAME",
+        help="write the committed set figures/data/NAME/ instead; `embedded` is the embedded "
+        "device's, counters and text without times, and needs no GPU",
+    )
     add(
         "--allow-dirty",
         action="store_true",
@@ -125,8 +132,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     if name is not None:
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
             parser.error(f"--record {name!r}: a set's name is a-z, 0-9 and hyphens: nvidia-h200")
-        if name == "embedded":
-            parser.error("--record embedded: that set is the embedded device's, without times")
+        if name == embedded.SET and (options.counters or options.sanitizers):
+            parser.error("--record embedded: it counts by itself, and has nothing to sanitize")
         if name == "local":
             parser.error("--record local: that set is what is measured without --record")
         if options.chapters:
@@ -218,6 +225,21 @@ def _measure(options: argparse.Namespace) -> int:
     print(f"written to {folder.relative_to(ROOT)}/: {', '.join(sorted(files))}")
     print("next: tools/guide puts these numbers into the guide")
     return 1 if unclean else 0
+
+
+def _record_embedded(build: Path) -> int:
+    """The embedded device's set, whole; it needs no GPU and gives the same bytes everywhere."""
+    start = time.monotonic()
+    folder = ROOT / "figures" / "data" / embedded.SET
+    files = embedded.record(build)
+    with _work_folder(folder / ".partial"):
+        publish(folder, folder / ".partial", files)
+        for old in folder.glob("*.*"):
+            if old.is_file() and old.name not in files:
+                old.unlink()
+    print(f"recorded in {duration(time.monotonic() - start)}")
+    print(f"written to {folder.relative_to(ROOT)}/: {', '.join(sorted(files))}")
+    return 0
 
 
 def _source_notes(source: Source, options: argparse.Namespace) -> list[str]:

@@ -77,14 +77,16 @@ def chapter_names() -> list[str]:
     return sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/CMakeLists.txt"))
 
 
-def find_programs(names: list[str], build: Path, work: Path) -> list[Program]:
+def find_programs(
+    names: list[str], build: Path, work: Path, *, rebuild: bool = True
+) -> list[Program]:
     """The chapters' programs, built where they are missing or older than their sources."""
     paths = {name: build / "chapters" / name / name for name in names}
-    if any(_outdated(path) for path in paths.values()):
+    if rebuild and any(_outdated(path) for path in paths.values()):
         _build(build)
     for path in paths.values():
         if not os.access(path, os.X_OK):
-            raise Failure(f"{path} is not there, not even after building {build}")
+            raise Failure(f"{path} is not there{', not even after building' if rebuild else ''}")
     return [_program(name, path, work) for name, path in paths.items()]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 #: Hardware counters, under NVIDIA's names.
@@ -52,7 +53,7 @@ def sanitizer_options(tool: str) -> list[str]:
     return ["--tool", tool, "--error-exitcode", str(FOUND)]
 
 
-def ncu_launches(text: str) -> list[dict[str, Any]]:
+def ncu_launches(text: str, metrics: Sequence[str] = METRICS) -> list[dict[str, Any]]:
     """The launches in ncu's CSV; none where there is no table. Raises ValueError on a torn one.
 
     Before the table stand ncu's own ``==PROF==`` lines and whatever the program printed. Its first
@@ -68,7 +69,7 @@ def ncu_launches(text: str) -> list[dict[str, Any]]:
         if len(row) != len(names):
             raise ValueError(f"a row of {len(row)} columns under {len(names)} names")
         cells = dict(zip(names, row, strict=True))
-        numbers = ((name, _number(cells.get(name, ""))) for name in METRICS)
+        numbers = ((name, _number(cells.get(name, ""))) for name in metrics)
         launches.append(
             {
                 "kernel": kernel_name(cells["Kernel Name"]),

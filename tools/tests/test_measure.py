@@ -430,7 +430,7 @@ def test_a_dirty_stamp_is_not_recorded_from(book: Book) -> None:
         (["--record", "../elsewhere"], "a set's name is"),
         (["--record", "Fake GPU"], "a set's name is"),
         (["--record", ""], "a set's name is"),
-        (["--record", "embedded"], "embedded device's"),
+        (["--record", "embedded", "--counters"], "counts by itself"),
         (["--record", "local"], "without --record"),
         (["--record", "fake-gpu", "--chapters", ONE], "all chapters"),
         (["--allow-dirty"], "only with --record"),

@@ -1,0 +1,152 @@
+"""How far the embedded device's counters are from hardware's, and why where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from figures.recorded import COUNTER_ALIASES, Books, Found, NoSuchRun, counter, stale
+
+
+class Reason(Enum):
+    """Why hardware's count is another."""
+
+    #: The kernel has been changed since hardware counted it.
+    EARLIER_FORM = "earlier form"
+    #: Warps got in each other's way in shared memory: more wavefronts, each of them a conflict.
+    ARBITRATION = "arbitration"
+    #: The assembler may merge neighbouring loads of shared memory into wider ones.
+    MERGED = "merged"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One counter of one run, on both."""
+
+    metric: str
+    hardware: int
+    embedded: int
+    reason: Reason | None  # none where they are equal
+
+    @property
+    def difference(self) -> int:
+        return self.embedded - self.hardware
+
+
+METRICS = tuple(COUNTER_ALIASES[name] for name in list(COUNTER_ALIASES)[:8])
+_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+_MERGEABLE = "source__mergeable_shared_loads.sum"
+
+
+def compare(hardware: Found, embedded: Found, metric: str) -> Compared | None:
+    """One metric of a run; None where the embedded device doesn't count it."""
+    metric = COUNTER_ALIASES.get(metric, metric)
+    if metric not in METRICS:
+        return None
+    theirs, ours = (int(counter(found, metric)) for found in (hardware, embedded))
+    reason = None if theirs == ours else _reason(hardware, embedded, metric)
+    return Compared(metric, theirs, ours, reason)
+
+
+def _reason(hardware: Found, embedded: Found, metric: str) -> Reason:
+    if stale(hardware) and not stale(embedded):
+        return Reason.EARLIER_FORM
+    for operation in ("ld", "st"):
+        waves, conflicts = _WAVEFRONTS.format(operation), _CONFLICTS.format(operation)
+        if metric not in (waves, conflicts):
+            continue
+        theirs, ours = (
+            counter(found, waves) - counter(found, conflicts) for found in (hardware, embedded)
+        )
+        more = counter(hardware, metric) - counter(embedded, metric)
+        if theirs == ours and more > 0:
+            return Reason.ARBITRATION
+        if operation == "ld" and more < 0 and counter(embedded, _MERGEABLE) > 0:
+            return Reason.MERGED
+    return Reason.UNKNOWN
+
+
+# ---------------------------------------------------------------------------------- in all
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Launches of one kind, and how their counters compare."""
+
+    name: str
+    launches: int
+    counters: int
+    reasons: dict[Reason, int]
+
+    @property
+    def differing(self) -> int:
+        return sum(self.reasons.values())
+
+
+def _tally(name: str, launches: int, compared: Iterable[Reason | None]) -> Tally:
+    reasons = list(compared)
+    different = [reason for reason in reasons if reason]
+    return Tally(name, launches, len(reasons), {r: different.count(r) for r in set(different)})
+
+
+#: Families of probes: how a probe's name begins, and what they try.
+PROBE_FAMILIES = {
+    "global loads: strides, offsets, widths": ("global load", "volatile load", "read-only load"),
+    "global stores: strides, offsets, widths": ("global store",),
+    "global loads from scattered places": ("global gather",),
+    "lanes left out, branches that diverge": ("guarded copy", "lanes of mask", "divergent"),
+    "blocks of odd and three-dimensional shapes": ("block of",),
+    "atomics": ("atomics",),
+    "shared loads: strides, offsets, widths": ("shared load",),
+    "shared stores: strides, offsets, widths": ("shared store",),
+    "a tile turned, with and without padding": ("turned tile",),
+}
+
+
+def probes(books: Books) -> list[Tally]:
+    """The probes, family by family."""
+    data = books.embedded_set.probes
+    if not data:
+        raise NoSuchRun("the embedded device's probes are not recorded")
+    left: list[dict[str, Any]] = list(data["runs"])
+    tallies = []
+    for family, starts in PROBE_FAMILIES.items():
+        runs = [run for run in left if run["probe"].startswith(starts)]
+        left = [run for run in left if not run["probe"].startswith(starts)]
+        pairs = [
+            pair for run in runs for pair in zip(run["embedded"], run["hardware"], strict=True)
+        ]
+        different = (None if ours == theirs else Reason.UNKNOWN for ours, theirs in pairs)
+        tallies.append(_tally(family, len(runs), different))
+    if left:
+        raise NoSuchRun(f"the probe '{left[0]['probe']}' is of no family")
+    return tallies
+
+
+def chapters(books: Books) -> list[Tally]:
+    """Every recorded launch of the chapters' kernels, chapter by chapter."""
+    reference = books.reference.counters
+    runs = reference["runs"] if reference else []
+    tallies = []
+    for chapter in sorted({run["chapter"] for run in runs}):
+        compared: list[Reason | None] = []
+        launches = 0
+        for run in runs:
+            if run["chapter"] != chapter:
+                continue
+            hardware = books.counters(
+                chapter, run["variant"], run["n"], run["block"], run["params"],
+                only=books.reference.name,
+            )  # fmt: skip
+            embedded = books.embedded(run)
+            launches += len(run["launches"])
+            for metric in METRICS:
+                one = compare(hardware, embedded, metric)
+                assert one is not None
+                compared.append(one.reason)
+        tallies.append(_tally(chapter, launches, compared))
+    return tallies

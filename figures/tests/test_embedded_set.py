@@ -1,0 +1,213 @@
+"""The embedded device's set: sound, explained, and what recording it again gives, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from figures import comparison, recorded
+from figures.comparison import Reason
+from figures.recorded import DataError
+from tools.measuring import embedded as recording
+
+EMBEDDED = Path("figures/data") / recorded.EMBEDDED
+
+
+@pytest.fixture(scope="module")
+def again(repository: Path) -> dict[str, str]:
+    build = Path(os.environ.get("BOOK_BUILD", repository / "build/tools"))
+    toolkit = recording.Device(build).toolkit
+    data = json.loads((repository / EMBEDDED / "counters.json").read_text(encoding="utf-8"))
+    if toolkit != data["toolkit"]:
+        pytest.skip(f"recorded with CUDA {data['toolkit']}, here is {toolkit}: other PTX")
+    return recording.record(build)
+
+
+AGAIN = "the set is not what the source gives: tools/measure --record embedded"
+
+
+@pytest.mark.slow
+def test_recording_again_gives_the_same_files(repository: Path, again: dict[str, str]) -> None:
+    committed = sorted(path.name for path in (repository / EMBEDDED).iterdir() if path.is_file())
+    assert committed == sorted(again), AGAIN
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in (Path(__file__).parents[1] / "data/embedded").glob("*.*"))
+)
+def test_recording_again_gives_the_same_bytes(
+    repository: Path, again: dict[str, str], name: str
+) -> None:
+    text = (repository / EMBEDDED / name).read_bytes().decode("utf-8")
+    # Line by line, so that a failure names the run.
+    assert text.splitlines() == again[name].splitlines(), AGAIN
+    assert text == again[name], AGAIN
+
+
+def test_files_fit_the_schema_as_a_whole(repository: Path) -> None:
+    schema = json.loads((repository / "figures/data/schema.json").read_text(encoding="utf-8"))
+    for path in (repository / EMBEDDED).glob("*.json"):
+        jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), schema)
+
+
+def test_nothing_of_one_machine_is_in_it(repository: Path) -> None:
+    for path in (repository / EMBEDDED).iterdir():
+        text = path.read_text(encoding="utf-8")
+        for word in (
+            str(repository),
+            str(Path.home()) + "/",
+            "/tmp/",
+            platform.node(),
+            " ms",
+            "µs",
+        ):
+            assert word not in text, f"{path.name} has {word!r}"
+
+
+def test_every_probe_counts_what_hardware_counted(repository: Path) -> None:
+    tallies = comparison.probes(recorded.open_books(repository))
+    assert sum(tally.launches for tally in tallies) > 600
+    assert all(tally.launches > 0 for tally in tallies)
+    assert all(tally.counters == 8 * tally.launches for tally in tallies)
+    assert sum(tally.differing for tally in tallies) == 0
+
+
+def test_every_difference_in_a_chapter_has_its_reason(repository: Path) -> None:
+    tallies = comparison.chapters(recorded.open_books(repository))
+    assert sum(tally.launches for tally in tallies) >= 100
+    for tally in tallies:
+        assert Reason.UNKNOWN not in tally.reasons, f"{tally.name}: {tally.reasons}"
+        assert tally.counters == 8 * tally.launches
+    # Arbitration is what the reason says it is, and is there: an empty comparison shows nothing.
+    assert any(Reason.ARBITRATION in tally.reasons for tally in tallies)
+
+
+# ------------------------------------------------------------------------------ planted faults
+
+Spoil = Callable[[dict[str, Any]], None]
+
+
+@pytest.fixture
+def spoilt(repository: Path, tmp_path: Path) -> Callable[[str, Spoil], Path]:
+    """A root whose embedded set has been changed; sources and the reference are the book's."""
+
+    def make(file: str, spoil: Spoil) -> Path:
+        data = tmp_path / "figures/data"
+        shutil.copytree(repository / EMBEDDED, data / recorded.EMBEDDED)
+        (data / recorded.REFERENCE).symlink_to(repository / "figures/data" / recorded.REFERENCE)
+        (tmp_path / "chapters").symlink_to(repository / "chapters")
+        path = data / recorded.EMBEDDED / file
+        content = json.loads(path.read_text(encoding="utf-8"))
+        spoil(content)
+        path.write_text(json.dumps(content), encoding="utf-8")
+        return tmp_path
+
+    return make
+
+
+def _metrics(data: dict[str, Any]) -> dict[str, int]:
+    run = next(run for run in data["runs"] if run["chapter"] == "chapter01_gmem")
+    metrics: dict[str, int] = run["launches"][0]["metrics"]
+    return metrics
+
+
+def test_one_number_changed_is_a_difference_without_reason(
+    spoilt: Callable[[str, Spoil], Path],
+) -> None:
+    def one_more(data: dict[str, Any]) -> None:
+        _metrics(data)[comparison.METRICS[2]] += 1
+
+    tallies = comparison.chapters(recorded.open_books(spoilt("counters.json", one_more)))
+    (chapter,) = [tally for tally in tallies if tally.name == "chapter01_gmem"]
+    assert chapter.reasons == {Reason.UNKNOWN: 1}
+
+
+def test_one_probe_changed_is_a_difference(spoilt: Callable[[str, Spoil], Path]) -> None:
+    def one_more(data: dict[str, Any]) -> None:
+        data["runs"][0]["embedded"][0] += 1
+
+    tallies = comparison.probes(recorded.open_books(spoilt("probes.json", one_more)))
+    assert [tally.differing for tally in tallies][:2] == [1, 0]
+
+
+def _with_a_date(data: dict[str, Any]) -> None:
+    data["date"] = "2026-11-21T03:04:05Z"
+
+
+def _without_a_hash(data: dict[str, Any]) -> None:
+    del data["runs"][0]["kernel_hash"]
+
+
+def _twice(data: dict[str, Any]) -> None:
+    data["runs"].append(data["runs"][0])
+
+
+def _negative(data: dict[str, Any]) -> None:
+    _metrics(data)[comparison.METRICS[0]] = -1
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (_with_a_date, "date"),
+        (_without_a_hash, "kernel_hash"),
+        (_twice, "recorded twice"),
+        (_negative, "minimum"),
+    ],
+)
+def test_a_spoilt_set_is_refused(
+    spoilt: Callable[[str, Spoil], Path], spoil: Spoil, words: str
+) -> None:
+    root = spoilt("counters.json", spoil)
+    with pytest.raises(DataError, match=r"embedded/counters\.json") as caught:
+        recorded.load_set(root / EMBEDDED)
+    assert words in str(caught.value)
+
+
+# ---------------------------------------------------------------------------- the reader's own
+
+
+def test_what_the_readers_build_counted_goes_first(
+    repository: Path, spoilt: Callable[[str, Spoil], Path], tmp_path: Path
+) -> None:
+    def one_more(data: dict[str, Any]) -> None:
+        data["runs"] = [run for run in data["runs"] if run["chapter"] == "chapter01_gmem"]
+        _metrics(data)[comparison.METRICS[2]] += 1
+
+    own = tmp_path / "runs"
+    own.mkdir()
+    root = spoilt("counters.json", one_more)
+    (root / EMBEDDED / "counters.json").rename(own / "chapter01_gmem.json")
+    books = recorded.open_books(repository, own)
+    for chapter, is_own in (("chapter01_gmem", True), ("chapter02_smem", False)):
+        hardware = books.counters(chapter, "gmem", only=recorded.REFERENCE)
+        embedded = books.embedded(hardware.run)
+        assert embedded.is_local == is_own
+        compared = comparison.compare(hardware, embedded, "global_store_requests")
+        assert compared and compared.difference == is_own
+
+
+def test_hardwares_count_of_a_changed_kernel_is_of_an_earlier_form(
+    repository: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(repository / "figures/data", tmp_path / "figures/data", symlinks=True)
+    shutil.copytree(repository / "chapters", tmp_path / "chapters")
+    kernels = tmp_path / "chapters/chapter01_gmem/kernels.cuh"
+    before = recorded.open_books(tmp_path)
+    assert not recorded.stale(before.counters("chapter01_gmem", "gmem"))
+    text = kernels.read_text(encoding="utf-8")
+    marker = "// end gmem-loop\n"
+    assert marker in text
+    kernels.write_text(text.replace(marker, f"int planted;\n{marker}"), encoding="utf-8")
+    after = recorded.open_books(tmp_path)
+    assert recorded.stale(after.counters("chapter01_gmem", "gmem"))
+    assert not recorded.stale(after.counters("chapter01_gmem", "gmem_unrolled"))

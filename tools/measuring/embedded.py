@@ -1,0 +1,291 @@
+"""The embedded device's set: what it counts and prints, and how that compares with hardware.
+
+No times, no dates, no commit: the same source and the same CUDA toolkit give the same bytes on
+every machine, so a test records the set again and compares. What is in it:
+
+- ``counters.json``: every variant of every chapter, at the shapes that hardware was asked for
+- ``probes.json``: the probes of tools/emulator, beside what hardware counted for them
+- ``<chapter>.txt``, and a text for each of TRANSCRIPTS: what a reader would see who typed that
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from tools.measuring import NOT_AVAILABLE, ROOT, Failure, profilers
+from tools.measuring.plan import SCHEMA_VERSION, Program, Variant, find_programs
+from tools.measuring.records import record_text
+
+SET = "embedded"
+DEVICE = {"name": "embedded device", "passes_for": "NVIDIA H200"}
+BAD_ARGUMENTS = 2
+TIMEOUT_S = 300.0
+
+#: What hardware counts too, and what only a reading of the PTX can tell.
+HARDWARE_METRICS = profilers.METRICS[:8]
+SOURCE_METRICS = (
+    "source__mergeable_shared_loads.sum",
+    "source__warp_instructions.sum",
+    "source__thread_instructions.sum",
+    "source__branches.sum",
+    "source__diverging_branches.sum",
+)
+
+PROBES = ROOT / "tools" / "emulator" / "probes"
+HARDWARE = "nvidia-h200"
+EXAMPLES = ROOT / "tools" / "emulator" / "examples"
+
+#: Names of texts, and what is typed for them. `run` is a chapter's program, as in its build folder.
+TRANSCRIPTS: dict[str, tuple[str, ...]] = {}
+
+
+def record(build: Path) -> dict[str, str]:
+    """The set's files, by name."""
+    with tempfile.TemporaryDirectory(prefix="embedded-") as folder:
+        work = Path(folder)
+        names = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
+        programs = find_programs(names, build, work)
+        device = Device(build)
+        runs = [run for program in programs for run in device.count(program)]
+        files = {"counters.json": counters_text(device, runs), "probes.json": probes(device, work)}
+        for program in programs:
+            files[f"{program.chapter}.txt"] = device.console(program)
+        for name, lines in TRANSCRIPTS.items():
+            files[f"{name}.txt"] = transcript(device, programs, work, lines)
+    return files
+
+
+class Device:
+    """The embedded device of one build."""
+
+    def __init__(self, build: Path) -> None:
+        self.build = build
+        self.library = build / "emulator" / "lib"
+        if not any(self.library.glob("libcudart.so.*")):
+            raise Failure(
+                f"there is no embedded device in {self.library}: it needs the packages "
+                "libzstd-dev and liblz4-dev (tools/setup)",
+                NOT_AVAILABLE,
+            )
+        cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
+        nvcc = re.search(r"^CMAKE_CUDA_COMPILER:[^=]*=(.+)$", cache, re.MULTILINE)
+        if not nvcc:
+            raise Failure(f"{build}/CMakeCache.txt names no CUDA compiler")
+        self.nvcc = Path(nvcc[1])
+        self.environment = {
+            **{name: text for name, text in os.environ.items() if not name.startswith("EMU_")},
+            "EMU_LIBRARY": str(self.library),
+            "CUDA_VISIBLE_DEVICES": "",  # the set is of a machine without a GPU
+            "PATH": f"{self.nvcc.parent}{os.pathsep}{os.environ.get('PATH', '')}",
+            "LC_ALL": "C.UTF-8",
+        }
+
+    @property
+    def toolkit(self) -> str:
+        """nvcc's version: it writes the PTX that is counted."""
+        said = self.run([self.nvcc, "--version"], ROOT).stdout
+        version = re.search(r"V(\d+\.\d+\.\d+)", said)
+        if not version:
+            raise Failure(f"{self.nvcc} --version names no version")
+        return version[1]
+
+    def run(self, command: list[Path | str], cwd: Path) -> subprocess.CompletedProcess[str]:
+        try:
+            return subprocess.run(
+                command,
+                cwd=cwd,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=TIMEOUT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise Failure(f"{command[0]}: not done after {TIMEOUT_S:.0f} s") from None
+
+    def csv(self, command: list[Path | str], page: Path) -> subprocess.CompletedProcess[str]:
+        """Runs a program on the device; its counters go into *page*."""
+        emulate = ROOT / "tools" / "emulate"
+        return self.run([emulate, "--csv", page, *command], page.parent)
+
+    def count(self, program: Program) -> list[dict[str, Any]]:
+        """Every variant's counters, at the shapes at which hardware's are read."""
+        cases = [
+            (variant, n, block)
+            for variant in program.variants
+            for n, block in variant.shapes(profilers.COUNTER_SHAPES)
+        ]
+
+        def one(number: int) -> dict[str, Any] | None:
+            return self._count(program, *cases[number], page=Path(folder, f"{number}.csv"))
+
+        # Two at once: much of a short run is the host's own work, which one core does.
+        with tempfile.TemporaryDirectory(prefix="counts-") as folder, ThreadPoolExecutor(2) as pool:
+            runs = list(pool.map(one, range(len(cases))))
+        return [run for run in runs if run]
+
+    def _count(
+        self, program: Program, variant: Variant, n: int, block: int, page: Path
+    ) -> dict[str, Any] | None:
+        shape = ["--variant", variant.name, "--n", str(n), "--block", str(block)]
+        done = self.csv([program.path, "--once", *shape], page)
+        if done.returncode == BAD_ARGUMENTS:  # the variant doesn't take this shape
+            return None
+        launches = profilers.ncu_launches(
+            page.read_text(encoding="utf-8"), (*HARDWARE_METRICS, *SOURCE_METRICS)
+        )
+        # A classic form may well be wrong; what it does to memory is counted all the same.
+        if not launches or (done.returncode and not variant.legacy):
+            last = (done.stderr.splitlines() or ["it said nothing"])[-1]
+            where = f"{program.chapter} {' '.join(shape)}"
+            raise Failure(f"{where}: status {done.returncode} on the embedded device: {last}")
+        return {
+            "chapter": program.chapter,
+            "variant": variant.name,
+            "n": n,
+            "block": block,
+            "params": variant.params,
+            "command": " ".join(["tools/emulate --csv counters.csv ./run --once", *shape]),
+            "region": variant.region,
+            "kernel_hash": kernel_hash(variant.region),
+            "launches": [
+                {**launch, "metrics": {k: int(v) for k, v in launch["metrics"].items()}}
+                for launch in launches
+            ],
+        }
+
+    def console(self, program: Program) -> str:
+        """What `./run` prints where there is no GPU."""
+        done = self.run([program.path], ROOT)
+        if done.returncode:
+            raise Failure(f"{program.chapter}: status {done.returncode}: {done.stderr.strip()}")
+        return f"$ ./run\n{done.stdout}"
+
+
+def kernel_hash(region: str | None) -> str | None:
+    from figures import regions
+
+    known = regions.regions(ROOT)
+    return known[region].hash if region in known else None
+
+
+def counters_text(device: Device, runs: Iterable[dict[str, Any]]) -> str:
+    """A counters.json of the embedded device."""
+    return record_text(
+        {
+            "schema": SCHEMA_VERSION,
+            "device": DEVICE,
+            "toolkit": device.toolkit,
+            "metrics": [*HARDWARE_METRICS, *SOURCE_METRICS],
+            "runs": list(runs),
+        }
+    )
+
+
+def probes(device: Device, work: Path) -> str:
+    """probes.json: each probe's counters here, and on hardware."""
+    lines = (PROBES / f"{HARDWARE}.csv").read_text(encoding="utf-8").splitlines()
+    theirs = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    program, page = work / "probes", work / "probes.csv"
+    options = ["-std=c++20", "-O3", "-cudart", "shared", "-arch=compute_90"]
+    built = device.run([device.nvcc, *options, "-o", program, PROBES / "probes.cu"], work)
+    if built.returncode:
+        raise Failure(f"probes.cu: {built.stderr.strip()}")
+    done = device.csv([program], page)
+    if done.returncode:
+        raise Failure(f"the probes ended with status {done.returncode}: {done.stderr.strip()}")
+    names = [line.split(" ", 1)[1] for line in done.stdout.splitlines()]
+    ours = profilers.ncu_launches(page.read_text(encoding="utf-8"), HARDWARE_METRICS)
+    if names != [row["probe"] for row in theirs] or len(names) != len(ours):
+        raise Failure(f"{HARDWARE}.csv is of other probes: record it again on a GPU")
+    runs = [
+        {
+            "number": number,  # some probes have the name of another
+            "probe": name,
+            "kernel": launch["kernel"],
+            "grid": launch["grid"],
+            "block": launch["block"],
+            "embedded": [int(launch["metrics"][metric]) for metric in HARDWARE_METRICS],
+            "hardware": [int(row[metric]) for metric in HARDWARE_METRICS],
+        }
+        for number, (name, launch, row) in enumerate(zip(names, ours, theirs, strict=True))
+    ]
+    return record_text(
+        {
+            "schema": SCHEMA_VERSION,
+            "device": DEVICE,
+            "toolkit": device.toolkit,
+            "hardware": lines[0].removeprefix("# "),
+            "metrics": list(HARDWARE_METRICS),
+            "runs": runs,
+        }
+    )
+
+
+_TYPED = """
+status=0
+for line in "$@"; do
+  printf '$ %s\\n' "$line"
+  (exit "$status")
+  eval "$line"
+  status=$?
+done
+"""
+
+
+def transcript(device: Device, programs: list[Program], work: Path, lines: Iterable[str]) -> str:
+    """What a terminal shows after these lines, without the folders of this machine."""
+    here = work / "here"
+    if not here.exists():
+        (here / "tools").mkdir(parents=True)
+        (here / "tools" / "emulate").symlink_to(ROOT / "tools" / "emulate")
+        for program in programs:
+            (here / program.chapter).symlink_to(program.path)
+        for example in EXAMPLES.glob("*.cu"):
+            (here / example.name).symlink_to(example)
+    done = subprocess.run(
+        ["bash", "-c", _TYPED, "bash", *lines],
+        cwd=here,
+        env=device.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    text = done.stdout
+    for folder in (here, work, ROOT):
+        text = text.replace(f"{folder}/", "")
+    return text
+
+
+def main(arguments: list[str]) -> int:
+    """``python -m tools.measuring.embedded BUILD CHAPTER FILE``: one chapter's counters, afresh."""
+    build, chapter, file = Path(arguments[0]), arguments[1], Path(arguments[2])
+    try:
+        with tempfile.TemporaryDirectory(prefix="embedded-") as folder:
+            (program,) = find_programs([chapter], build, Path(folder), rebuild=False)
+        device = Device(build)
+        text = counters_text(device, device.count(program))
+    except Failure as failure:
+        print(failure, file=sys.stderr)
+        return failure.status
+    file.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
