@@ -13,6 +13,7 @@ Settings, each by environment (relative paths count from the repository's root):
 
     LADDER_DOXYGEN   folder that Doxygen writes xml/ into        build/docs/doxygen
     LADDER_FIGURES   folder that figures.draw wrote into         build/figures
+    LADDER_RUNS      folder with what this machine's programs counted   build/runs
     CUDACXX          the nvcc whose version the colophon gives   nvcc on PATH
 
 A page is rebuilt when what it shows has changed: listings, recorded runs, figures, the extension.
@@ -49,6 +50,7 @@ extensions = ["breathe", "sphinx_copybutton", "ladder"]
 
 ladder_root = str(ROOT)
 ladder_figures = _folder("LADDER_FIGURES", "build/figures")
+ladder_runs = _folder("LADDER_RUNS", "build/runs")
 ladder_programs = {"nvcc": os.environ["CUDACXX"]} if "CUDACXX" in os.environ else {}
 gettext_compact = "book"
 

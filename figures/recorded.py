@@ -304,7 +304,8 @@ class Provenance:
         return f"{self.device['name']}, {self.date[:10]}, {commit}"
 
 
-def _provenance(data: dict[str, Any], command: str = "") -> Provenance:
+def provenance_of(data: dict[str, Any], command: str = "") -> Provenance:
+    """Where the numbers of a file come from."""
     if not command:
         command = "; ".join(" ".join(argv) for argv in data.get("commands", []))
     source = data.get("source") or {"commit": "", "dirty": False}
@@ -333,7 +334,7 @@ class ChapterRecord:
 
     @property
     def provenance(self) -> Provenance:
-        return _provenance(self.data)
+        return provenance_of(self.data)
 
     def variants(self, *, legacy: bool = False) -> list[str]:
         """Names in the order recorded, without the faulty forms unless they are asked for."""
@@ -485,6 +486,7 @@ class Books:
     def __init__(self, root: Path | str, runs: Path | None = None) -> None:
         self.root = Path(root)
         self.runs = runs
+        self._own: dict[str, RecordedSet | None] = {}
         data = self.root / "figures" / "data"
         # Before the first recording there is no folder; what is asked for is then not there.
         reference = data / REFERENCE
@@ -509,10 +511,17 @@ class Books:
 
     def own_run(self, chapter: str) -> RecordedSet | None:
         """What the reader's own build of a chapter counted and printed, if it was run."""
+        if chapter not in self._own:
+            self._own[chapter] = self._load_own(chapter)
+        return self._own[chapter]
+
+    def _load_own(self, chapter: str) -> RecordedSet | None:
         path = self.runs / f"{chapter}.json" if self.runs else None
         if not path or not path.is_file():
             return None
-        consoles = _consoles(path.parent, f"{chapter}.txt")
+        console = path.with_suffix(".txt")
+        text = console.read_text(encoding="utf-8") if console.is_file() else ""
+        consoles = {chapter: text} if "\ndevice  embedded device" in text else {}
         return RecordedSet(
             LOCAL, consoles=consoles, counters=_load(path, "embedded", "embedded_run")
         )
@@ -608,7 +617,7 @@ class Books:
         for known in self.sets(only):
             if known.sanitizer:
                 runs = [
-                    self._found(known, _provenance(known.sanitizer, run["command"]), run)
+                    self._found(known, provenance_of(known.sanitizer, run["command"]), run)
                     for run in known.sanitizer["runs"]
                     if (run["chapter"], run["variant"]) == (chapter, variant)
                 ]
@@ -637,7 +646,9 @@ class Books:
             except NoSuchRun as miss:
                 misses.append(f"{known.name}; {miss}")
                 continue
-            return self._found(known, _provenance(data, run["command"]), _hashed(known, data, run))
+            return self._found(
+                known, provenance_of(data, run["command"]), _hashed(known, data, run)
+            )
         raise NoSuchRun(f"no recorded {kind} {asked} (looked in {', '.join(misses) or 'no set'})")
 
     def _found(

@@ -23,6 +23,7 @@ from typing import Any
 
 from tools.measuring import NOT_AVAILABLE, ROOT, Failure, profilers
 from tools.measuring.plan import SCHEMA_VERSION, Program, Variant, find_programs
+from tools.measuring.provenance import write_whole
 from tools.measuring.records import record_text
 
 SET = "embedded"
@@ -48,12 +49,12 @@ EXAMPLES = ROOT / "tools" / "emulator" / "examples"
 TRANSCRIPTS: dict[str, tuple[str, ...]] = {}
 
 
-def record(build: Path) -> dict[str, str]:
+def record(build: Path, *, rebuild: bool = True) -> dict[str, str]:
     """The set's files, by name."""
     with tempfile.TemporaryDirectory(prefix="embedded-") as folder:
         work = Path(folder)
         names = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
-        programs = find_programs(names, build, work)
+        programs = find_programs(names, build, work, rebuild=rebuild)
         device = Device(build)
         runs = [run for program in programs for run in device.count(program)]
         files = {"counters.json": counters_text(device, runs), "probes.json": probes(device, work)}
@@ -283,7 +284,7 @@ def main(arguments: list[str]) -> int:
     except Failure as failure:
         print(failure, file=sys.stderr)
         return failure.status
-    file.write_text(text, encoding="utf-8")
+    write_whole(file, text)
     return 0
 
 

@@ -15,6 +15,7 @@ from sphinx.util.typing import ExtensionMetadata
 from . import (
     book,
     boxes,
+    compared,
     floors,
     folded,
     headers,
@@ -32,9 +33,9 @@ from . import (
 
 def _own_digest(conf: Path) -> str:
     """Changes with the code that pages are made by, so that they follow it."""
-    from figures import recorded, regions
+    from figures import comparison, recorded, regions
 
-    readers = [Path(recorded.__file__), Path(regions.__file__)]
+    readers = [Path(each.__file__) for each in (comparison, recorded, regions) if each.__file__]
     digest = hashlib.sha256()
     for path in [conf, *readers, *sorted(Path(__file__).parent.glob("*.py"))]:
         digest.update(path.read_bytes())
@@ -44,6 +45,7 @@ def _own_digest(conf: Path) -> str:
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_config_value("ladder_root", "..", "env", types=[str])
     app.add_config_value("ladder_figures", "../build/figures", "env", types=[str])
+    app.add_config_value("ladder_runs", "../build/runs", "env", types=[str])
     app.add_config_value(
         "ladder_code", _own_digest(Path(app.confdir) / "conf.py"), "env", types=[str]
     )
@@ -58,6 +60,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         provenance,
         pictures,
         tables,
+        compared,
         floors,
         rungs,
         versions,

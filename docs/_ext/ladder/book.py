@@ -69,10 +69,10 @@ def _regions(root: Path) -> dict[str, regions_module.Region]:
 
 
 @lru_cache(maxsize=1)
-def _books(root: Path) -> recorded.Books:
+def _books(root: Path, runs: Path) -> recorded.Books:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", recorded.BrokenLocalSet)
-        books = recorded.open_books(root)
+        books = recorded.open_books(root, runs)
     if books.local_fault:
         logger.info("[ladder] the local recording is left out: %s", books.local_fault)
     return books
@@ -85,6 +85,7 @@ class Book:
         self.env = env
         self.root = Path(env.config.ladder_root).resolve()
         self.figures_dir = Path(env.config.ladder_figures).resolve()
+        self.runs_dir = Path(env.config.ladder_runs).resolve()
 
     # ------------------------------------------------------------------ sources
 
@@ -128,7 +129,7 @@ class Book:
         for folder in (data / REFERENCE, data / LOCAL):
             inputs.note(self.env, [folder, *(folder / file for file in files)])
         try:
-            books = _books(self.root)
+            books = _books(self.root, self.runs_dir)
         except recorded.DataError as error:
             raise Lost(str(error)) from None
         except regions_module.RegionError as error:
@@ -184,6 +185,57 @@ class Book:
             bool(books.reference.chapters),
         )
 
+    def _note_embedded(self, chapter: str, *files: str) -> None:
+        folder = self.root / "figures" / "data" / recorded.EMBEDDED
+        own = (self.runs_dir / f"{chapter}{end}" for end in (".json", ".txt"))
+        inputs.note(self.env, [folder, *(folder / file for file in files), *own])
+
+    def embedded(self, hardware: recorded.Found) -> recorded.Found | None:
+        """The same run on the embedded device; what the reader's build has counted goes first."""
+        books = self._data()
+        self._note_embedded(hardware.run["chapter"], "counters.json")
+        try:
+            found = books.embedded(hardware.run)
+        except recorded.DataError as error:
+            raise Lost(str(error)) from None
+        except recorded.NoSuchRun:
+            return None
+        if found.run.get("region"):
+            self._note_kernel(found.run["chapter"], found.run["region"])
+        return found
+
+    def is_own(self, found: recorded.Found) -> bool:
+        """Whether the reader's build counted otherwise than the book's, or another kernel."""
+        if not found.is_local:
+            return False
+        committed = self._data().embedded_set.counters
+        same = (run for run in (committed or {}).get("runs", []) if run == found.run)
+        return next(same, None) is None
+
+    def comparisons(self) -> recorded.Books:
+        """All that the embedded device's counters are compared with hardware's by."""
+        books = self._data("counters.json")
+        for record in books.reference.chapters:
+            self._note_embedded(record, "counters.json", "probes.json")
+        return books
+
+    def embedded_console(self, name: str) -> tuple[str, recorded.Provenance, bool]:
+        """What was printed on the embedded device, and whether the reader's own build did."""
+        books = self._data()
+        self._note_embedded(name, f"{name}.txt", "counters.json")
+        try:
+            known = books.embedded_set
+            own = books.own_run(name)
+        except recorded.DataError as error:
+            raise Lost(str(error)) from None
+        if name not in known.consoles:
+            raise Lost(f"nothing is recorded as embedded/{name}.txt{nearest(name, known.consoles)}")
+        provenance = recorded.provenance_of(known.counters or {})
+        text = known.consoles[name]
+        if own and own.consoles.get(name, text) != text:
+            return own.consoles[name], provenance, True
+        return text, provenance, False
+
     def counter(self, found: recorded.Found, metric: str) -> float:
         try:
             return recorded.counter(found, metric)
@@ -200,7 +252,7 @@ class Book:
             raise Lost(str(miss)) from None
 
     def has_local(self) -> bool:
-        return _books(self.root).local is not None
+        return _books(self.root, self.runs_dir).local is not None
 
     def variants(self, chapter: str) -> list[str]:
         """The variants that a chapter times by default, in the order recorded."""

@@ -6,17 +6,19 @@ import difflib
 import re
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from pygments.lexer import RegexLexer, bygroups, using
 from pygments.lexers.shell import BashLexer
 from pygments.token import Generic
 from sphinx.application import Sphinx
 
+from figures import recorded
 from figures.regions import Region
 
-from .book import Book, Lost
+from .book import Book, Lost, NotYet
 from .directive import LookupDirective
 from .names import BadName
 from .strings import _
@@ -25,13 +27,15 @@ _HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 
 
 class PrintedLexer(RegexLexer):
-    """A command on the first line; after it, output, whatever it looks like."""
+    """Commands behind a prompt; after each its output, whatever it looks like."""
 
     name = "Printed"
     aliases = ["printed"]  # noqa: RUF012 (Pygments declares these as plain lists)
     tokens = {  # noqa: RUF012
-        "root": [(r"(\$ )(.*\n)", bygroups(Generic.Prompt, using(BashLexer)), "printed")],
-        "printed": [(r".*\n", Generic.Output)],
+        "root": [
+            (r"(\$ )(.*\n)", bygroups(Generic.Prompt, using(BashLexer))),
+            (r".*\n", Generic.Output),
+        ],
     }
 
 
@@ -151,13 +155,42 @@ def _closing(text: str, start: int) -> int:
 
 
 class Output(LookupDirective):
-    """``.. output:: CHAPTER``: what the program printed when it was recorded."""
+    """``.. output:: CHAPTER``: what the program printed when it was recorded.
+
+    ``:on: embedded`` takes what was printed on the embedded device, by a chapter's program or in
+    one of that set's other texts. Where the reader's own build of a chapter has printed something
+    else there since, for its kernel was edited, that stands beneath, or in its place.
+    """
+
+    option_spec: ClassVar = {
+        "on": lambda text: directives.choice(text, (recorded.EMBEDDED,)),
+        "caption": directives.unchanged_required,
+    }
 
     def show(self, book: Book) -> list[nodes.Node]:
         (chapter,) = self.words("CHAPTER")
+        if "on" in self.options:
+            return [self._embedded(book, chapter)]
+        return [self._recorded(book, chapter), *self._own(book, chapter)]
+
+    def _embedded(self, book: Book, name: str) -> nodes.Node:
+        text, provenance, own = book.embedded_console(name)
+        where = _("Printed on the {provenance}").format(provenance=provenance.text)
+        label = _("Printed by your build, on the embedded device") if own else where
+        label = self.options.get("caption", label)
+        return block(text.rstrip("\n"), "printed", [nodes.Text(label)], "output")
+
+    def _own(self, book: Book, chapter: str) -> list[nodes.Node]:
+        try:
+            _text, _provenance, own = book.embedded_console(chapter)
+        except (Lost, NotYet):
+            return []
+        return [self._embedded(book, chapter)] if own else []
+
+    def _recorded(self, book: Book, chapter: str) -> nodes.Node:
         text, provenance = book.console(chapter)
         label = _("Printed on {provenance}").format(provenance=provenance.text)
-        return [block(text.rstrip("\n"), "printed", [nodes.Text(label)], "output")]
+        return block(text.rstrip("\n"), "printed", [nodes.Text(label)], "output")
 
 
 def setup(app: Sphinx) -> None:

@@ -11,8 +11,9 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 
 from figures import recorded
+from figures.comparison import Reason
 
-from . import units
+from . import compared, units
 from .book import Book, Lost, nearest
 from .directive import LookupDirective
 from .folded import fold
@@ -169,7 +170,8 @@ def _command(recorded_command: str, metrics: list[str]) -> str:
 class Counters(LookupDirective):
     """``.. counters:: CHAPTER`` with ``:variants:``, ``:n:``, ``:block:``, ``:metrics:``.
 
-    One row a metric, one column a variant; beneath it the command that counts them, to copy.
+    One row a metric, one column a variant; beneath a metric that the embedded device counts too,
+    its count and the difference. Then the commands that count them, to copy.
     """
 
     option_spec: ClassVar = {
@@ -191,21 +193,42 @@ class Counters(LookupDirective):
         by_device = book.has_local()
         columns = [Column(_("counter"))]
         for found in founds:
-            device = f" ({_device_of(found)})" if by_device else ""
-            columns.append(Column(found.run["variant"] + device, True))
+            heading: list[nodes.Node] = [nodes.Text(found.run["variant"])]
+            heading += [nodes.Text(f" ({_device_of(found)})")] if by_device else []
+            heading += [dagger()] if recorded.stale(found) else []
+            columns.append(Column(heading, True))
+        pairs = [compared.pair(book, found) for found in founds]
+        own = any(embedded and book.is_own(embedded) for _hardware, embedded in pairs)
+        ours = _("embedded device, your build") if own else _("embedded device")
+        kinds: list[str] = []
+        reasons: list[Reason] = []
         rows: list[list[Cell]] = []
         for metric in metrics:
             label: list[nodes.Node] = [nodes.Text(metric.replace("_", " ").removesuffix(" pct"))]
             row: list[Cell] = [label]
             row += [counter_text(metric, book.counter(found, metric)) for found in founds]
             rows.append(row)
-        made = table(columns, rows, "counters", caption=_caption(founds[0].run, False, False))
+            kinds.append("")
+            if beneath := compared.row(metric, pairs):
+                rows.append([[nodes.Text(ours)], *beneath[0]])
+                kinds.append("embedded")
+                reasons += beneath[1]
+        caption = _caption(founds[0].run, False, False)
+        made = table(columns, rows, "counters", caption=caption, row_classes=kinds)
         names = [recorded.COUNTER_ALIASES.get(metric, metric) for metric in metrics]
         command = _command(founds[-1].run["command"], names)
         to_copy = block(
             f"$ {command}", "printed", [nodes.Text(_("To count for yourself"))], "command"
         )
-        return [made, _recorded_on(founds), self._names(metrics), to_copy]
+        embedded = pairs[-1][1]
+        if "embedded" in kinds and embedded:
+            label = _("To count for yourself without a GPU")
+            command = str(embedded.run["command"])
+            without = [block(f"$ {command}", "printed", [nodes.Text(label)], "command")]
+        else:
+            without = []
+        why = compared.reasons_list(reasons)
+        return [made, *why, _recorded_on(founds), self._names(metrics), to_copy, *without]
 
     def _names(self, metrics: list[str]) -> nodes.Node:
         rows: list[list[Cell]] = [
