@@ -64,7 +64,7 @@ def test_modern_kernels_are_right_in_every_schedule(chapter: str, seed: int) -> 
 @pytest.mark.parametrize("block", [1, 33, 64, 1024])
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_modern_kernels_are_right_in_many_schedules(chapter: str, block: int) -> None:
-    for seed in range(100, 125):
+    for seed in range(100, 108):
         for n in (1, 33, 10_001):
             assert_right(chapter, seed, "--block", str(block), n=n)
 

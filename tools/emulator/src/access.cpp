@@ -6,6 +6,7 @@
 #include "block.hpp"
 #include "counting.hpp"
 #include "lanes.hpp"
+#include "observer.hpp"
 
 namespace emu {
 namespace {
@@ -223,12 +224,51 @@ void locate_parameter(Warp& warp, const Op& op, Mask mask, Direction direction, 
   });
 }
 
+void tell(Warp& warp, const Op& op, Mask mask, Space space, Direction direction, unsigned bytes,
+          const Addresses& address, Gather gather) {
+  std::array<std::byte, kLanes * kMostBytes> values;
+  if (gather) gather(warp, op, mask, values.data());
+  const Access access{.warp = warp,
+                      .op = op,
+                      .lanes = mask,
+                      .space = space,
+                      .direction = direction,
+                      .order = warp.code().orders[op.target],
+                      .bytes = bytes,
+                      .address = address.data(),
+                      .values = gather ? values.data() : nullptr};
+  warp.block().tell([&](BlockObserver& o) { o.access(access); });
+}
+
+/// Not told apart at run time: a call that ends in another is half as dear as one that comes back.
+template <bool Watched>
+void locate_in(Space space, Warp& warp, const Op& op, Mask mask, Direction direction,
+               unsigned bytes, const Addresses& address, Located& out, Gather gather) {
+  if constexpr (Watched) {
+    locate_in<false>(space, warp, op, mask, direction, bytes, address, out, gather);
+    tell(warp, op, mask, space, direction, bytes, address, gather);
+  } else {
+    switch (space) {
+      case Space::kGlobal:
+        return locate_global(warp, op, mask, true, direction, bytes, address, out);
+      case Space::kConstant:
+        return locate_global(warp, op, mask, false, direction, bytes, address, out);
+      case Space::kShared: return locate_shared(warp, op, mask, direction, bytes, address, out);
+      case Space::kLocal: return locate_local(warp, op, mask, direction, bytes, address, out);
+      case Space::kParameter:
+        return locate_parameter(warp, op, mask, direction, bytes, address, out);
+      case Space::kGeneric: return;  // none of its own
+    }
+  }
+}
+
 bool in_window(Address address, Address window) {
   return address - window < kWindowBytes;
 }
 
+template <bool Watched>
 void locate_generic(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
-                    Addresses& address, Located& out) {
+                    Addresses& address, Located& out, Gather gather) {
   Mask shared = 0, local = 0, parameter = 0;
   for_each_lane(mask, [&](unsigned i) {
     if (in_window(address[i], kSharedWindow)) shared |= kBit[i];
@@ -241,35 +281,28 @@ void locate_generic(Warp& warp, const Op& op, Mask mask, Direction direction, un
     const Address base = window;
     for_each_lane(lanes, [&](unsigned i) { address[i] -= base; });
   }
-  if (global == mask) return locate_global(warp, op, mask, true, direction, bytes, address, out);
-  if (shared == mask) return locate_shared(warp, op, mask, direction, bytes, address, out);
+  const std::array parts{std::pair{Space::kGlobal, global}, std::pair{Space::kShared, shared},
+                         std::pair{Space::kLocal, local}, std::pair{Space::kParameter, parameter}};
+  for (const auto& [space, lanes] : parts) {
+    if (lanes == mask) {
+      return locate_in<Watched>(space, warp, op, mask, direction, bytes, address, out, gather);
+    }
+  }
   // A warp whose lanes reach into several spaces: each on its own.
-  const auto spread = [&](Mask lanes, auto locate_them) {
-    if (!lanes) return;
+  for (const auto& [space, lanes] : parts) {
+    if (!lanes) continue;
     Located part;
-    locate_them(lanes, part);
+    locate_in<Watched>(space, warp, op, lanes, direction, bytes, address, part, gather);
     for_each_lane(lanes, [&](unsigned i) {
       out.at[i] = part.run ? part.run + std::size_t{i} * bytes : part.at[i];
     });
-  };
-  spread(global, [&](Mask m, Located& part) {
-    locate_global(warp, op, m, true, direction, bytes, address, part);
-  });
-  spread(shared, [&](Mask m, Located& part) {
-    locate_shared(warp, op, m, direction, bytes, address, part);
-  });
-  spread(local, [&](Mask m, Located& part) {
-    locate_local(warp, op, m, direction, bytes, address, part);
-  });
-  spread(parameter, [&](Mask m, Located& part) {
-    locate_parameter(warp, op, m, direction, bytes, address, part);
-  });
+  }
 }
 
 }  // namespace
 
 void locate(Warp& warp, const Op& op, Mask mask, Space space, Direction direction, unsigned bytes,
-            Located& out) {
+            Located& out, Gather values) {
   if (op.flags & kPoll) warp.poll();
   Addresses address;
   const auto displacement = static_cast<std::uint64_t>(op.imm);
@@ -280,14 +313,17 @@ void locate(Warp& warp, const Op& op, Mask mask, Space space, Direction directio
     const auto* base = warp.lanes<std::uint64_t>(op.a);
     EMU_FOR_LANES address[i] = base[i] + displacement;
   }
-  switch (space) {
-    case Space::kGeneric: return locate_generic(warp, op, mask, direction, bytes, address, out);
-    case Space::kGlobal: return locate_global(warp, op, mask, true, direction, bytes, address, out);
-    case Space::kConstant:
-      return locate_global(warp, op, mask, false, direction, bytes, address, out);
-    case Space::kShared: return locate_shared(warp, op, mask, direction, bytes, address, out);
-    case Space::kLocal: return locate_local(warp, op, mask, direction, bytes, address, out);
-    case Space::kParameter: return locate_parameter(warp, op, mask, direction, bytes, address, out);
+  const auto of_space = [&]<bool Watched>() {
+    if (space == Space::kGeneric) {
+      locate_generic<Watched>(warp, op, mask, direction, bytes, address, out, values);
+    } else {
+      locate_in<Watched>(space, warp, op, mask, direction, bytes, address, out, values);
+    }
+  };
+  if (warp.block().watched()) [[unlikely]] {
+    of_space.template operator()<true>();
+  } else {
+    of_space.template operator()<false>();
   }
 }
 

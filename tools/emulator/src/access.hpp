@@ -20,9 +20,14 @@ struct Located {
   std::array<std::byte*, kLanes> at;
 };
 
-/// Finds `bytes` at each active lane's address, which must be a multiple of `align`.
+/// Writes what a store's lanes are about to store, one lane's bytes after another's.
+using Gather = void (*)(Warp&, const Op&, Mask, std::byte* out);
+inline constexpr unsigned kMostBytes = 16;  ///< of one lane in one access
+
+/// Finds `bytes` at each active lane's address, which must be a multiple of `bytes`, and tells
+/// those who look on; `values` is a store's.
 /// Stops the kernel by an illegal or misaligned address.
 void locate(Warp& warp, const Op& op, Mask mask, Space space, Direction direction, unsigned bytes,
-            Located& out);
+            Located& out, Gather values = nullptr);
 
 }  // namespace emu

@@ -190,10 +190,11 @@ void build(Builder& b) {
   Space space = Space::kGeneric;
   if (b.take("global")) space = Space::kGlobal;
   if (b.take("shared") || b.take("shared::cta")) space = Space::kShared;
-  for (const char* hint :
-       {"relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys"}) {
-    b.take(hint);
-  }
+  Order order = Order::kRelaxed;
+  if (b.take("acquire")) order = Order::kAcquire;
+  if (b.take("release")) order = Order::kRelease;
+  if (b.take("acq_rel")) order = Order::kAcquireRelease;
+  for (const char* hint : {"relaxed", "cta", "cluster", "gpu", "sys"}) b.take(hint);
   const bool noftz = b.take("noftz");
   const Type t = b.take_type();
   const bool swaps = std::ranges::count(b.in().modifiers, "cas") != 0;
@@ -209,7 +210,7 @@ void build(Builder& b) {
   const Slot y = three ? b.source(place + 2, t) : x;
   Op address;
   b.address(address, place);
-  const std::uint32_t number = b.number_access();
+  const std::uint32_t number = b.number_access(order);
   Op& op = b.emit(handler);
   op.d = d;
   op.a = address.a;

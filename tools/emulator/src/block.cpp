@@ -24,7 +24,7 @@ Block::Block(LaunchState& launch)
       threads_(static_cast<std::uint32_t>(launch.config.block.volume())),
       shared_(launch.shared_bytes),
       file_bytes_((launch.code.file_bytes + 63) / 64 * 64),
-      segments_(launch.code.accesses) {
+      segments_(launch.code.orders.size()) {
   const std::uint32_t warps = (threads_ + kLanes - 1) / kLanes;
   registers_.reset(static_cast<std::byte*>(std::aligned_alloc(64, warps * file_bytes_ + 64)));
   if (!registers_) throw std::bad_alloc();
@@ -36,6 +36,10 @@ Block::Block(LaunchState& launch)
   done_.resize(warps);
   fill_constants();
   for (const Code::SpecialSlot& s : launch.code.specials) fill(s);
+  for (Observer* observer : launch.config.observers) {
+    if (auto o = observer->watch(*this)) observers_.push_back(std::move(o));
+  }
+  watched_ = !observers_.empty();
 }
 
 void Block::fill_constants() {
@@ -139,6 +143,7 @@ void Block::start(std::uint64_t index) {
     warp.start(left >= kLanes ? kAllLanes : (Mask{1} << left) - 1);
     done_[warp.number()] = 0;
   }
+  tell([&](BlockObserver& o) { o.begin(index); });
 }
 
 Block::Status Block::turn() {
@@ -160,7 +165,7 @@ Block::Status Block::turn() {
     }
   }
   if (running_ == 0) {
-    count_turn();
+    end();
     return Status::kDone;
   }
   if (!progress) deadlock();
@@ -175,14 +180,22 @@ bool Block::turn_apart() {
     if (done_[number]) continue;
     const Warp::Status status = warps_[number].run();
     if (status == Warp::Status::kWaiting) continue;
-    count_turn();
     if (status == Warp::Status::kDone) {
       done_[number] = 1;
-      --running_;
+      if (--running_ == 0) {
+        end();
+        return false;
+      }
     }
-    return running_ > 0;
+    count_turn();
+    return true;
   }
   deadlock();
+}
+
+void Block::end() {
+  count_turn();
+  tell([](BlockObserver& o) { o.end(); });
 }
 
 void Block::count_turn() {
@@ -241,6 +254,7 @@ void Block::complete(unsigned number) {
   std::uint32_t result = barrier.votes;
   if (barrier.kind == Arrival::Kind::kAnd) result = barrier.votes == barrier.arrived;
   if (barrier.kind == Arrival::Kind::kOr) result = barrier.votes != 0;
+  tell([&](BlockObserver& o) { o.completed(number); });
   for (Warp& warp : warps_) warp.release(number, result);
 }
 

@@ -14,6 +14,7 @@
 
 #include "code.hpp"
 #include "emu/launch.hpp"
+#include "observer.hpp"
 #include "random.hpp"
 #include "warp.hpp"
 
@@ -66,6 +67,13 @@ class Block {
   std::string name() const;                                     ///< "kernel k, block (1, 0, 0)"
   std::string thread_name(unsigned warp, unsigned lane) const;  ///< "thread (5, 0, 0)"
 
+  /// Whether anyone looks on, and what they are told.
+  bool watched() const { return watched_; }
+  template <class F>
+  void tell(const F& f) {
+    for (const auto& o : observers_) f(*o);
+  }
+
   /// A thread's part in a barrier. `needed` 0: all threads that haven't exited.
   struct Arrival {
     unsigned barrier;
@@ -87,6 +95,7 @@ class Block {
   void fill(const Code::SpecialSlot& slot);
   void complete(unsigned barrier);
   void count_turn();
+  void end();
   [[noreturn]] void deadlock();
 
   LaunchState& launch_;
@@ -107,6 +116,8 @@ class Block {
   std::optional<Random> random_;
   std::array<Barrier, 16> barriers_;
   std::uint64_t reported_ = 0;
+  std::vector<std::unique_ptr<BlockObserver>> observers_;
+  bool watched_ = false;
 };
 
 }  // namespace emu

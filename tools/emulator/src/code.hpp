@@ -66,6 +66,7 @@ enum OpFlags : std::uint8_t {
   kGuarded = 1,        ///< has a guard
   kNarrowAddress = 2,  ///< address register of 32 bits
   kMergeable = 4,      ///< a shared load that the assembler may merge with a neighbour
+  kNoData = 16,        ///< of kTogether: lanes meet and pass nothing on
   kMerged = 64,        ///< a shared load counted as op.b bytes at op.c before its address; 0: not
   kPoll = 32,          ///< a load that may wait for another thread's store
   kBypass = 8,         ///< not counted as an instruction: made by the decoder
@@ -103,6 +104,16 @@ enum class Special : std::uint8_t {
   kOne
 };
 
+/// What an access to memory promises to other threads.
+enum class Order : std::uint8_t {
+  kWeak,
+  kVolatile,
+  kRelaxed,  ///< and atom or red without a word on it
+  kAcquire,
+  kRelease,
+  kAcquireRelease
+};
+
 struct Code {
   struct Constant {
     Slot slot;
@@ -134,7 +145,7 @@ struct Code {
   std::size_t zeroed_bytes = 0;    ///< registers: the head of the file
   std::size_t file_bytes = 0;      ///< all of it
   std::size_t local_bytes = 0;     ///< a thread
-  std::uint32_t accesses = 0;      ///< how many memory accesses are numbered
+  std::vector<Order> orders;       ///< of each numbered access to memory
 
   /// "PTX line 12 (kernels.cuh:40)"
   std::string where(std::uint32_t pc) const;

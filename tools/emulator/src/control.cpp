@@ -49,6 +49,7 @@ void build_barrier(Builder& b) {
     const Slot member = b.source(0, 32);
     Op& op = b.emit(&nothing);
     op.control = Control::kTogether;
+    op.flags |= kNoData;
     op.member = member;
     return;
   }
@@ -87,7 +88,8 @@ void build_barrier(Builder& b) {
   op.count = static_cast<std::uint16_t>((counted ? 1 : 0) | (arrive ? 2 : 0) | (negated ? 4 : 0));
 }
 
-void fence(Warp&, const Op&, Mask) {
+void fence(Warp& warp, const Op& op, Mask mask) {
+  warp.block().tell([&](BlockObserver& o) { o.fence(warp, op, mask); });
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 void build_fence(Builder& b) {

@@ -588,8 +588,10 @@ std::uint64_t Builder::parameter_offset(const Operand& o, std::size_t bytes) {
   return decoder_.place(frame_, *d);
 }
 
-std::uint32_t Builder::number_access() {
-  return decoder_.code().accesses++;
+std::uint32_t Builder::number_access(Order order) {
+  auto& orders = decoder_.code().orders;
+  orders.push_back(order);
+  return static_cast<std::uint32_t>(orders.size() - 1);
 }
 
 void Builder::address(Op& op, std::size_t i) {

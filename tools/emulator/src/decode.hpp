@@ -74,7 +74,7 @@ class Builder {
   /// Whether the name is a parameter of the kernel, and where that lies in the parameter block.
   bool parameter_of_kernel(const Operand& operand) const;
   std::uint64_t parameter_offset(const Operand& operand, std::size_t bytes);
-  std::uint32_t number_access();
+  std::uint32_t number_access(Order order = Order::kWeak);
 
   std::uint32_t list(const std::vector<std::uint32_t>& slots);
   void branch(bool uniform);

@@ -50,12 +50,23 @@ void load(Warp& warp, const Op& op, Mask mask) {
   });
 }
 
+template <class Mem, class Reg>
+void gather(Warp& warp, const Op& op, Mask mask, std::byte* out) {
+  for (unsigned k = 0; k < op.count; ++k) {
+    const Reg* d = warp.lanes<Reg>(op.count == 1 ? op.d : warp.code().lists[op.list + k]);
+    for_each_lane(mask, [&](unsigned i) {
+      const auto value = static_cast<Mem>(d[i]);
+      std::memcpy(out + (std::size_t{i} * op.count + k) * sizeof(Mem), &value, sizeof value);
+    });
+  }
+}
+
 template <class Mem, class Reg, Space S>
 void store(Warp& warp, const Op& op, Mask mask) {
   Located found;
   const unsigned count = op.count;
   const unsigned bytes = static_cast<unsigned>(sizeof(Mem)) * count;
-  locate(warp, op, mask, S, Direction::kStore, bytes, found);
+  locate(warp, op, mask, S, Direction::kStore, bytes, found, &gather<Mem, Reg>);
   if (count == 1) {
     const Reg* d = warp.lanes<Reg>(op.d);
     if (found.run && sizeof(Mem) == sizeof(Reg) && mask == kAllLanes) {
@@ -141,10 +152,9 @@ Handler pick_access(Type t, unsigned reg, Space space, bool is_load, bool known)
 
 /// Modifiers that say how caches treat an access, or who may see it when. Blocks run one after
 /// another or on threads of one coherent host: none of these changes what a program may rely on.
-/// True for those by which one thread may wait for another.
-bool take_hints(Builder& b) {
+/// But an access by which one thread may wait for another is told by what is returned.
+Order take_hints(Builder& b) {
   for (const char* hint : {"weak",
-                           "release",
                            "cta",
                            "cluster",
                            "gpu",
@@ -167,7 +177,10 @@ bool take_hints(Builder& b) {
                            "L2::256B"}) {
     b.take(hint);
   }
-  return b.take_any("volatile", "relaxed", "acquire", "mmio");
+  if (b.take("volatile")) return Order::kVolatile;
+  if (b.take("acquire")) return Order::kAcquire;
+  if (b.take("release")) return Order::kRelease;
+  return b.take_any("relaxed", "mmio") ? Order::kRelaxed : Order::kWeak;
 }
 
 Space take_space(Builder& b) {
@@ -181,7 +194,7 @@ Space take_space(Builder& b) {
 
 void access(Builder& b, bool is_load) {
   Space space = take_space(b);
-  const bool polls = take_hints(b);
+  const Order order = take_hints(b);
   const unsigned count = b.take("v2") ? 2 : b.take("v4") ? 4 : b.take("v8") ? 8 : 1;
   const Type t = b.take_type();
   b.finish();
@@ -220,13 +233,13 @@ void access(Builder& b, bool is_load) {
   const Handler handler = pick_access(t, reg, space, is_load, known);
   if (!handler || (known && !is_load)) b.unsupported("this form");
   const std::uint32_t list = count > 1 ? b.list(slots) : 0;
-  const std::uint32_t number = b.number_access();
+  const std::uint32_t number = b.number_access(order);
   Op& op = b.emit(handler);
   op.d = slots[0];
   op.a = address.a;
   op.imm = address.imm;
   op.flags |= address.flags;
-  if (polls) op.flags |= kPoll;
+  if (order != Order::kWeak && order != Order::kRelease) op.flags |= kPoll;
   op.count = static_cast<std::uint16_t>(count);
   op.list = list;
   op.target = number;

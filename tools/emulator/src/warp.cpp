@@ -62,6 +62,7 @@ void Warp::fault(Fault::Kind kind, const Op& op, unsigned lane, const std::strin
 
 void Warp::warn(const Op& op, unsigned lane, const std::string& what) {
   if (block_.warnings.size() < 4) block_.warnings.push_back(place(op, lane) + ": " + what);
+  block_.tell([&](BlockObserver& o) { o.undefined(*this, op, lane, what); });
 }
 
 unsigned Warp::new_group(Mask lanes, std::uint32_t pc, int entry, State state,
@@ -367,6 +368,7 @@ bool Warp::exit(Group& group, Mask mask) {
   } else {
     group.state = State::kFree;
   }
+  block_.tell([&](BlockObserver& o) { o.exited(*this, mask); });
   block_.exited(count_lanes(mask));
   if (live_) {
     complete_joins();
@@ -394,6 +396,8 @@ bool Warp::barrier(Group& group, const Op& op, Mask mask) {
   if (arrival.kind != Block::Arrival::Kind::kSync) {
     arrival.predicate = (predicate(op.c) ^ static_cast<Mask>(op.count & 4 ? kAllLanes : 0)) & mask;
   }
+  block_.tell(
+      [&](BlockObserver& o) { o.arrived(*this, op, mask, arrival.barrier, arrival.waits); });
   if (!arrival.waits) {
     ++group.pc;
     block_.arrive(arrival);
@@ -448,6 +452,12 @@ bool Warp::merge_into(Group& group, Group& other) {
   return true;
 }
 
+/// What lanes that named each other do, now that all of them are here.
+void Warp::meet(const Op& op, Mask here) {
+  block_.tell([&](BlockObserver& o) { o.met(*this, op, here); });
+  op.run(*this, op, here);
+}
+
 /// An operation of lanes that name each other: done at once when all of them are here.
 bool Warp::together(Group& group, const Op& op, Mask mask) {
   const auto* member = lanes<std::uint32_t>(op.member);
@@ -466,7 +476,7 @@ bool Warp::together(Group& group, const Op& op, Mask mask) {
     }
     left &= ~same;
     if ((named & live_) == (same & named)) {
-      op.run(*this, op, same);
+      meet(op, same);
       group.met = true;
     } else {
       missing |= same;
@@ -516,7 +526,7 @@ void Warp::complete_together() {
       }
       if (here != named) continue;
       met_at_ = several ? places.data() : nullptr;
-      op.run(*this, op, here);
+      meet(op, here);
       met_at_ = nullptr;
       polls_ = 0;
       // Lanes that are done leave their groups; those with one place and history stay together.

@@ -102,6 +102,7 @@ class Warp {
   bool exit(Group& group, Mask mask);
   bool barrier(Group& group, const Op& op, Mask mask);
   bool together(Group& group, const Op& op, Mask mask);
+  void meet(const Op& op, Mask here);
   void complete_together();
   void complete_joins();
   void release_early();

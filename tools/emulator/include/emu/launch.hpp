@@ -53,6 +53,8 @@ struct Fault {
   std::string message;  ///< kernel, block, thread, address, nearest allocation, source line
 };
 
+class Observer;  ///< looks on at a launch (src/observer.hpp)
+
 struct LaunchConfig {
   const Module* module = nullptr;
   const Kernel* kernel = nullptr;
@@ -74,6 +76,7 @@ struct LaunchConfig {
   /// What the driver lends a cooperative launch for its grid-wide barrier: two words, of which the
   /// second counts the blocks that have arrived (%envreg1 and 2 hold its address).
   Address grid_workspace = 0;
+  std::span<Observer* const> observers = {};
 };
 
 struct LaunchResult {
