@@ -20,9 +20,9 @@ std::string hexadecimal(std::uint64_t value) {
 }
 
 const char* verb(Direction direction) {
-  return direction == Direction::kLoad    ? "reads"
-         : direction == Direction::kStore ? "writes"
-                                          : "updates";
+  return direction == Direction::kLoad     ? "reads"
+         : direction == Direction::kAtomic ? "updates"
+                                           : "writes";
 }
 
 [[noreturn]] void illegal(Warp& warp, const Op& op, unsigned lane, Direction direction,
@@ -124,7 +124,7 @@ void count_merged(Warp& warp, const Op& op, Mask mask, const Addresses& address)
 
 void count_shared(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
                   const Addresses& address, bool row) {
-  if (direction == Direction::kAtomic) return;
+  if (direction == Direction::kAtomic || direction == Direction::kCopy) return;
   if (op.flags & kMerged) return count_merged(warp, op, mask, address);
   Wavefronts w{1, 0};
   // Neighbouring words lie in different banks: no need to look at each.

@@ -12,7 +12,12 @@
 namespace emu {
 
 enum class Space : std::uint8_t { kGeneric, kGlobal, kConstant, kShared, kLocal, kParameter };
-enum class Direction : std::uint8_t { kLoad, kStore, kAtomic };
+enum class Direction : std::uint8_t {
+  kLoad,
+  kStore,
+  kAtomic,
+  kCopy  ///< the write of a cp.async, which makes no wavefront
+};
 
 /// Where the lanes' elements are on the host.
 struct Located {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "access.hpp"
+#include "block.hpp"
 #include "floats.hpp"
 #include "lanes.hpp"
 #include "table.hpp"
@@ -118,6 +119,7 @@ template <class F, class T, Space S, bool Tells>
 void atomic(Warp& warp, const Op& op, Mask mask) {
   Located found;
   warp.poll();
+  warp.block().update();
   locate(warp, op, mask, S, Direction::kAtomic, sizeof(T), found);
   const T* b = warp.lanes<T>(op.b);
   const T* c = warp.lanes<T>(op.c);

@@ -134,6 +134,8 @@ void Block::start(std::uint64_t index) {
   std::ranges::fill(shared_, std::byte{0});
   std::ranges::fill(local_, std::byte{0});
   barriers_.fill({});
+  async_.start(threads_);
+  idle_timeouts_ = 0;
   live_ = threads_;
   running_ = warps_.size();
   if (launch_.config.apart) random_ = Random(*launch_.config.apart).of(index);
@@ -168,7 +170,7 @@ Block::Status Block::turn() {
     end();
     return Status::kDone;
   }
-  if (!progress) deadlock();
+  if (!progress && !time_out()) deadlock();
   return waits ? Status::kWaits : Status::kRuns;
 }
 
@@ -190,12 +192,38 @@ bool Block::turn_apart() {
     count_turn();
     return true;
   }
+  if (time_out()) return true;
   deadlock();
 }
 
 void Block::end() {
   count_turn();
+  if (async_.has_stores() && warnings.size() < 4) {
+    warnings.push_back(name() +
+                       ": a cp.async.bulk to global memory that no thread waited for: what it"
+                       " copies is not written");
+  }
   tell([](BlockObserver& o) { o.end(); });
+}
+
+/// Operations that wait for a while only (mbarrier.try_wait) give up waiting, so that their threads
+/// can do other things. False when that has led to nothing: threads that touch no memory between
+/// one try and the next can't bring about what they wait for.
+bool Block::time_out() {
+  bool any = false;
+  for (Warp& warp : warps_) any |= !done_[warp.number()] && warp.suspended();
+  if (!any) return false;
+  const std::uint64_t now = accesses();
+  idle_timeouts_ = now == accesses_at_timeout_ ? idle_timeouts_ + 1 : 0;
+  accesses_at_timeout_ = now;
+  if (idle_timeouts_ >= 16) return false;
+  for (Warp& warp : warps_) warp.give_up();
+  return true;
+}
+
+std::uint64_t Block::accesses() const {
+  return counters.global_load_requests + counters.global_store_requests +
+         counters.shared_load_wavefronts + counters.shared_store_wavefronts + updates_;
 }
 
 void Block::count_turn() {

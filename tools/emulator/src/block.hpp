@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "async.hpp"
 #include "code.hpp"
 #include "emu/launch.hpp"
 #include "observer.hpp"
@@ -59,6 +60,8 @@ class Block {
   // For warps and handlers.
   LaunchState& launch() { return launch_; }
   const Code& code() const { return launch_.code; }
+  AsyncCopies& async() { return async_; }
+  void update() { ++updates_; }  ///< an atomic operation took place
   std::byte* shared() { return shared_.data(); }
   std::size_t shared_bytes() const { return launch_.shared_bytes; }
   const std::byte* parameters() const { return launch_.config.parameters.data(); }
@@ -96,6 +99,8 @@ class Block {
   void complete(unsigned barrier);
   void count_turn();
   void end();
+  bool time_out();
+  std::uint64_t accesses() const;
   [[noreturn]] void deadlock();
 
   LaunchState& launch_;
@@ -109,6 +114,7 @@ class Block {
   std::unique_ptr<std::byte, Free> registers_;  // 64-byte aligned, one file after another
   std::size_t file_bytes_;
   std::vector<std::byte> local_;
+  AsyncCopies async_;
   std::vector<Segment> segments_;
   std::deque<Warp> warps_;
   std::vector<char> done_;
@@ -118,6 +124,9 @@ class Block {
   std::uint64_t reported_ = 0;
   std::vector<std::unique_ptr<BlockObserver>> observers_;
   bool watched_ = false;
+  std::uint64_t updates_ = 0;
+  std::uint64_t accesses_at_timeout_ = 0;
+  unsigned idle_timeouts_ = 0;
 };
 
 }  // namespace emu

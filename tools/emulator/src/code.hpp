@@ -44,6 +44,7 @@ enum class Control : std::uint8_t {
   kExit,
   kBarrier,   ///< waits for threads of other warps
   kTogether,  ///< waits for lanes of this warp that a mask names
+  kSuspend,   ///< may wait until its predicate comes true, and need not
 };
 
 inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};

@@ -93,11 +93,71 @@ void fence(Warp& warp, const Op& op, Mask mask) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 void build_fence(Builder& b) {
+  if (b.take("proxy")) {
+    // Every way to memory is one here.
+    if (!b.take_any("alias", "async")) b.unsupported("this proxy");
+    b.take_any("global", "shared::cta", "shared::cluster");
+    b.finish();
+    b.expect_operands(0, 0);
+    b.emit(&fence);
+    return;
+  }
+  b.take("mbarrier_init");
   b.take_any("sc", "acq_rel", "acquire", "release");
   if (!b.take_any("cta", "gl", "sys", "gpu", "cluster")) b.unsupported("this scope");
   b.finish();
   b.expect_operands(0, 0);
   b.emit(&fence);
+}
+
+/// What else is a hint, or tells tools something.
+void build_nothing(Builder& b, std::size_t operands) {
+  b.finish();
+  b.expect_operands(operands, operands);
+  b.emit(&nothing);
+}
+
+/// Programmatic dependent launch: the grids before have ended when one begins.
+void build_griddepcontrol(Builder& b) {
+  if (!b.take_any("launch_dependents", "wait")) b.unsupported("this form");
+  build_nothing(b, 0);
+}
+void build_pmevent(Builder& b) {
+  b.take("mask");
+  build_nothing(b, 1);
+}
+
+/// Cache policies: any value does, since nothing heeds it.
+void make_policy(Warp& warp, const Op& op, Mask mask) {
+  for_each_lane(mask, [&](unsigned i) { warp.lanes<std::uint64_t>(op.d)[i] = 0; });
+}
+void build_createpolicy(Builder& b) {
+  const bool range = b.take("range");
+  if (!range && !b.take_any("fractional", "cvt")) b.unsupported("this form");
+  b.take("L2");
+  b.take("global");
+  for (const char* priority :
+       {"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"}) {
+    b.take(priority);
+    b.take(priority);
+  }
+  if (b.take_type() != Type::kB64) b.unsupported("this type");
+  b.finish();
+  b.expect_operands(1, 4);
+  const Slot d = b.result(0, 64);
+  b.emit(&make_policy).d = d;
+}
+
+/// discard and applypriority, of a piece of global memory: its values are undefined after the
+/// first, so they may stay.
+void build_line_hint(Builder& b) {
+  b.take("global");
+  if (!b.take_any("L2", "L2::evict_normal")) b.unsupported("this form");
+  b.finish();
+  b.expect_operands(2, 2);
+  Op address;
+  b.address(address, 0);
+  b.emit(&nothing);
 }
 
 void sleep(Warp& warp, const Op&, Mask) {
@@ -136,6 +196,12 @@ constexpr Row kRows[] = {
     {"fence", build_fence},
     {"nanosleep", build_nanosleep},
     {"prefetch", build_prefetch},
+    {"prefetchu", build_prefetch},
+    {"griddepcontrol", build_griddepcontrol},
+    {"pmevent", build_pmevent},
+    {"createpolicy", build_createpolicy},
+    {"discard", build_line_hint},
+    {"applypriority", build_line_hint},
 };
 
 /// A string in global memory, for a message.

@@ -19,5 +19,6 @@ std::span<const Row> atomic_rows();
 std::span<const Row> warp_rows();
 std::span<const Row> control_rows();
 std::span<const Row> video_rows();
+std::span<const Row> async_rows();
 
 }  // namespace emu

@@ -104,6 +104,7 @@ Warp::Status Warp::run() {
   if (Random* random = block_.random()) return run_apart(*random);
   turn_ = kTurn;
   polled_ = false;
+  if (suspended()) look_again();
   while (turn_ > 0) {
     bool ran = false;
     for (unsigned i = 0; i < top_ && turn_ > 0; ++i) {
@@ -133,6 +134,7 @@ Warp::Status Warp::run() {
 /// Lets groups go on that can, each for a stretch, in an order by chance.
 Warp::Status Warp::run_apart(Random& random) {
   bool ran = false;
+  if (suspended()) look_again();
   for (unsigned row = random.stretch(kGroupsInARow); row > 0; --row) {
     std::array<unsigned, kLanes + 1> ready{};
     unsigned count = 0;
@@ -236,6 +238,7 @@ void Warp::run_group(unsigned index) {
       case Control::kExit: on = exit(group, mask); break;
       case Control::kBarrier: on = barrier(group, op, mask); break;
       case Control::kTogether: on = together(group, op, mask); break;
+      case Control::kSuspend: on = suspend(group, op, mask); break;
       default: break;
     }
     if (!on) return;
@@ -498,6 +501,43 @@ bool Warp::together(Group& group, const Op& op, Mask mask) {
   return group.state == State::kReady;
 }
 
+/// An operation whose predicate tells whether it's over. All lanes wait while it's over for none.
+bool Warp::suspend(Group& group, const Op& op, Mask mask) {
+  if (mask) {
+    op.run(*this, op, mask);
+    if (mask == group.lanes && !(predicate(op.d) & mask)) {
+      group.state = State::kSuspended;
+      return false;
+    }
+  }
+  ++group.pc;
+  return true;
+}
+
+void Warp::look_again() {
+  for (Group& group : groups()) {
+    if (group.state != State::kSuspended) continue;
+    const Op& op = code_.ops[group.pc];
+    op.run(*this, op, group.lanes);
+    if (!(predicate(op.d) & group.lanes)) continue;
+    group.state = State::kReady;
+    ++group.pc;
+  }
+}
+
+bool Warp::suspended() const {
+  return std::ranges::any_of(groups(),
+                             [](const Group& g) { return g.state == State::kSuspended; });
+}
+
+void Warp::give_up() {
+  for (Group& group : groups()) {
+    if (group.state != State::kSuspended) continue;
+    group.state = State::kReady;
+    ++group.pc;
+  }
+}
+
 /// Looks for lanes that wait for each other and are now all there.
 void Warp::complete_together() {
   for (bool again = true; again;) {
@@ -573,6 +613,8 @@ std::string Warp::waits() const {
   for (const Group& g : groups()) {
     if (g.state == State::kAtBarrier) {
       add(g.lanes, ("barrier " + std::to_string(g.barrier)).c_str(), g.pc);
+    } else if (g.state == State::kSuspended) {
+      add(g.lanes, "an mbarrier whose phase doesn't end", g.pc);
     } else if (g.state == State::kTogether) {
       const Mask named =
           *reinterpret_cast<const Mask*>(registers_ + code_.ops[g.pc].member +

@@ -64,10 +64,13 @@ class Warp {
   bool polled() const { return polled_; }  ///< its last turn looks like nothing but waiting
   /// Lets go of all that wait at a barrier; `result` is what bar.red tells them.
   void release(unsigned barrier, std::uint32_t result);
+  bool suspended() const;
+  /// Lets go of what waits at an operation that may be left without what it waits for.
+  void give_up();
   std::string waits() const;  ///< who waits where, for a message
 
  private:
-  enum class State : std::uint8_t { kFree, kReady, kAtBarrier, kTogether };
+  enum class State : std::uint8_t { kFree, kReady, kAtBarrier, kTogether, kSuspended };
   struct Group {
     Mask lanes = 0;
     std::uint32_t pc = 0;
@@ -103,6 +106,8 @@ class Warp {
   bool barrier(Group& group, const Op& op, Mask mask);
   bool together(Group& group, const Op& op, Mask mask);
   void meet(const Op& op, Mask here);
+  bool suspend(Group& group, const Op& op, Mask mask);
+  void look_again();
   void complete_together();
   void complete_joins();
   void release_early();
