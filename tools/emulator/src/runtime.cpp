@@ -431,8 +431,14 @@ void Runtime::reset() {
   shared_.clear();
   for (Stream* stream : streams) delete stream;
   for (Event* event : events) delete event;
+  for (Pool* pool : pools) delete pool;
   streams.clear();
   events.clear();
+  pools.clear();
+  pooled.clear();
+  limits.clear();
+  default_pool = {};
+  current_pool = &default_pool;
   for (auto& [stub, function] : functions) function.max_dynamic_shared.reset();
   start_memory();
 }

@@ -51,6 +51,16 @@ struct Symbol {
 struct Stream {
   unsigned flags = 0;
   int priority = 0;
+  unsigned long long id = 0;
+  std::map<int, cudaStreamAttrValue> attributes =
+      {};  ///< advice that was given: kept, not followed
+};
+
+/// A memory pool: what was asked of it, and how much of it is in use.
+struct Pool {
+  int follow_events = 1, opportunistic = 1, internal_dependencies = 1;
+  std::uint64_t threshold = 0;
+  std::uint64_t used = 0, most_used = 0;
 };
 
 struct Event {
@@ -75,6 +85,12 @@ class Runtime {
   std::map<const void*, Symbol> symbols;
   std::set<Stream*> streams;
   std::set<Event*> events;
+  unsigned long long streams_made = 0;
+  Pool default_pool;
+  Pool* current_pool = &default_pool;
+  std::set<Pool*> pools;
+  std::map<Address, std::pair<Pool*, std::size_t>> pooled;  ///< allocations of pools
+  std::map<int, std::size_t> limits;                        ///< that the program has set
   unsigned device_flags = 0;
 
   /// Reads a binary's PTX and places its variables, once.

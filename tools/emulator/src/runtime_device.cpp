@@ -1,5 +1,8 @@
 // What the device is, versions, limits and errors.
 #include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "runtime.hpp"
@@ -89,6 +92,101 @@ void fill(cudaDeviceProp& p, const emu::Profile& profile) {
   p.reservedSharedMemPerBlock = bytes(cudaDevAttrReservedSharedMemoryPerBlock);
   p.hostRegisterSupported = get(cudaDevAttrHostRegisterSupported);
   p.memoryPoolsSupported = get(cudaDevAttrMemoryPoolsSupported);
+  p.integrated = get(cudaDevAttrIntegrated);
+  p.maxTexture1D = get(cudaDevAttrMaxTexture1DWidth);
+  p.maxTexture1DMipmap = get(cudaDevAttrMaxTexture1DMipmappedWidth);
+  p.maxTexture2D[0] = get(cudaDevAttrMaxTexture2DWidth);
+  p.maxTexture2D[1] = get(cudaDevAttrMaxTexture2DHeight);
+  p.maxTexture2DMipmap[0] = get(cudaDevAttrMaxTexture2DMipmappedWidth);
+  p.maxTexture2DMipmap[1] = get(cudaDevAttrMaxTexture2DMipmappedHeight);
+  p.maxTexture2DLinear[0] = get(cudaDevAttrMaxTexture2DLinearWidth);
+  p.maxTexture2DLinear[1] = get(cudaDevAttrMaxTexture2DLinearHeight);
+  p.maxTexture2DLinear[2] = get(cudaDevAttrMaxTexture2DLinearPitch);
+  p.maxTexture2DGather[0] = get(cudaDevAttrMaxTexture2DGatherWidth);
+  p.maxTexture2DGather[1] = get(cudaDevAttrMaxTexture2DGatherHeight);
+  p.maxTexture3D[0] = get(cudaDevAttrMaxTexture3DWidth);
+  p.maxTexture3D[1] = get(cudaDevAttrMaxTexture3DHeight);
+  p.maxTexture3D[2] = get(cudaDevAttrMaxTexture3DDepth);
+  p.maxTexture3DAlt[0] = get(cudaDevAttrMaxTexture3DWidthAlt);
+  p.maxTexture3DAlt[1] = get(cudaDevAttrMaxTexture3DHeightAlt);
+  p.maxTexture3DAlt[2] = get(cudaDevAttrMaxTexture3DDepthAlt);
+  p.maxTextureCubemap = get(cudaDevAttrMaxTextureCubemapWidth);
+  p.maxTexture1DLayered[0] = get(cudaDevAttrMaxTexture1DLayeredWidth);
+  p.maxTexture1DLayered[1] = get(cudaDevAttrMaxTexture1DLayeredLayers);
+  p.maxTexture2DLayered[0] = get(cudaDevAttrMaxTexture2DLayeredWidth);
+  p.maxTexture2DLayered[1] = get(cudaDevAttrMaxTexture2DLayeredHeight);
+  p.maxTexture2DLayered[2] = get(cudaDevAttrMaxTexture2DLayeredLayers);
+  p.maxTextureCubemapLayered[0] = get(cudaDevAttrMaxTextureCubemapLayeredWidth);
+  p.maxTextureCubemapLayered[1] = get(cudaDevAttrMaxTextureCubemapLayeredLayers);
+  p.maxSurface1D = get(cudaDevAttrMaxSurface1DWidth);
+  p.maxSurface2D[0] = get(cudaDevAttrMaxSurface2DWidth);
+  p.maxSurface2D[1] = get(cudaDevAttrMaxSurface2DHeight);
+  p.maxSurface3D[0] = get(cudaDevAttrMaxSurface3DWidth);
+  p.maxSurface3D[1] = get(cudaDevAttrMaxSurface3DHeight);
+  p.maxSurface3D[2] = get(cudaDevAttrMaxSurface3DDepth);
+  p.maxSurface1DLayered[0] = get(cudaDevAttrMaxSurface1DLayeredWidth);
+  p.maxSurface1DLayered[1] = get(cudaDevAttrMaxSurface1DLayeredLayers);
+  p.maxSurface2DLayered[0] = get(cudaDevAttrMaxSurface2DLayeredWidth);
+  p.maxSurface2DLayered[1] = get(cudaDevAttrMaxSurface2DLayeredHeight);
+  p.maxSurface2DLayered[2] = get(cudaDevAttrMaxSurface2DLayeredLayers);
+  p.maxSurfaceCubemap = get(cudaDevAttrMaxSurfaceCubemapWidth);
+  p.maxSurfaceCubemapLayered[0] = get(cudaDevAttrMaxSurfaceCubemapLayeredWidth);
+  p.maxSurfaceCubemapLayered[1] = get(cudaDevAttrMaxSurfaceCubemapLayeredLayers);
+  p.pciBusID = get(cudaDevAttrPciBusId);
+  p.pciDeviceID = get(cudaDevAttrPciDeviceId);
+  p.pciDomainID = get(cudaDevAttrPciDomainId);
+  p.tccDriver = get(cudaDevAttrTccDriver);
+  p.isMultiGpuBoard = get(cudaDevAttrIsMultiGpuBoard);
+  p.multiGpuBoardGroupID = get(cudaDevAttrMultiGpuBoardGroupID);
+  p.hostNativeAtomicSupported = get(cudaDevAttrHostNativeAtomicSupported);
+  p.pageableMemoryAccess = get(cudaDevAttrPageableMemoryAccess);
+  p.pageableMemoryAccessUsesHostPageTables = get(cudaDevAttrPageableMemoryAccessUsesHostPageTables);
+  p.directManagedMemAccessFromHost = get(cudaDevAttrDirectManagedMemAccessFromHost);
+  p.sparseCudaArraySupported = get(cudaDevAttrSparseCudaArraySupported);
+  p.hostRegisterReadOnlySupported = get(cudaDevAttrHostRegisterReadOnlySupported);
+  p.timelineSemaphoreInteropSupported = get(cudaDevAttrTimelineSemaphoreInteropSupported);
+  p.gpuDirectRDMASupported = get(cudaDevAttrGPUDirectRDMASupported);
+  p.gpuDirectRDMAFlushWritesOptions =
+      static_cast<unsigned>(get(cudaDevAttrGPUDirectRDMAFlushWritesOptions));
+  p.gpuDirectRDMAWritesOrdering = get(cudaDevAttrGPUDirectRDMAWritesOrdering);
+  p.memoryPoolSupportedHandleTypes =
+      static_cast<unsigned>(get(cudaDevAttrMemoryPoolSupportedHandleTypes));
+  p.deferredMappingCudaArraySupported = get(cudaDevAttrDeferredMappingCudaArraySupported);
+  p.ipcEventSupported = get(cudaDevAttrIpcEventSupport);
+  p.clusterLaunch = get(cudaDevAttrClusterLaunch);
+#if CUDART_VERSION >= 13000
+  p.deviceNumaConfig = get(cudaDevAttrNumaConfig);
+  p.deviceNumaId = get(cudaDevAttrNumaId);
+  p.mpsEnabled = get(cudaDevAttrMpsEnabled);
+  p.hostNumaId = get(cudaDevAttrHostNumaId);
+  p.gpuPciDeviceID = static_cast<unsigned>(get(cudaDevAttrGpuPciDeviceId));
+  p.gpuPciSubsystemID = static_cast<unsigned>(get(cudaDevAttrGpuPciSubsystemId));
+  p.hostNumaMultinodeIpcSupported = get(cudaDevAttrHostNumaMultinodeIpcSupported);
+#endif
+}
+
+/// Empty for a limit that the device hasn't got.
+std::optional<std::size_t> default_limit(cudaLimit limit) {
+  switch (limit) {
+    case cudaLimitStackSize: return 1024;
+    case cudaLimitPrintfFifoSize: return std::size_t{1} << 20;
+    case cudaLimitMallocHeapSize: return std::size_t{8} << 20;
+    case cudaLimitDevRuntimePendingLaunchCount: return 2048;
+    case cudaLimitMaxL2FetchGranularity: return 64;
+    case cudaLimitPersistingL2CacheSize: return 0;
+    default: return std::nullopt;
+  }
+}
+
+/// "0000:00:06.0": domain, bus and device.
+std::string bus_address(Runtime& runtime) {
+  const emu::Profile& p = *runtime.profile();
+  char text[32];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.0",
+                static_cast<unsigned>(p.attribute(cudaDevAttrPciDomainId)),
+                static_cast<unsigned>(p.attribute(cudaDevAttrPciBusId)),
+                static_cast<unsigned>(p.attribute(cudaDevAttrPciDeviceId)));
+  return text;
 }
 
 }  // namespace
@@ -184,8 +282,76 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
   return give(Needs::kDevice, config, [](Runtime&) { return cudaFuncCachePreferNone; });
 }
-cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) {
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const auto otherwise = default_limit(limit);
+    if (!otherwise) return cudaErrorUnsupportedLimit;
+    runtime.limits[limit] = value;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const auto otherwise = default_limit(limit);
+    if (value == nullptr) return cudaErrorInvalidValue;
+    if (!otherwise) return cudaErrorUnsupportedLimit;
+    const auto set = runtime.limits.find(limit);
+    *value = set == runtime.limits.end() ? *otherwise : set->second;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  return api(Needs::kNothing, [&](Runtime& runtime) {
+    if (text == nullptr || length < 1) return cudaErrorInvalidValue;
+    if (device != 0) return cudaErrorInvalidDevice;
+    std::snprintf(text, static_cast<std::size_t>(length), "%s", bus_address(runtime).c_str());
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  return api(Needs::kNothing, [&](Runtime& runtime) {
+    if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
+    const std::string own = bus_address(runtime);
+    if (own != text && own.substr(own.find(':') + 1) != text) return cudaErrorInvalidDevice;
+    *device = 0;
+    return cudaSuccess;
+  });
+}
+// One device has no peer.
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
+  return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidDevice; });
+}
+cudaError_t cudaDeviceDisablePeerAccess(int) {
+  return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidDevice; });
+}
+cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) {
+  return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidDevice; });
+}
+/// There is no driver under the runtime, and so none of its functions.
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
+                                             unsigned long long,
+                                             cudaDriverEntryPointQueryResult* found) {
+  return api(Needs::kNothing, [&](Runtime&) {
+    if (symbol == nullptr || function == nullptr) return cudaErrorInvalidValue;
+    *function = nullptr;
+    if (found != nullptr) *found = cudaDriverEntryPointSymbolNotFound;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
+                                    cudaDriverEntryPointQueryResult* found) {
+  return cudaGetDriverEntryPointByVersion(symbol, function, CUDART_VERSION, flags, found);
+}
+cudaError_t cudaCtxResetPersistingL2Cache() {
   return fine(Needs::kDevice);
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+  return api(Needs::kNothing, [&](Runtime&) {
+    if (mode == nullptr) return cudaErrorInvalidValue;
+    std::swap(*mode, current);
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return api(Needs::kDevice, [&](Runtime&) {

@@ -223,6 +223,25 @@ cudaError_t cudaFuncSetAttribute(const void* stub, cudaFuncAttribute attribute, 
   });
 }
 
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute,
+                                            int value, int device) {
+  if (device != 0) return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidDevice; });
+  return cudaFuncSetAttribute(kernel, attribute, value);
+}
+
+cudaError_t cudaFuncGetParamInfo(const void* stub, std::size_t index, std::size_t* offset,
+                                 std::size_t* size) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const Runtime::Found found = runtime.find_kernel(stub);
+    if (found.status != cudaSuccess) return found.status;
+    const auto& parameters = found.kernel->parameters;
+    if (offset == nullptr || index >= parameters.size()) return cudaErrorInvalidValue;
+    *offset = parameters[index].offset;
+    if (size != nullptr) *size = parameters[index].size;
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaFuncSetCacheConfig(const void* stub, cudaFuncCache) {
   return api(Needs::kDevice, [&](Runtime& runtime) { return runtime.find_kernel(stub).status; });
 }

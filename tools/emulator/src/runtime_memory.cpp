@@ -1,6 +1,7 @@
 // Memory: allocating, copying, setting, and the program's own variables on the device.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "runtime.hpp"
 
@@ -65,21 +66,100 @@ cudaError_t copy_rows(Runtime& runtime, void* to, std::size_t to_pitch, const vo
   return cudaSuccess;
 }
 
+/// Where a part of a volume begins, and how its rows and planes lie.
+struct Part {
+  std::byte* first = nullptr;
+  std::size_t pitch = 0, plane = 0;
+};
+
+/// Empty where the part reaches past its volume's rows or planes, or past all numbers.
+std::optional<Part> part_of(const cudaPitchedPtr& volume, const cudaPos& at,
+                            const cudaExtent& extent) {
+  const auto fits = [](std::size_t begin, std::size_t size, std::size_t all) {
+    return begin <= all && size <= all - begin;
+  };
+  constexpr std::size_t kMost = std::size_t{1} << 46;  // no product of two overflows an address
+  if (volume.pitch > kMost || volume.ysize > kMost || extent.depth > kMost || at.z > kMost ||
+      !fits(at.x, extent.width, volume.pitch)) {
+    return std::nullopt;
+  }
+  const bool one_plane = extent.depth <= 1 && at.z == 0;
+  if (!one_plane && !fits(at.y, extent.height, volume.ysize)) return std::nullopt;
+  const unsigned __int128 plane = static_cast<unsigned __int128>(volume.pitch) * volume.ysize;
+  if (plane * (at.z + extent.depth) > kMost ||
+      static_cast<unsigned __int128>(volume.pitch) * (at.y + extent.height) > kMost) {
+    return std::nullopt;
+  }
+  const auto bytes = static_cast<std::size_t>(plane);
+  return Part{static_cast<std::byte*>(volume.ptr) + at.z * bytes + at.y * volume.pitch + at.x,
+              volume.pitch, bytes};
+}
+
+std::size_t span_of(const Part& part, const cudaExtent& extent) {
+  return part.plane * (extent.depth - 1) + part.pitch * (extent.height - 1) + extent.width;
+}
+
+cudaError_t copy_volume(const cudaMemcpy3DParms* p) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (p == nullptr) return cudaErrorInvalidValue;
+    if (p->srcArray != nullptr || p->dstArray != nullptr) {
+      emu::say("cudaMemcpy3D of a CUDA array is not supported");
+      return cudaErrorNotSupported;
+    }
+    const cudaExtent& e = p->extent;
+    if (p->kind < cudaMemcpyHostToHost || p->kind > cudaMemcpyDefault) {
+      return cudaErrorInvalidMemcpyDirection;
+    }
+    if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
+    const auto to = part_of(p->dstPtr, p->dstPos, e), from = part_of(p->srcPtr, p->srcPos, e);
+    if (!to || !from || side(runtime, to->first, span_of(*to, e), p->kind, false) == nullptr ||
+        side(runtime, from->first, span_of(*from, e), p->kind, true) == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    for (std::size_t z = 0; z < e.depth; ++z) {
+      const cudaError_t status =
+          copy_rows(runtime, to->first + z * to->plane, to->pitch, from->first + z * from->plane,
+                    from->pitch, e.width, e.height, p->kind);
+      if (status != cudaSuccess) return status;
+    }
+    return cudaSuccess;
+  });
+}
+
 cudaError_t copy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     return copy_rows(runtime, to, size, from, size, size, 1, kind);
   });
 }
 
-cudaError_t set_rows(void* to, std::size_t pitch, int value, std::size_t width,
+cudaError_t set_rows(Runtime& runtime, void* to, std::size_t pitch, int value, std::size_t width,
                      std::size_t height) {
+  if (width == 0 || height == 0) return cudaSuccess;
+  if (height > 1 && pitch < width) return cudaErrorInvalidPitchValue;
+  if (height > 1 && pitch > (SIZE_MAX - width) / (height - 1)) return cudaErrorInvalidValue;
+  std::byte* target = on_device(runtime, to, pitch * (height - 1) + width);
+  if (target == nullptr) return cudaErrorInvalidValue;
+  for (std::size_t row = 0; row < height; ++row) std::memset(target + row * pitch, value, width);
+  return cudaSuccess;
+}
+
+cudaError_t set(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+  return api(Needs::kDevice,
+             [&](Runtime& runtime) { return set_rows(runtime, to, pitch, value, width, height); });
+}
+
+cudaError_t set_volume(const cudaPitchedPtr& volume, int value, const cudaExtent& e) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
-    if (width == 0 || height == 0) return cudaSuccess;
-    if (height > 1 && pitch < width) return cudaErrorInvalidPitchValue;
-    if (height > 1 && pitch > (SIZE_MAX - width) / (height - 1)) return cudaErrorInvalidValue;
-    std::byte* target = on_device(runtime, to, pitch * (height - 1) + width);
-    if (target == nullptr) return cudaErrorInvalidValue;
-    for (std::size_t row = 0; row < height; ++row) std::memset(target + row * pitch, value, width);
+    if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
+    const auto to = part_of(volume, {}, e);
+    if (!to || on_device(runtime, to->first, span_of(*to, e)) == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    for (std::size_t z = 0; z < e.depth; ++z) {
+      const cudaError_t status =
+          set_rows(runtime, to->first + z * to->plane, to->pitch, value, e.width, e.height);
+      if (status != cudaSuccess) return status;
+    }
     return cudaSuccess;
   });
 }
@@ -105,6 +185,10 @@ cudaError_t release(void* pointer) {
       return runtime.free_shared(pointer, Kind::kManaged) ? cudaSuccess : cudaErrorInvalidValue;
     }
     if (a->kind != Kind::kDevice) return cudaErrorInvalidValue;
+    if (const auto pooled = runtime.pooled.find(a->base); pooled != runtime.pooled.end()) {
+      pooled->second.first->used -= pooled->second.second;
+      runtime.pooled.erase(pooled);
+    }
     runtime.memory().free(a->base);
     return cudaSuccess;
   });
@@ -144,9 +228,6 @@ extern "C" {
 cudaError_t cudaMalloc(void** pointer, std::size_t size) {
   return allocate(pointer, size);
 }
-cudaError_t cudaMallocAsync(void** pointer, std::size_t size, cudaStream_t) {
-  return allocate(pointer, size);
-}
 cudaError_t cudaFree(void* pointer) {
   return release(pointer);
 }
@@ -162,6 +243,17 @@ cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t widt
   }
   *pitch = (width + kPitch - 1) / kPitch * kPitch;
   return allocate(pointer, *pitch * height);
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* volume, cudaExtent extent) {
+  std::size_t rows = 0, pitch = 0;
+  if (volume == nullptr || __builtin_mul_overflow(extent.height, extent.depth, &rows)) {
+    return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
+  }
+  void* pointer = nullptr;
+  const cudaError_t status = cudaMallocPitch(&pointer, &pitch, extent.width, rows);
+  if (status == cudaSuccess) *volume = {pointer, pitch, extent.width, extent.height};
+  return status;
 }
 
 cudaError_t cudaMallocManaged(void** pointer, std::size_t size, unsigned) {
@@ -282,19 +374,32 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
   return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
 
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
+  return copy_volume(parameters);
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t) {
+  return copy_volume(parameters);
+}
+cudaError_t cudaMemset3D(cudaPitchedPtr volume, int value, cudaExtent extent) {
+  return set_volume(volume, value, extent);
+}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr volume, int value, cudaExtent extent, cudaStream_t) {
+  return set_volume(volume, value, extent);
+}
+
 cudaError_t cudaMemset(void* to, int value, std::size_t size) {
-  return set_rows(to, size, value, size, 1);
+  return set(to, size, value, size, 1);
 }
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t size, cudaStream_t) {
-  return set_rows(to, size, value, size, 1);
+  return set(to, size, value, size, 1);
 }
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
                          std::size_t height) {
-  return set_rows(to, pitch, value, width, height);
+  return set(to, pitch, value, width, height);
 }
 cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t) {
-  return set_rows(to, pitch, value, width, height);
+  return set(to, pitch, value, width, height);
 }
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t size,

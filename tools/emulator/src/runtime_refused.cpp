@@ -13,13 +13,19 @@ int ignored();
   }
 #include "refused.inc"
 
-// Mere advice, with parameters that differ between CUDA 12 and 13: right, and without effect here.
-extern "C" int cudaMemPrefetchAsync() {
-  return emu::ignored();
-}
-extern "C" int cudaMemPrefetchAsync_ptsz() {
-  return emu::ignored();
-}
-extern "C" int cudaMemAdvise() {
-  return emu::ignored();
-}
+// Mere advice, some with parameters that differ between CUDA 12 and 13: right, and without effect
+// here.
+#define IGNORED(function)     \
+  extern "C" int function() { \
+    return emu::ignored();    \
+  }
+IGNORED(cudaDeviceFlushGPUDirectRDMAWrites)
+IGNORED(cudaDeviceGraphMemTrim)
+IGNORED(cudaDeviceSetSharedMemConfig)
+IGNORED(cudaFuncSetSharedMemConfig)
+IGNORED(cudaMemAdvise)
+IGNORED(cudaMemDiscardAndPrefetchBatchAsync)
+IGNORED(cudaMemDiscardBatchAsync)
+IGNORED(cudaMemPrefetchAsync)
+IGNORED(cudaMemPrefetchAsync_ptsz)
+IGNORED(cudaMemPrefetchBatchAsync)

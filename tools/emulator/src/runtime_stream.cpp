@@ -14,6 +14,7 @@ using emu::Runtime;
 using emu::Stream;
 
 constexpr int kHighestPriority = -5;
+constexpr unsigned long long kFirstStream = 13;  // by the number that follows the default streams'
 
 /// The default streams have no object: null, cudaStreamLegacy and cudaStreamPerThread.
 bool known(Runtime& runtime, cudaStream_t stream) {
@@ -44,8 +45,10 @@ cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
     if (stream == nullptr || (flags & ~unsigned{cudaStreamNonBlocking}) != 0) {
       return cudaErrorInvalidValue;
     }
-    auto made = std::make_unique<Stream>(
-        Stream{.flags = flags, .priority = std::clamp(priority, kHighestPriority, 0)});
+    auto made =
+        std::make_unique<Stream>(Stream{.flags = flags,
+                                        .priority = std::clamp(priority, kHighestPriority, 0),
+                                        .id = kFirstStream + runtime.streams_made++});
     runtime.streams.insert(made.get());
     *stream = reinterpret_cast<cudaStream_t>(made.release());
     return cudaSuccess;
@@ -109,6 +112,64 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
     if (!known(runtime, stream)) return cudaErrorInvalidResourceHandle;
     if (status == nullptr) return cudaErrorInvalidValue;
     *status = cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long*, cudaGraph_t*, const cudaGraphNode_t**,
+                                     const cudaGraphEdgeData**, std::size_t*) {
+  return cudaStreamIsCapturing(stream, status);
+}
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (!known(runtime, stream)) return cudaErrorInvalidResourceHandle;
+    if (id == nullptr) return cudaErrorInvalidValue;
+    auto* own = reinterpret_cast<Stream*>(stream);
+    *id = runtime.streams.contains(own) ? own->id : stream == cudaStreamPerThread ? 2 : 1;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (!known(runtime, stream)) return cudaErrorInvalidResourceHandle;
+    if (device == nullptr) return cudaErrorInvalidValue;
+    *device = 0;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID which,
+                                   const cudaStreamAttrValue* value) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (!known(runtime, stream)) return cudaErrorInvalidResourceHandle;
+    if (value == nullptr) return cudaErrorInvalidValue;
+    auto* own = reinterpret_cast<Stream*>(stream);
+    if (runtime.streams.contains(own)) own->attributes[which] = *value;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID which,
+                                   cudaStreamAttrValue* value) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (!known(runtime, stream)) return cudaErrorInvalidResourceHandle;
+    if (value == nullptr) return cudaErrorInvalidValue;
+    auto* own = reinterpret_cast<Stream*>(stream);
+    *value = {};
+    if (!runtime.streams.contains(own)) return cudaSuccess;
+    if (which == cudaStreamAttributePriority) value->priority = own->priority;
+    if (const auto at = own->attributes.find(which); at != own->attributes.end()) {
+      *value = at->second;
+    }
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (!known(runtime, to) || !known(runtime, from)) return cudaErrorInvalidResourceHandle;
+    auto* target = reinterpret_cast<Stream*>(to);
+    auto* source = reinterpret_cast<Stream*>(from);
+    if (runtime.streams.contains(target) && runtime.streams.contains(source)) {
+      target->attributes = source->attributes;
+    }
     return cudaSuccess;
   });
 }
