@@ -34,6 +34,13 @@ cudaError_t on_stream(cudaStream_t stream) {
   });
 }
 
+cudaError_t may_call_back(cudaStream_t stream, bool valid) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (!known(runtime, stream)) return cudaErrorInvalidResourceHandle;
+    return valid ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
 cudaError_t on_event(cudaEvent_t event) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     return find(runtime, event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
@@ -174,13 +181,13 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
   });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  const cudaError_t status = on_stream(stream);
+  const cudaError_t status = may_call_back(stream, function != nullptr);
   if (status == cudaSuccess) function(data);  // outside the frame: it may take its time
   return status;
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data,
-                                  unsigned) {
-  const cudaError_t status = on_stream(stream);
+                                  unsigned flags) {
+  const cudaError_t status = may_call_back(stream, function != nullptr && flags == 0);
   if (status == cudaSuccess) function(stream, cudaSuccess, data);
   return status;
 }
