@@ -123,7 +123,9 @@ std::string contents(const std::vector<FatbinEntry>& entries) {
   for (const FatbinEntry& e : entries) {
     if (e.kind == FatbinEntry::Kind::kOther) continue;
     std::string& list = text[e.kind == FatbinEntry::Kind::kPtx ? 0 : 1];
-    list += (list.empty() ? "" : ", ") + std::to_string(e.architecture);
+    const std::string number = std::to_string(e.architecture);
+    if ((", " + list + ",").find(", " + number + ",") != list.npos) continue;  // of another unit
+    list += (list.empty() ? "" : ", ") + number;
   }
   return (text[0].empty() ? "no PTX" : "PTX for " + text[0]) +
          (text[1].empty() ? "" : "; machine code for " + text[1]);

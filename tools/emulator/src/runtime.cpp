@@ -147,24 +147,24 @@ cudaError_t Runtime::load(FatBinary& binary) {
       return refuse(cudaErrorInvalidKernelImage, "a fat binary is missing");
     }
     const int architecture = profile_->architecture();
-    std::vector<FatbinEntry> entries;
+    std::vector<FatbinEntry> all;
     std::vector<std::string> texts;
     int chosen = 0;
     for (const void* container : binary.containers) {
       const auto* bytes = static_cast<const std::byte*>(container);
       const std::span<const std::byte, 16> header(bytes, 16);
-      const auto own = read_fatbin({bytes, fatbin_size(header)});
-      entries.insert(entries.end(), own.begin(), own.end());
-      // One of a library of machine code, as CUDA's own for kernels that launch kernels, may have
-      // none: what needs it is refused by its name.
-      const auto best = best_ptx(own, architecture);
+      const auto entries = read_fatbin({bytes, fatbin_size(header)});
+      all.insert(all.end(), entries.begin(), entries.end());
+      const auto best = best_ptx(entries, architecture);
+      // nvcc links CUDA's own library for kernels that launch kernels to every program of several
+      // units, as machine code: what needs such a unit is refused by the name it misses.
       if (!best) continue;
       texts.push_back(ptx_text(*best));
       chosen = std::max(chosen, best->architecture);
     }
     if (texts.empty()) {
       return refuse(cudaErrorNoKernelImageForDevice,
-                    "the program has " + contents(entries) + ", and this device (" +
+                    "the program has " + contents(all) + ", and this device (" +
                         std::string(profile_->key) + ") runs PTX for " +
                         std::to_string(architecture) + " or lower; build it with -gencode arch=" +
                         "compute_" + std::to_string(architecture) + ",code=compute_" +

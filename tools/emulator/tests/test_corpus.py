@@ -1,0 +1,95 @@
+"""Programs as others write them, unmodified, on the embedded device: each checks its own results.
+
+Needs nvcc, and no GPU. A program of several units is a folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+EMULATE = Path(__file__).resolve().parents[3] / "tools/emulate"
+CORPUS = Path(__file__).parent / "corpus"
+SHARED = ("-std=c++20", "-cudart", "shared")
+PTX = ("-arch=compute_90", "-code=compute_90")
+# What compiles for longer than the others run.
+SLOW = {"cooperative", "cub_block", "cub_reduce", "cub_sort", "thrust"}
+OPTIONS = {"pointers": ("--extended-lambda",), "separate": ("-rdc=true",)}
+NAMES = sorted(
+    path.stem
+    for path in CORPUS.iterdir()
+    if path.suffix == ".cu" or (path.is_dir() and (path / "main.cu").exists())
+)
+TESTED = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in NAMES]
+
+
+def build(name: str, program: Path, *options: str) -> Path:
+    places = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/cuda/bin"])
+    nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc", path=places)
+    if not nvcc:
+        pytest.skip("there is no nvcc")
+    folder = CORPUS / name
+    sources = sorted(folder.glob("*.cu")) if folder.is_dir() else [folder.with_suffix(".cu")]
+    flags = [*SHARED, *(options or PTX), *OPTIONS.get(name, ())]
+    subprocess.run([nvcc, *flags, "-o", program, *sources], check=True, capture_output=True)
+    return program
+
+
+def run(program: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [EMULATE, *options, program], capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+@pytest.mark.parametrize("name", TESTED)
+def test_the_program_finds_its_results_right(name: str, tmp_path: Path) -> None:
+    ran = run(build(name, tmp_path / name))
+    assert ran.stdout.splitlines()[-1:] == ["right"], ran.stdout + ran.stderr
+    assert ran.returncode == 0
+
+
+def test_printf_comes_when_the_program_waits(tmp_path: Path) -> None:
+    ran = run(build("print", tmp_path / "print"))
+    assert ran.stdout == (
+        "launched\n"
+        "block 0 thread 0: even\n"
+        "block 0 thread 1: odd\n"
+        " 3.14|42    |+7|ff|010|z|%|-1234567890123|1.000000e-03|name\n"
+        "block 1 thread 0: even\n"
+        "block 1 thread 1: odd\n"
+        " 3.14|42    |+7|ff|010|z|%|-1234567890123|1.000000e-03|name\n"
+        "right\n"
+    )
+    # CUDA's own words for an assertion, for the one thread that fails it.
+    assert "block: [0,0,0], thread: [3,0,0] Assertion `" in ran.stderr
+    assert ran.stderr.count("Assertion") == 1
+
+
+# All the ways that a fat binary comes: packed by zstd and LZ4, plain, of several architectures.
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(("--compress-mode=speed",), id="lz4"),
+        pytest.param(("--compress-mode=size",), id="zstd"),
+        pytest.param(("--no-compress",), id="plain"),
+        pytest.param(("-gencode", "arch=compute_75,code=[compute_75,sm_75]"), id="several"),
+    ],
+)
+def test_units_however_they_are_packed(options: tuple[str, ...], tmp_path: Path) -> None:
+    for name in ("units", "separate"):
+        ran = run(
+            build(name, tmp_path / name, "-gencode", "arch=compute_90,code=compute_90", *options)
+        )
+        assert (ran.stdout, ran.stderr, ran.returncode) == ("right\n", "", 0)
+
+
+def test_units_without_ptx_are_refused_in_one_line(tmp_path: Path) -> None:
+    ran = run(build("separate", tmp_path / "separate", "-arch=compute_90", "-code=sm_90"))
+    assert ran.returncode == 1
+    assert (
+        "the program has no PTX; machine code for 90," in ran.stderr and ran.stderr.count("\n") == 1
+    )
