@@ -227,6 +227,57 @@ def test_names_a_function_that_it_has_not_got(build: Build) -> None:
     assert ran.stderr == "embedded device: cudaGraphCreate is not supported\n"
 
 
+TRIPS = """
+#include <cstdio>
+template <class T> __global__ void counts(T* to) {
+  T value;
+  asm volatile("mov.u32 %0, %%pm0;" : "=r"(value));
+  *to = value;
+}
+__global__ void fine(int* to) { *to = 1; }
+int main() {
+  std::puts("it ran");
+  cudaGraph_t graph;
+  cudaGraphCreate(&graph, 0);
+  counts<<<1, 1>>>(static_cast<int*>(nullptr));
+  fine<<<1, 1>>>(nullptr);
+}
+"""
+
+
+def test_lists_what_a_program_would_trip_over(build: Build) -> None:
+    ran = emulate("--list-unsupported", build(TRIPS))
+    assert (ran.returncode, ran.stderr) == (1, "")
+    kernel, function = ran.stdout.splitlines()
+    assert re.fullmatch(
+        r"kernel void counts<int>\(T1 \*\): PTX line \d+: 'mov.u32' isn't supported: %pm0", kernel
+    )
+    assert function == "function cudaGraphCreate: the device hasn't got it"
+
+
+def test_lists_nothing_where_there_is_nothing(build: Build) -> None:
+    ran = emulate("--list-unsupported", build(ADD), "an argument")
+    assert (ran.stdout, ran.stderr, ran.returncode) == ("", "", 0)
+    assert emulate("--list-unsupported", "sh").returncode == 0
+    assert emulate("--list-unsupported", EMULATE).returncode == 2  # no program of this machine
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("-arch=compute_90", "-code=compute_90"), "the CUDA runtime is inside the program"),
+        (("-cudart", "shared", "-arch=compute_90", "-code=sm_90"), "no PTX; machine code for 90"),
+        (("-cudart", "shared", "-arch=compute_100", "-code=compute_100"), "PTX for 100, and"),
+    ],
+)
+def test_lists_what_is_wrong_with_all_of_a_program(
+    build: Build, options: tuple[str, ...], said: str
+) -> None:
+    ran = emulate("--list-unsupported", build(ADD, *options))
+    assert ran.returncode == 1
+    assert said in ran.stdout and ran.stdout.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
