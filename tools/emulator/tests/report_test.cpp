@@ -15,9 +15,42 @@ TEST(Report, SpellsNamesAsNcuDoes) {
             "void chapter05::unroll<(unsigned int)4>(const int *, int *, unsigned long)");
   EXPECT_EQ(emu::kernel_name("_Z1kILin3ELb1EEvPf"), "void k<(int)-3, (bool)1>(float *)");
   EXPECT_EQ(emu::kernel_name("_Z1kPVKiPVj"), "k(const volatile int *, volatile unsigned int *)");
+  EXPECT_EQ(emu::kernel_name("_ZN12_GLOBAL__N_111global_loadIcEEvPKT_PS1_jj"),
+            "void <unnamed>::global_load<char>(const T1 *, T1 *, unsigned int, unsigned int)");
+  EXPECT_EQ(emu::kernel_name("_ZN12_GLOBAL__N_112shared_storeI4int2EEvT_NS_4SlotEjjj"),
+            "void <unnamed>::shared_store<int2>(T1, <unnamed>::Slot, unsigned int, unsigned int, "
+            "unsigned int)");
   EXPECT_EQ(emu::kernel_name("plain_c"), "plain_c");
   const std::string endless(1 << 20, 'a');
   EXPECT_EQ(emu::kernel_name(endless), endless);
+}
+
+TEST(Report, NamesTheTemplatesParametersOnly) {
+  // `T_` within a name, an enumerator's value before one, the second parameter, one in another's
+  // arguments, a lambda's own.
+  EXPECT_EQ(emu::kernel_name("_Z5FOO_TIiEvPT_"), "void FOO_T<int>(T1 *)");
+  EXPECT_EQ(emu::kernel_name("_Z1kILN1a1EE113EiEvT0_PKS2_"),
+            "void k<(a::E)113, int>(T2, const T2 *)");
+  EXPECT_EQ(emu::kernel_name("_Z1kIiLi4EEv3BoxIT_XT0_EES0_IPS1_Li5EE"),
+            "void k<int, (int)4>(Box<T1, T2>, Box<T1 *, (int)5>)");
+  EXPECT_EQ(emu::kernel_name("_Z3lamIZ4mainEUliE_EvT_PKS1_"),
+            "void lam<main::[lambda(int) (instance 1)]>(T1, const T1 *)");
+  EXPECT_EQ(emu::kernel_name("_Z1kI3BoxIS0_IiEEEvv"), "void k<Box<Box<int>>>()");
+}
+
+TEST(Report, TakesAnyTextForAName) {
+  const std::string name =
+      "_ZN12_GLOBAL__N_11kIZ4mainEUliE_LN1a1EE113EA4_iLj4EEEvPKT_PS1_XT0_EST1_";
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    EXPECT_FALSE(emu::kernel_name(name.substr(0, i) + "T_").empty());
+    for (const char c : {'I', 'N', 'E', 'L', 'S', 'T', '9', '_', 'Z', 'U', 'A', 'D'}) {
+      std::string other = name;
+      other[i] = c;
+      EXPECT_FALSE(emu::kernel_name(other).empty());
+    }
+  }
+  EXPECT_FALSE(emu::kernel_name("_Z" + std::string(10'000, 'N')).empty());
+  EXPECT_FALSE(emu::kernel_name("_Z99999999999999999999T_").empty());
 }
 
 TEST(Report, WritesNcusColumns) {

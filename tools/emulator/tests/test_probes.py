@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import os
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -61,15 +60,10 @@ def test_every_counter_of_every_probe_is_the_hardwares(counted: list[dict[str, s
 
 def test_kernels_and_shapes_are_named_as_ncu_names_them(counted: list[dict[str, str]]) -> None:
     columns = {"kernel": "Kernel Name", "grid": "Grid Size", "block": "Block Size"}
-
-    # Compared up to the parameters, whose types ncu spells its own way (T1 in a template).
-    def name(text: str) -> str:
-        return re.sub(r"\(.*\)$", "", text) if "global" in text or "shared" in text else text
-
     differing = [
         f"{ours['probe']}: {ours[columns[what]]} and {theirs[what]}"
         for ours, theirs in zip(counted, recorded(), strict=True)
         for what in WHERE
-        if name(ours[columns[what]]) != name(theirs[what])
+        if ours[columns[what]] != theirs[what]
     ]
     assert differing == []
