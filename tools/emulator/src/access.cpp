@@ -31,7 +31,11 @@ const char* verb(Direction direction) {
                      space + " memory at " + hexadecimal(address);
   if (*space == 'g') {
     const GlobalMemory* memory = warp.block().launch().config.memory;
-    if (const Allocation* a = memory ? memory->nearest(address) : nullptr) {
+    if (const Allocation* a = memory ? memory->freed(address) : nullptr) {
+      text += ", byte " + std::to_string(address - a->base) +
+              " of memory that was freed: " + hexadecimal(a->base) + ", " +
+              std::to_string(a->size) + " bytes (" + a->what + ")";
+    } else if (a = memory ? memory->nearest(address) : nullptr; a) {
       text += ", outside every allocation; the nearest is " + hexadecimal(a->base) + ", " +
               std::to_string(a->size) + " bytes (" + a->what + ")";
       if (address >= a->base + a->size) {

@@ -73,6 +73,14 @@ enum OpFlags : std::uint8_t {
   kBypass = 8,         ///< not counted as an instruction: made by the decoder
 };
 
+/// What op.count of a barrier says.
+enum BarrierFlags : std::uint16_t {
+  kCountedBarrier = 1,  ///< with a number of threads
+  kArriveOnly = 2,      ///< doesn't wait
+  kNegatedVote = 4,
+  kAlignedBarrier = 8,  ///< has to be the same instruction for all threads of a warp
+};
+
 enum class Special : std::uint8_t {
   kTidX,
   kTidY,
@@ -136,17 +144,23 @@ struct Code {
     int file, line;  ///< of the source, 0 where not known
   };
 
+  struct SharedVariable {
+    std::string name;  ///< mangled
+    std::uint64_t offset, bytes;
+  };
+
   std::vector<Op> ops;
   std::vector<Place> places;         ///< of each op
   std::vector<std::uint32_t> lists;  ///< further slots; targets of brx.idx
   std::vector<Constant> constants;
   std::vector<SpecialSlot> specials;
   std::vector<Relocation> relocations;
-  std::vector<std::string> files;  ///< named by Place::file
-  std::size_t zeroed_bytes = 0;    ///< registers: the head of the file
-  std::size_t file_bytes = 0;      ///< all of it
-  std::size_t local_bytes = 0;     ///< a thread
-  std::vector<Order> orders;       ///< of each numbered access to memory
+  std::vector<SharedVariable> shared_variables;  ///< of static size
+  std::vector<std::string> files;                ///< named by Place::file
+  std::size_t zeroed_bytes = 0;                  ///< registers: the head of the file
+  std::size_t file_bytes = 0;                    ///< all of it
+  std::size_t local_bytes = 0;                   ///< a thread
+  std::vector<Order> orders;                     ///< of each numbered access to memory
 
   /// "PTX line 12 (kernels.cuh:40)"
   std::string where(std::uint32_t pc) const;

@@ -40,7 +40,6 @@ void build_trap(Builder& b) {
   b.emit(&trap);
 }
 
-/// What op.count says: 1: there is a number of threads, 2: doesn't wait, 4: the predicate negated.
 void build_barrier(Builder& b) {
   if (b.take("warp")) {
     if (!b.take("sync")) b.unsupported("this form");
@@ -54,7 +53,7 @@ void build_barrier(Builder& b) {
     return;
   }
   b.take("cta");
-  b.take("aligned");
+  const bool aligned = b.take("aligned") || b.in().opcode == "bar";
   const bool sync = b.take("sync"), arrive = b.take("arrive"), red = b.take("red");
   if (sync + arrive + red != 1) b.unsupported("this form");
   using Kind = Block::Arrival::Kind;
@@ -85,7 +84,9 @@ void build_barrier(Builder& b) {
   op.b = threads;
   op.c = p;
   op.imm = static_cast<std::int64_t>(kind);
-  op.count = static_cast<std::uint16_t>((counted ? 1 : 0) | (arrive ? 2 : 0) | (negated ? 4 : 0));
+  op.count =
+      static_cast<std::uint16_t>((counted ? kCountedBarrier : 0) | (arrive ? kArriveOnly : 0) |
+                                 (negated ? kNegatedVote : 0) | (aligned ? kAlignedBarrier : 0));
 }
 
 void fence(Warp& warp, const Op& op, Mask mask) {

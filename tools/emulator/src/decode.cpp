@@ -400,6 +400,11 @@ class Decoder {
     for (auto& s : code.specials) settle(s.slot);
     shared_ = round_up(shared_, dynamic_align_);
     for (const std::size_t i : dynamic_) code.constants[i].bits += shared_;
+    for (const auto& [d, at] : shared_places_) {
+      if (at != kDynamicShared) {
+        code.shared_variables.push_back({std::string(d->name), at, d->bytes});
+      }
+    }
     code.zeroed_bytes = head;
     code.file_bytes = head + round_up(constant_bytes_, 64);
     code.local_bytes = round_up(local_, 16);

@@ -138,10 +138,12 @@ LaunchResult launch(const LaunchConfig& config) {
     if (fault) state.next_block.store(blocks);
   };
 
+  for (Observer* o : config.observers) o->started(config);
   std::vector<std::jthread> others;
   for (std::uint64_t i = 1; i < count; ++i) others.emplace_back(work);
   work();
   others.clear();  // waits for them
+  for (Observer* o : config.observers) o->ended(config, result);
   return result;
 }
 

@@ -5,9 +5,12 @@
 #include <cstdlib>
 #include <utility>
 
+#include "observer.hpp"
+
 namespace emu {
 namespace {
 
+constexpr std::size_t kMostFreed = 1024;                       // remembered for messages
 constexpr std::size_t kReserved = kGlobalEnd - kSharedWindow;  // the windows as well
 
 Address distance(const Allocation& a, Address address) {
@@ -18,7 +21,8 @@ Address distance(const Allocation& a, Address address) {
 
 }  // namespace
 
-GlobalMemory::GlobalMemory(std::size_t capacity_bytes) : capacity_(capacity_bytes) {
+GlobalMemory::GlobalMemory(std::size_t capacity_bytes, Observer* observer)
+    : capacity_(capacity_bytes), observer_(observer) {
   // Address space alone, no memory. Where that is refused (a limit on it, say) all works as well,
   // but for the improbable host pointer that looks like a device's.
   // NOLINTNEXTLINE(performance-no-int-to-ptr): a place is asked for by its number
@@ -34,7 +38,10 @@ GlobalMemory::GlobalMemory(std::size_t capacity_bytes) : capacity_(capacity_byte
 }
 
 GlobalMemory::~GlobalMemory() {
-  for (const auto& [base, a] : by_base_) std::free(a.owned);
+  for (const auto& [base, a] : by_base_) {
+    if (observer_) observer_->freed(a);
+    std::free(a.owned);
+  }
   if (reserved_ != nullptr) munmap(reserved_, kReserved);
 }
 
@@ -48,13 +55,14 @@ std::optional<Address> GlobalMemory::allocate(std::size_t size, std::string what
   auto* host = static_cast<std::byte*>(std::calloc(size, 1));
   if (host == nullptr) return std::nullopt;
   const Address base = std::exchange(next_, next_ + step);
-  by_base_.emplace(base, Allocation{.base = base,
-                                    .size = size,
-                                    .host = host,
-                                    .what = std::move(what),
-                                    .kind = kind,
-                                    .owned = host});
+  const auto [at, fresh] = by_base_.emplace(base, Allocation{.base = base,
+                                                             .size = size,
+                                                             .host = host,
+                                                             .what = std::move(what),
+                                                             .kind = kind,
+                                                             .owned = host});
   used_ += size;
+  if (observer_) observer_->allocated(at->second);
   return base;
 }
 
@@ -81,11 +89,17 @@ bool GlobalMemory::free(Address base) {
   const std::scoped_lock lock(mutex_);
   const auto at = by_base_.find(base);
   if (at == by_base_.end()) return false;
+  if (observer_) observer_->freed(at->second);
   if (at->second.owned != nullptr) {
     used_ -= at->second.size;
     std::free(at->second.owned);
+    // The device's own addresses are never given twice: what is remembered stays true.
+    at->second.host = at->second.owned = nullptr;
+    freed_.insert(by_base_.extract(at));
+    if (freed_.size() > kMostFreed) freed_.erase(freed_.begin());
+  } else {
+    by_base_.erase(at);
   }
-  by_base_.erase(at);
   return true;
 }
 
@@ -105,6 +119,13 @@ const Allocation* GlobalMemory::nearest(Address address) const {
     if (best == nullptr || distance(*before, address) <= distance(*best, address)) best = before;
   }
   return best;
+}
+
+const Allocation* GlobalMemory::freed(Address address) const {
+  auto at = freed_.upper_bound(address);
+  if (at == freed_.begin()) return nullptr;
+  const Allocation& a = (--at)->second;
+  return address - a.base < a.size ? &a : nullptr;
 }
 
 std::size_t GlobalMemory::free_bytes() const {

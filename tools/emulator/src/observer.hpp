@@ -60,7 +60,8 @@ class Observer {
 
   // By the runtime's functions, never while a kernel runs.
   virtual void allocated(const Allocation&) {}
-  virtual void freed(const Allocation&) {}                    ///< still whole
+  virtual void freed(const Allocation&) {}  ///< still whole
+  virtual void refused_free(Address, const std::string& /*why*/) {}
   virtual void host_wrote(Address, std::size_t /*bytes*/) {}  ///< a copy to it, or a set
   virtual void host_read(Address, std::size_t /*bytes*/) {}   ///< a copy from it
   virtual void host_copied(Address /*to*/, Address /*from*/, std::size_t /*bytes*/) {}

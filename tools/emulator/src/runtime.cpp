@@ -123,8 +123,45 @@ Runtime::Runtime() {
   threads_ = static_cast<unsigned>(std::min<std::uint64_t>(setting("EMU_THREADS", 0), 1024));
   max_instructions_ = setting("EMU_MAX_INSTRUCTIONS", kDefaultMaxInstructions);
   if (!read_schedule(apart_)) profile_.reset();
+  if (const char* list = std::getenv("EMU_CHECK"); list != nullptr && *list != '\0') {
+    if (const auto checks = parse_checks(list)) {
+      checker_ = std::make_unique<Checker>(*checks);
+    } else {
+      say(std::string("EMU_CHECK=") + list +
+          ": there are race, memory, init, sync and all, with commas between");
+      profile_.reset();
+    }
+  }
   if (!profile_) return;
   start_memory();
+}
+
+/// Findings that are new, on stderr and as lines of JSON in the file that EMU_FINDINGS names.
+void Runtime::tell_findings() {
+  if (!checker_) return;
+  const char* path = std::getenv("EMU_FINDINGS");
+  std::FILE* file = nullptr;
+  checker_->findings().tell([&](const Finding& finding) {
+    say(readable(finding));
+    if (path == nullptr || *path == '\0') return;
+    if (file == nullptr) file = std::fopen(path, "ae");
+    if (file == nullptr || std::fputs((json(finding) + "\n").c_str(), file) < 0) {
+      say(std::string("EMU_FINDINGS=") + path + ": " + std::strerror(errno));
+    }
+  });
+  if (file != nullptr && std::fclose(file) != 0) {
+    say(std::string("EMU_FINDINGS=") + path + ": " + std::strerror(errno));
+  }
+}
+
+void Runtime::finish() {
+  if (!checker_) return;
+  // A program whose device broke can't free what it has.
+  if (broken == cudaSuccess) checker_->finish();
+  tell_findings();
+  const auto& all = checker_->findings().all();
+  if (all.empty()) return;
+  say(std::to_string(all.size()) + (all.size() == 1 ? " finding" : " findings"));
 }
 
 void Runtime::start_memory() {
@@ -132,7 +169,8 @@ void Runtime::start_memory() {
   grid_workspace_ = 0;
   memory_.reset();  // first: both reserve the same addresses
   memory_ = std::make_unique<GlobalMemory>(
-      std::min<std::size_t>(profile_->global_bytes, setting("EMU_MEMORY", sensible)));
+      std::min<std::size_t>(profile_->global_bytes, setting("EMU_MEMORY", sensible)),
+      checker_.get());
 }
 
 cudaError_t Runtime::load(FatBinary& binary) {
@@ -332,6 +370,7 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     }
     apart = Random(*apart_).of(launched_++).next();
   }
+  Observer* const observer = checker_.get();
   const LaunchResult result = launch(
       {.module = found.function->binary->module.get(),
        .kernel = &kernel,
@@ -346,13 +385,15 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
        .apart = apart,
        .resident_blocks = resident,
        .cooperative = request.cooperative,
-       .grid_workspace = request.cooperative ? grid_workspace_ : 0});
+       .grid_workspace = request.cooperative ? grid_workspace_ : 0,
+       .observers = {&observer, observer == nullptr ? 0u : 1u}});
+  tell_findings();
   if (result.fault) {
     std::string why = result.fault->message;
     const std::size_t at = why.find(kernel.name);
     if (at != why.npos) why.replace(at, kernel.name.size(), kernel_name(kernel.name));
     if (result.fault->kind == Fault::Kind::kTooLong) why += "; EMU_MAX_INSTRUCTIONS sets the limit";
-    say(why);
+    if (!checker_ || !checker_->takes(*result.fault)) say(why);
     broken = code_of(result.fault->kind);
     fault_told = false;
     return cudaSuccess;
@@ -444,6 +485,18 @@ void Runtime::reset() {
 }
 
 }  // namespace emu
+
+namespace {
+
+/// After the program's own last functions, which may still free memory.
+[[gnu::destructor]] void at_the_end() {
+  if (std::getenv("EMU_CHECK") == nullptr) return;
+  emu::Runtime& runtime = emu::Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.finish();
+}
+
+}  // namespace
 
 extern "C" {
 

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "check.hpp"
 #include "emu/launch.hpp"
 #include "emu/memory.hpp"
 #include "emu/module.hpp"
@@ -131,6 +132,14 @@ class Runtime {
   bool fault_told = false;
   void reset();
 
+  /// What the host's calls do to memory is told to who looks on.
+  template <class F>
+  void tell(const F& f) {
+    if (checker_) f(static_cast<Observer&>(*checker_));
+  }
+  void tell_findings();
+  void finish();  ///< the program is over
+
   Counters totals;  ///< since emu_reset_counters
   std::uint64_t launches = 0;
 
@@ -139,6 +148,7 @@ class Runtime {
   void start_memory();
   void report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters& counters);
 
+  std::unique_ptr<Checker> checker_;
   std::optional<Profile> profile_;
   std::unique_ptr<GlobalMemory> memory_;
   Address grid_workspace_ = 0;  ///< lent to cooperative launches, once there was one

@@ -62,6 +62,17 @@ cudaError_t copy_rows(Runtime& runtime, void* to, std::size_t to_pitch, const vo
   if (target == nullptr || source == nullptr) return cudaErrorInvalidValue;
   for (std::size_t row = 0; row < height; ++row) {
     std::memmove(target + row * to_pitch, source + row * from_pitch, width);
+    runtime.tell([&](emu::Observer& o) {
+      const Address target_at = address_of(to) + row * to_pitch;
+      const Address source_at = address_of(from) + row * from_pitch;
+      if (in_device_range(to) && in_device_range(from)) {
+        o.host_copied(target_at, source_at, width);
+      } else if (in_device_range(to)) {
+        o.host_wrote(target_at, width);
+      } else if (in_device_range(from)) {
+        o.host_read(source_at, width);
+      }
+    });
   }
   return cudaSuccess;
 }
@@ -139,7 +150,10 @@ cudaError_t set_rows(Runtime& runtime, void* to, std::size_t pitch, int value, s
   if (height > 1 && pitch > (SIZE_MAX - width) / (height - 1)) return cudaErrorInvalidValue;
   std::byte* target = on_device(runtime, to, pitch * (height - 1) + width);
   if (target == nullptr) return cudaErrorInvalidValue;
-  for (std::size_t row = 0; row < height; ++row) std::memset(target + row * pitch, value, width);
+  for (std::size_t row = 0; row < height; ++row) {
+    std::memset(target + row * pitch, value, width);
+    runtime.tell([&](emu::Observer& o) { o.host_wrote(address_of(to) + row * pitch, width); });
+  }
   return cudaSuccess;
 }
 
@@ -180,7 +194,14 @@ cudaError_t release(void* pointer) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     if (pointer == nullptr) return cudaSuccess;
     const Allocation* a = runtime.memory().find(address_of(pointer), 1);
-    if (a == nullptr || a->base != address_of(pointer)) return cudaErrorInvalidValue;
+    if (a == nullptr || a->base != address_of(pointer)) {
+      const Allocation* before = runtime.memory().freed(address_of(pointer));
+      const char* why = before != nullptr && before->base == address_of(pointer) ? "freed twice"
+                        : a != nullptr ? "not the first address of what was allocated"
+                                       : "no address of this device's memory";
+      runtime.tell([&](emu::Observer& o) { o.refused_free(address_of(pointer), why); });
+      return cudaErrorInvalidValue;
+    }
     if (a->kind == Kind::kManaged) {
       return runtime.free_shared(pointer, Kind::kManaged) ? cudaSuccess : cudaErrorInvalidValue;
     }

@@ -392,12 +392,13 @@ bool Warp::barrier(Group& group, const Op& op, Mask mask) {
     fault(Fault::Kind::kIllegalInstruction, op, lane,
           "barrier " + std::to_string(arrival.barrier) + ": there are 16");
   }
-  arrival.needed = op.count & 1 ? lanes<std::uint32_t>(op.b)[lane] : 0;
-  arrival.waits = !(op.count & 2);
+  arrival.needed = op.count & kCountedBarrier ? lanes<std::uint32_t>(op.b)[lane] : 0;
+  arrival.waits = !(op.count & kArriveOnly);
   arrival.kind = static_cast<Block::Arrival::Kind>(op.imm);
   arrival.lanes = mask;
   if (arrival.kind != Block::Arrival::Kind::kSync) {
-    arrival.predicate = (predicate(op.c) ^ static_cast<Mask>(op.count & 4 ? kAllLanes : 0)) & mask;
+    arrival.predicate =
+        (predicate(op.c) ^ static_cast<Mask>(op.count & kNegatedVote ? kAllLanes : 0)) & mask;
   }
   block_.tell(
       [&](BlockObserver& o) { o.arrived(*this, op, mask, arrival.barrier, arrival.waits); });

@@ -39,6 +39,8 @@ struct Allocation {
   std::byte* owned = nullptr;  ///< what to free with it; null for mapped host memory
 };
 
+class Observer;  ///< looks on at what is allocated (src/observer.hpp)
+
 /// All global memory of one device. The bytes lie on the host at other addresses: a device address
 /// means nothing to host code, as on hardware, and no host address is ever a device's (the range of
 /// device addresses is reserved, with nothing behind it).
@@ -47,7 +49,7 @@ struct Allocation {
 /// allocation changes while a kernel runs (the runtime sees to that).
 class GlobalMemory {
  public:
-  explicit GlobalMemory(std::size_t capacity_bytes);
+  explicit GlobalMemory(std::size_t capacity_bytes, Observer* observer = nullptr);
   ~GlobalMemory();
   GlobalMemory(const GlobalMemory&) = delete;
   GlobalMemory& operator=(const GlobalMemory&) = delete;
@@ -68,6 +70,9 @@ class GlobalMemory {
   /// The allocation closest to an address that lies in none, for error messages.
   const Allocation* nearest(Address address) const;
 
+  /// The freed allocation that held an address; the last few are remembered.
+  const Allocation* freed(Address address) const;
+
   std::size_t free_bytes() const;
   std::size_t capacity() const { return capacity_; }
 
@@ -77,6 +82,8 @@ class GlobalMemory {
   Address next_ = kGlobalBase;
   void* reserved_ = nullptr;
   std::map<Address, Allocation> by_base_;
+  std::map<Address, Allocation> freed_;
+  Observer* observer_ = nullptr;
   mutable std::mutex mutex_;
 };
 
