@@ -24,10 +24,11 @@ inline std::string module_text(const std::string& body) {
 /// A device and one kernel on it. Buffers are named in the order that they are made.
 class Device {
  public:
-  explicit Device(const std::string& text, const std::string& kernel = "k")
-      : Device(parse_ptx(text, "test"), kernel) {}
-  Device(std::shared_ptr<Module> module, const std::string& kernel)
-      : memory_(1 << 28), module_(std::move(module)) {
+  explicit Device(const std::string& text, const std::string& kernel = "k",
+                  Observer* observer = nullptr)
+      : Device(parse_ptx(text, "test"), kernel, observer) {}
+  Device(std::shared_ptr<Module> module, const std::string& kernel, Observer* observer = nullptr)
+      : memory_(1 << 28, observer), observer_(observer), module_(std::move(module)) {
     for (auto& [name, v] : module_->variables) v.address = *memory_.allocate(v.size, name);
     link_module(*module_);
     for (auto& [name, v] : module_->variables) {
@@ -42,6 +43,7 @@ class Device {
 
   const Kernel& kernel() const { return *kernel_; }
   const Module& module() const { return *module_; }
+  GlobalMemory& memory() { return memory_; }
 
   template <class T>
   Address buffer(const std::vector<T>& values) {
@@ -86,12 +88,14 @@ class Device {
     config.kernel = kernel_;
     config.parameters = bytes_;
     config.memory = &memory_;
+    if (observer_ != nullptr) config.observers = {&observer_, 1};
     arguments_ = 0;
     return launch(config);
   }
 
  private:
   GlobalMemory memory_;
+  Observer* observer_;
   std::shared_ptr<Module> module_;
   const Kernel* kernel_ = nullptr;
   std::vector<std::byte> bytes_;

@@ -1,0 +1,393 @@
+// Each kind of finding on a kernel that has it, and none on the kernel that does it right.
+#include "check.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "interp_support.hpp"
+
+namespace emu::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// %r0: the thread's number; %r1: the address of tile[thread]; %rd1: that of the buffer's element.
+struct Checked {
+  std::vector<std::string> found;  ///< "check: what", each once, sorted
+  std::vector<Finding> findings;
+  LaunchResult result;
+};
+
+Checked check(const std::string& body, unsigned threads, const std::string& list = "all",
+              unsigned blocks = 1, bool written = true, const std::string& head = "") {
+  Checker checker(*parse_checks(list));
+  Checked out;
+  {
+    Device device(module_text(head + R"(
+.visible .entry k(.param .u64 buffer) {
+  .reg .pred %p<10>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .b16 %rs<4>;
+  .shared .align 16 .b8 other[16];
+  .shared .align 16 .b8 tile[4096];
+  .local .align 16 .b8 own[16];
+  mov.u32 %r0, %tid.x;
+  shl.b32 %r2, %r0, 2;
+  mov.u32 %r1, tile;
+  add.u32 %r1, %r1, %r2;
+  ld.param.u64 %rd0, [buffer];
+  mad.wide.u32 %rd1, %r0, 4, %rd0;
+)" + body + "\nDONE: ret;\n}"),
+                  "k", &checker);
+    const Address buffer = *device.memory().allocate(8192, "cudaMalloc");
+    if (written) checker.host_wrote(buffer, 8192);
+    device.argument(buffer);
+    out.result = device.run({blocks, 1, 1}, {threads, 1, 1});
+  }
+  out.findings = checker.findings().all();
+  for (const Finding& f : out.findings) out.found.push_back(f.check + ": " + f.what);
+  std::ranges::sort(out.found);
+  const auto same = std::ranges::unique(out.found);
+  out.found.erase(same.begin(), same.end());
+  return out;
+}
+
+constexpr const char* kRaw = "race: read after write in shared memory, unsynchronised";
+constexpr const char* kWar = "race: write after read in shared memory, unsynchronised";
+constexpr const char* kWaw = "race: two threads write one place of shared memory, unsynchronised";
+constexpr const char* kRawGlobal = "race: read after write in global memory, unsynchronised";
+constexpr const char* kShared = "init: reads shared memory that nobody wrote";
+
+TEST(Checks, AreNamed) {
+  EXPECT_TRUE(parse_checks("race,sync")->sync);
+  EXPECT_FALSE(parse_checks("race,sync")->init);
+  EXPECT_TRUE(parse_checks("all")->memory);
+  for (const char* wrong : {"", "races", "race,", ",race", "race;init"}) {
+    EXPECT_FALSE(parse_checks(wrong)) << wrong;
+  }
+}
+
+// --- race ------------------------------------------------------------------------------------
+
+/// Each thread writes its own word, and reads that of the thread `distance` further.
+std::string neighbour(const std::string& between, int distance, const std::string& how = "") {
+  return "st" + how + ".shared.u32 [%r1], %r0;\n" + between + "\nxor.b32 %r3, %r0, " +
+         std::to_string(distance) +
+         ";\nshl.b32 %r3, %r3, 2;\nmov.u32 %r4, tile;\nadd.u32 %r3, %r3, %r4;\n"
+         "ld" +
+         how + ".shared.u32 %r5, [%r3];\n";
+}
+
+TEST(Race, BetweenWarpsNeedsABarrier) {
+  EXPECT_THAT(check(neighbour("", 32), 64, "race").found, Contains(kWar));  // warp 0 runs first
+  EXPECT_THAT(check(neighbour("bar.sync 0;", 32), 64).found, IsEmpty());
+  EXPECT_THAT(check(neighbour("bar.warp.sync -1;", 32), 64, "race").found, Contains(kWar));
+}
+
+TEST(Race, BetweenLanesNeedsABarrierOfTheWarp) {
+  EXPECT_THAT(check(neighbour("", 1), 32).found, ElementsAre(kRaw));
+  EXPECT_THAT(check(neighbour("", 1, ".volatile"), 32).found, ElementsAre(kRaw));
+  EXPECT_THAT(check(neighbour("bar.warp.sync -1;", 1), 32).found, IsEmpty());
+  EXPECT_THAT(check(neighbour("bar.sync 0;", 1), 32).found, IsEmpty());
+  // A shuffle orders no memory, nor does a barrier of other lanes.
+  EXPECT_THAT(check(neighbour("shfl.sync.idx.b32 %r6, %r0, 0, 31, -1;", 1), 32).found,
+              ElementsAre(kRaw));
+  EXPECT_THAT(check(neighbour("bar.warp.sync -1;", 16), 32).found, IsEmpty());
+  EXPECT_THAT(check(neighbour("setp.lt.u32 %p1, %r0, 16; selp.b32 %r6, 0xffff, 0xffff0000, %p1;"
+                              "bar.warp.sync %r6;",
+                              16),
+                    32, "race")
+                  .found,
+              ElementsAre(kRaw));
+  EXPECT_THAT(check(neighbour("setp.lt.u32 %p1, %r0, 16; selp.b32 %r6, 0xffff, 0xffff0000, %p1;"
+                              "bar.warp.sync %r6;",
+                              8),
+                    32)
+                  .found,
+              IsEmpty());
+}
+
+TEST(Race, SaysWhoAndWhere) {
+  const Checked c = check(
+      ".loc 1 7 3\nst.shared.u32 [%r1], %r0;\n"
+      ".loc 1 8 3\nld.shared.u32 %r5, [tile+4];\n",
+      32, "all", 1, true, ".file 1 \"/a/kernels.cuh\"\n");
+  ASSERT_EQ(c.findings.size(), 1u);
+  const Finding& f = c.findings[0];
+  EXPECT_THAT(f.places, ElementsAre("kernels.cuh:8", "kernels.cuh:7"));
+  EXPECT_EQ(f.count, 31u);
+  EXPECT_EQ(f.kernel, "k");
+  ASSERT_EQ(f.details.size(), 3u);
+  EXPECT_EQ(f.details[0], "block (0, 0, 0), byte 4 of tile (4096 bytes)");
+  EXPECT_THAT(f.details[1], HasSubstr("thread (1, 0, 0) writes it at kernels.cuh:7 (PTX line"));
+  EXPECT_THAT(f.details[2], HasSubstr("thread (0, 0, 0) reads it at kernels.cuh:8 (PTX line"));
+  EXPECT_THAT(readable(f), HasSubstr("(31 times)"));
+}
+
+TEST(Race, WriteAfterRead) {
+  const std::string body =
+      "st.shared.u32 [%r1], %r0; bar.sync 0; ld.shared.u32 %r5, [tile];\n%%\n"
+      "setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [tile], 7;";
+  const auto with = [&](const std::string& between) {
+    std::string text = body;
+    return text.replace(text.find("%%"), 2, between);
+  };
+  EXPECT_THAT(check(with(""), 32).found, ElementsAre(kWar));
+  EXPECT_THAT(check(with("bar.warp.sync -1;"), 32).found, IsEmpty());
+  EXPECT_THAT(check(with("bar.warp.sync -1;"), 64).found, ElementsAre(kWar));
+  EXPECT_THAT(check(with("bar.sync 0;"), 64).found, IsEmpty());
+}
+
+TEST(Race, TwoWrites) {
+  EXPECT_THAT(check("st.shared.u32 [tile], %r0;", 32).found, ElementsAre(kWaw));
+  EXPECT_THAT(check("and.b32 %r3, %r0, 32; st.shared.u32 [tile], %r3;", 64).found,
+              ElementsAre(kWaw));
+  // All write the same: whoever is last, the same is there.
+  EXPECT_THAT(check("st.shared.u32 [tile], 1;", 64).found, IsEmpty());
+  // The same instruction again, of another lane: the earlier turn of a loop.
+  EXPECT_THAT(check("mov.u32 %r6, 0;\nL: setp.eq.u32 %p1, %r0, %r6;\n"
+                    "@%p1 st.shared.u32 [tile], %r0;\nadd.u32 %r6, %r6, 1;\n"
+                    "setp.lt.u32 %p2, %r6, 2; @%p2 bra L;",
+                    32)
+                  .found,
+              ElementsAre(kWaw));
+}
+
+TEST(Race, BytesOfAWordAreApart) {
+  const std::string own =
+      "mov.u32 %r3, tile; add.u32 %r3, %r3, %r0; mov.u16 %rs1, 3;"
+      "st.shared.u8 [%r3], %rs1;";
+  EXPECT_THAT(check(own, 64).found, IsEmpty());
+  EXPECT_THAT(check(own + "xor.b32 %r3, %r3, 1; ld.shared.u8 %rs2, [%r3];", 32).found,
+              ElementsAre(kRaw));
+  EXPECT_THAT(check(own + "and.b32 %r3, %r3, -4; ld.shared.u32 %r4, [%r3];", 32).found,
+              ElementsAre(kRaw));
+  EXPECT_THAT(check("st.shared.u32 [%r1], %r0; ld.shared.u8 %rs2, [%r1+1];", 32).found, IsEmpty());
+}
+
+TEST(Race, GlobalMemoryToo) {
+  const std::string body =
+      "st.global.u32 [%rd1], %r0;\n%%\nxor.b32 %r3, %r0, 1;"
+      "mad.wide.u32 %rd2, %r3, 4, %rd0; ld.global.u32 %r4, [%rd2];";
+  const auto with = [&](const std::string& between) {
+    std::string text = body;
+    return text.replace(text.find("%%"), 2, between);
+  };
+  EXPECT_THAT(check(with(""), 32).found, ElementsAre(kRawGlobal));
+  EXPECT_THAT(check(with("bar.sync 0;"), 32).found, IsEmpty());
+  // Blocks are looked at one by one: this one's accesses are no race with the next one's.
+  EXPECT_THAT(check(with("bar.sync 0;"), 32, "race", 7).found, IsEmpty());
+}
+
+TEST(Race, Atomics) {
+  EXPECT_THAT(check("atom.global.add.u32 %r3, [%rd0], 1;", 64).found, IsEmpty());
+  EXPECT_THAT(
+      check("red.global.add.u32 [%rd0], 1; bar.sync 0; ld.global.u32 %r3, [%rd0];", 64).found,
+      IsEmpty());
+  EXPECT_THAT(check("red.global.add.u32 [%rd0], 1; ld.global.u32 %r3, [%rd0];", 64, "race").found,
+              Contains(kRawGlobal));
+  // The last of them is ordered before the read; those of the other warp aren't.
+  EXPECT_THAT(check("red.global.add.u32 [%rd0], 1; setp.lt.u32 %p1, %r0, 32; @%p1 bra DONE;"
+                    "bar.warp.sync -1; ld.global.u32 %r3, [%rd0];",
+                    64)
+                  .found,
+              ElementsAre(kRawGlobal));
+}
+
+TEST(Race, NamedBarriersOfAPartOfTheThreads) {
+  // Warps 0 and 1 meet at barrier 1; warp 2 doesn't.
+  const std::string pair =
+      "st.shared.u32 [%r1], %r0; setp.ge.u32 %p1, %r0, 64; @%p1 bra DONE;"
+      "bar.sync 1, 64; xor.b32 %r3, %r0, 32; shl.b32 %r3, %r3, 2;"
+      "mov.u32 %r4, tile; add.u32 %r3, %r3, %r4; ld.shared.u32 %r5, [%r3";
+  EXPECT_THAT(check(pair + "];", 96).found, IsEmpty());
+  EXPECT_THAT(check(pair + "+128];", 96, "race").found, Contains(kRaw));
+}
+
+TEST(Race, ArrivingHandsOnAndTakesNothing) {
+  const std::string body =
+      "setp.lt.u32 %p1, %r0, 32; @%p1 bra PRODUCER;\n"
+      "bar.sync 1, 64; ld.shared.u32 %r5, [tile]; %% bra DONE;\n"
+      "PRODUCER: st.shared.u32 [%r1], %r0; bar.arrive 1, 64; ##";
+  const auto with = [&](const std::string& consumer, const std::string& producer) {
+    std::string text = body;
+    text.replace(text.find("%%"), 2, consumer);
+    return text.replace(text.find("##"), 2, producer);
+  };
+  EXPECT_THAT(check(with("", ""), 64).found, IsEmpty());
+  // The producer writes again without having waited for the consumer.
+  EXPECT_THAT(check(with("", "st.shared.u32 [%r1], 5;"), 64, "race").found, Contains(kRaw));
+}
+
+TEST(Race, ReleaseAndAcquire) {
+  // Thread 0 writes and raises a flag; thread 32 waits for it and reads.
+  const auto flag = [](const std::string& release, const std::string& set, const std::string& poll,
+                       const std::string& acquire) {
+    return "setp.eq.u32 %p1, %r0, 0; @%p1 st.global.u32 [%rd0], 0; bar.sync 0;\n"
+           "@%p1 bra WRITER; setp.ne.u32 %p2, %r0, 32; @%p2 bra DONE;\n"
+           "WAIT: " +
+           poll + "; setp.eq.u32 %p3, %r3, 0; @%p3 bra WAIT;\n" + acquire +
+           "\nld.shared.u32 %r4, [tile]; bra DONE;\n"
+           "WRITER: st.shared.u32 [tile], 7;\n" +
+           release + "\n" + set + ";";
+  };
+  const std::string fence = "fence.acq_rel.cta;";
+  const std::string set = "st.volatile.global.u32 [%rd0], 1";
+  const std::string poll = "ld.volatile.global.u32 %r3, [%rd0]";
+  const std::string exchange = "atom.global.exch.b32 %r5, [%rd0], 1";
+  EXPECT_THAT(check(flag(fence, set, poll, fence), 64).found, IsEmpty());
+  EXPECT_THAT(check(flag(fence, exchange, poll, fence), 64).found, IsEmpty());
+  EXPECT_THAT(check(flag("", "st.release.gpu.global.u32 [%rd0], 1",
+                         "ld.acquire.gpu.global.u32 %r3, [%rd0]", ""),
+                    64)
+                  .found,
+              IsEmpty());
+  EXPECT_THAT(check(flag("", exchange, poll, fence), 64).found, ElementsAre(kRaw));
+  EXPECT_THAT(check(flag(fence, exchange, poll, ""), 64).found, ElementsAre(kRaw));
+}
+
+TEST(Race, ASpinLockWithFences) {
+  const auto lock = [](const std::string& fence) {
+    return "mov.u32 %r9, 0;\n"
+           "L: atom.global.cas.b32 %r3, [%rd0], 0, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra AGAIN;\n" +
+           fence +
+           "ld.global.u32 %r4, [%rd0+4]; add.u32 %r4, %r4, 1;\n"
+           "st.global.u32 [%rd0+4], %r4;\n" +
+           fence + "atom.global.exch.b32 %r5, [%rd0], 0; bra DONE;\nAGAIN: bra L;";
+  };
+  EXPECT_THAT(check(lock("membar.gl;"), 64).found, IsEmpty());
+  EXPECT_THAT(check(lock(""), 64).found, Contains(kRawGlobal));
+}
+
+// --- init ------------------------------------------------------------------------------------
+
+TEST(Init, SharedMemoryOfEachBlock) {
+  EXPECT_THAT(check("ld.shared.u32 %r3, [%r1];", 32).found, ElementsAre(kShared));
+  EXPECT_THAT(check("st.shared.u32 [%r1], 0; ld.shared.u32 %r3, [%r1];", 32).found, IsEmpty());
+  EXPECT_THAT(check("st.shared.u32 [%r1], 0; ld.shared.u8 %rs1, [%r1+3];", 32).found, IsEmpty());
+  EXPECT_THAT(
+      check("mov.u16 %rs1, 1; st.shared.u8 [%r1], %rs1; ld.shared.u32 %r3, [%r1];", 32).found,
+      ElementsAre(kShared));
+  EXPECT_THAT(check("red.shared.add.u32 [%r1], 1;", 32).found, ElementsAre(kShared));
+  // What block 0 wrote is nothing to block 1.
+  const std::string first =
+      "mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 0;\n"
+      "@%p1 st.shared.u32 [%r1], 0; ld.shared.u32 %r3, [%r1];";
+  const Checked c = check(first, 32, "init", 2);
+  ASSERT_THAT(c.found, ElementsAre(kShared));
+  EXPECT_THAT(c.findings[0].details[0], HasSubstr("block (1, 0, 0), byte 0 of tile"));
+}
+
+TEST(Init, LocalMemory) {
+  EXPECT_THAT(check("ld.local.u32 %r3, [own];", 32).found,
+              ElementsAre("init: reads local memory that it didn't write"));
+  EXPECT_THAT(check("setp.eq.u32 %p1, %r0, 3; @%p1 st.local.u32 [own], 1; @%p1 ld.local.u32 %r3,"
+                    "[own];",
+                    32)
+                  .found,
+              IsEmpty());
+}
+
+TEST(Init, GlobalMemory) {
+  constexpr const char* kGlobal = "init: reads global memory that nobody wrote";
+  EXPECT_THAT(check("ld.global.u32 %r3, [%rd1];", 32, "all", 1, false).found, ElementsAre(kGlobal));
+  EXPECT_THAT(check("ld.global.u32 %r3, [%rd1];", 32).found, IsEmpty());
+  EXPECT_THAT(
+      check("st.global.u32 [%rd1], 0; ld.global.u32 %r3, [%rd1];", 32, "all", 1, false).found,
+      IsEmpty());
+}
+
+TEST(Init, WhatTheHostDoes) {
+  Checker checker(*parse_checks("init"));
+  GlobalMemory memory(1 << 20, &checker);
+  const Address a = *memory.allocate(100, "cudaMalloc"), b = *memory.allocate(100, "cudaMalloc");
+  checker.host_wrote(a + 10, 20);
+  checker.host_read(a + 10, 20);
+  checker.host_copied(b + 50, a + 10, 20);
+  checker.host_read(b + 50, 20);
+  EXPECT_THAT(checker.findings().all(), IsEmpty());
+  checker.host_copied(b + 49, a + 9, 5);  // its first byte nobody wrote
+  checker.host_read(b + 49, 1);
+  ASSERT_EQ(checker.findings().all().size(), 1u);
+  EXPECT_THAT(checker.findings().all()[0].details[0], HasSubstr("byte 49 of"));
+  checker.host_read(a + 29, 2);
+  EXPECT_EQ(checker.findings().all().size(), 2u);
+}
+
+// --- memory ----------------------------------------------------------------------------------
+
+TEST(Memory, IllegalAndFreed) {
+  const Checked past = check("ld.global.u32 %r3, [%rd0+8192];", 1, "memory");
+  ASSERT_THAT(past.found, ElementsAre("memory: an illegal address"));
+  EXPECT_THAT(past.findings[0].details[0], HasSubstr("0 bytes past its end"));
+  EXPECT_TRUE(past.result.fault);
+  EXPECT_THAT(check("ld.global.u32 %r3, [%rd0+2];", 1, "memory").found,
+              ElementsAre("memory: a misaligned address"));
+  EXPECT_THAT(check("ld.global.u32 %r3, [%rd0+8192];", 1, "race").found, IsEmpty());
+
+  Device device(
+      module_text(".visible .entry k(.param .u64 p) { .reg .b64 %rd<2>; .reg .b32 %r<2>;"
+                  "ld.param.u64 %rd0, [p]; ld.global.u32 %r0, [%rd0+8]; ret; }"));
+  const Address a = *device.memory().allocate(64, "cudaMalloc");
+  static_cast<void>(device.memory().allocate(64, "cudaMalloc"));
+  device.memory().free(a);
+  const LaunchResult r = device.argument(a).run({1, 1, 1}, {1, 1, 1});
+  ASSERT_TRUE(r.fault);
+  EXPECT_THAT(r.fault->message, HasSubstr("byte 8 of memory that was freed"));
+}
+
+TEST(Memory, Leaks) {
+  Checker checker(*parse_checks("memory"));
+  GlobalMemory memory(1 << 20, &checker);
+  const Address a = *memory.allocate(100, "cudaMalloc");
+  const Address b = *memory.allocate(200, "cudaMalloc");
+  static_cast<void>(memory.allocate(8, "__device__ x", Allocation::Kind::kVariable));
+  memory.free(a);
+  checker.finish();
+  ASSERT_EQ(checker.findings().all().size(), 1u);
+  EXPECT_THAT(checker.findings().all()[0].details[0],
+              HasSubstr("200 bytes (cudaMalloc) at 0x2100000001"));
+  memory.free(b);
+}
+
+// --- sync ------------------------------------------------------------------------------------
+
+TEST(Sync, DifferentBarriersOfOneWarp) {
+  const auto apart = [](const std::string& barrier) {
+    return "setp.lt.u32 %p1, %r0, 16; @%p1 bra A;\n" + barrier + " bra DONE;\nA: " + barrier;
+  };
+  EXPECT_THAT(check(apart("bar.sync 0;"), 32).found,
+              ElementsAre("sync: threads of one warp at different barriers"));
+  EXPECT_THAT(check(apart("barrier.sync 0;"), 32).found, IsEmpty());
+  EXPECT_THAT(check("bar.sync 0;", 32).found, IsEmpty());
+  // Whole warps may come from different places.
+  EXPECT_THAT(
+      check("setp.lt.u32 %p1, %r0, 32; @%p1 bra A;\nbar.sync 0; bra DONE;\nA: bar.sync 0;", 64)
+          .found,
+      IsEmpty());
+  // Who has exited is waited for by nobody.
+  EXPECT_THAT(check("setp.lt.u32 %p1, %r0, 16; @%p1 ret; bar.sync 0;", 64).found, IsEmpty());
+}
+
+TEST(Sync, WaitingForEver) {
+  const Checked c = check("setp.lt.u32 %p1, %r0, 32; @%p1 ret; bar.sync 0, 64;", 64, "sync");
+  ASSERT_THAT(c.found, ElementsAre("sync: threads wait for ever"));
+  EXPECT_THAT(c.findings[0].details[0], HasSubstr("warp 1, lanes 0xffffffff at barrier 0"));
+  const Checked m =
+      check("setp.eq.u32 %p1, %r0, 3; @%p1 bra A; bar.warp.sync -1; bra DONE; A: bar.sync 0;", 32);
+  EXPECT_THAT(m.found, Contains("sync: threads wait for ever"));
+}
+
+TEST(Sync, AShuffleFromNowhere) {
+  EXPECT_THAT(check("setp.ge.u32 %p1, %r0, 16; @%p1 ret;"
+                    "shfl.sync.idx.b32 %r3, %r0, 20, 31, 0xffff;",
+                    32)
+                  .found,
+              ElementsAre("sync: an undefined result"));
+  EXPECT_THAT(check("shfl.sync.idx.b32 %r3, %r0, 20, 31, -1;", 32).found, IsEmpty());
+}
+
+}  // namespace
+}  // namespace emu::test
