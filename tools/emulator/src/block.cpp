@@ -170,7 +170,13 @@ Block::Status Block::turn() {
     end();
     return Status::kDone;
   }
-  if (!progress && !time_out()) deadlock();
+  if (!progress && !time_out()) {
+    // Meeting again after a branch is this device's doing, not the program's: who waits for nothing
+    // else may be who the others wait for, at a barrier or to exit.
+    bool any = false;
+    for (Warp& warp : warps_) any |= warp.release_early();
+    if (!any) deadlock();
+  }
   return waits ? Status::kWaits : Status::kRuns;
 }
 

@@ -353,13 +353,16 @@ void Warp::complete_joins() {
 }
 
 /// Lanes that wait at a join for lanes that spin may be what those wait for: let them go on.
-void Warp::release_early() {
+bool Warp::release_early() {
   polls_ = 0;
+  bool any = false;
   for (Entry& entry : entries_) {
     if (!entry.used || entry.arrived == 0) continue;
     entry.expected &= ~entry.arrived;
     new_group(std::exchange(entry.arrived, 0), entry.pc, entry.parent, State::kReady, entry.calls);
+    any = true;
   }
+  return any;
 }
 
 bool Warp::exit(Group& group, Mask mask) {

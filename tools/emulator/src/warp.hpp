@@ -62,6 +62,8 @@ class Warp {
 
   // For the block.
   bool polled() const { return polled_; }  ///< its last turn looks like nothing but waiting
+  /// Lets lanes that wait to meet others go on without them; false when there are none.
+  bool release_early();
   /// Lets go of all that wait at a barrier; `result` is what bar.red tells them.
   void release(unsigned barrier, std::uint32_t result);
   bool suspended() const;
@@ -110,7 +112,6 @@ class Warp {
   void look_again();
   void complete_together();
   void complete_joins();
-  void release_early();
   unsigned new_group(Mask lanes, std::uint32_t pc, int entry, State state,
                      const std::vector<std::uint32_t>& calls);
   int new_entry(std::uint32_t pc, Mask expected, int parent);

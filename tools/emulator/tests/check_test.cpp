@@ -250,7 +250,7 @@ TEST(Race, ReleaseAndAcquire) {
 
 TEST(Race, ASpinLockWithFences) {
   const auto lock = [](const std::string& fence) {
-    return "mov.u32 %r9, 0;\n"
+    return "and.b32 %r9, %r0, 30; setp.ne.u32 %p2, %r9, 0; @%p2 bra DONE;\n"  // 0, 1, 32, 33
            "L: atom.global.cas.b32 %r3, [%rd0], 0, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra AGAIN;\n" +
            fence +
            "ld.global.u32 %r4, [%rd0+4]; add.u32 %r4, %r4, 1;\n"
@@ -369,6 +369,14 @@ TEST(Sync, DifferentBarriersOfOneWarp) {
       IsEmpty());
   // Who has exited is waited for by nobody.
   EXPECT_THAT(check("setp.lt.u32 %p1, %r0, 16; @%p1 ret; bar.sync 0;", 64).found, IsEmpty());
+}
+
+TEST(Sync, WhoReturnedEarlyIsNotWaitedFor) {
+  // The way out is the function's end, where the lanes of warp 0 would meet again.
+  EXPECT_THAT(check("setp.ge.u32 %p1, %r0, 40; @%p1 bra DONE; bar.sync 0;", 64).found, IsEmpty());
+  EXPECT_THAT(
+      check("setp.lt.u32 %p1, %r0, 16; @%p1 bra A; bar.sync 0;\nA: bar.sync 0;", 32, "race").found,
+      IsEmpty());
 }
 
 TEST(Sync, WaitingForEver) {
