@@ -50,6 +50,15 @@ std::string variable_name(const std::string& mangled) {
   return at == name.npos ? name : name.substr(at + 2);
 }
 
+/// The place that a fault's message names: "… PTX line 12 (a.cu:3): …".
+std::string place_in(const std::string& message) {
+  const std::size_t ptx = message.find("PTX line ");
+  if (ptx == message.npos) return "";
+  const std::size_t number = message.find_first_not_of("0123456789", ptx + 9);
+  if (message.compare(number, 2, " (") != 0) return message.substr(ptx, number - ptx);
+  return message.substr(number + 2, message.find(')', number) - number - 2);
+}
+
 /// All the checks of the blocks that one host thread runs.
 class BlockChecks final : public BlockObserver {
  public:
@@ -294,8 +303,8 @@ void Checker::ended(const LaunchConfig& config, const LaunchResult& result) {
   findings_.add({.check = fault.kind == Fault::Kind::kDeadlock ? "sync" : "memory",
                  .what = what,
                  .kernel = config.kernel->name,
-                 .places = {},
-                 .details = {std::move(message)}});
+                 .places = {place_in(message)},
+                 .details = {message}});
 }
 
 void Checker::allocated(const Allocation& allocation) {

@@ -1,0 +1,348 @@
+"""tools/emulate --check on CUDA programs: each fault is found where it is, and its cure is clean.
+
+Needs nvcc, and no GPU.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EMULATE = Path(__file__).resolve().parents[2] / "emulate"
+
+# A comment `// @A` names a line for what is expected of it.
+SOURCE = r"""
+#include <cstdio>
+#include <cstring>
+#include <cooperative_groups.h>
+
+__global__ void last_warp_volatile(int* data, int) {
+  __shared__ int tile[64];
+  const unsigned t = threadIdx.x;
+  tile[t] = data[t];
+  __syncthreads();
+  if (t < 32) {
+    volatile int* v = tile;
+    v[t] = v[t] + v[t + 32];  // @A
+    v[t] = v[t] + v[t + 16];  // @B
+    v[t] = v[t] + v[t + 8];   // @C
+  }
+}
+__global__ void last_warp_syncwarp(int* data, int) {
+  __shared__ int tile[64];
+  const unsigned t = threadIdx.x;
+  tile[t] = data[t];
+  __syncthreads();
+  if (t < 32) {
+    for (unsigned half = 32; half > 0; half /= 2) {
+      const int other = tile[t + half];
+      __syncwarp();
+      tile[t] += other;
+      __syncwarp();
+    }
+  }
+}
+__global__ void sum_unsynchronised(int* data, int) {
+  __shared__ int tile[256];
+  const unsigned t = threadIdx.x;
+  tile[t] = data[t];
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (t < half) tile[t] += tile[t + half];  // @A
+  }
+  if (t == 0) data[0] = tile[0];
+}
+__global__ void sum(int* data, int) {
+  __shared__ int tile[256];
+  const unsigned t = threadIdx.x;
+  tile[t] = data[t];
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (t < half) tile[t] += tile[t + half];
+    __syncthreads();
+  }
+  if (t == 0) data[0] = tile[0];
+}
+__global__ void histogram_uncleared(int* data, int) {
+  extern __shared__ int bins[];
+  atomicAdd(&bins[data[threadIdx.x] % 8], 1);  // @A
+  __syncthreads();
+  if (threadIdx.x < 8) data[threadIdx.x] = bins[threadIdx.x];  // @B
+}
+__global__ void histogram(int* data, int) {
+  extern __shared__ int bins[];
+  if (threadIdx.x < 8) bins[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&bins[data[threadIdx.x] % 8], 1);
+  __syncthreads();
+  if (threadIdx.x < 8) data[threadIdx.x] = bins[threadIdx.x];
+}
+__global__ void shift(int* data, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int next = i < n ? data[i + 1] : 0;  // @A
+  __syncthreads();
+  if (i < n) data[i] = next;
+}
+__device__ int lock, counter;
+template <bool Fences>
+__device__ void count() {
+  if (threadIdx.x % 16) return;
+  for (bool done = false; !done;) {
+    if (atomicCAS(&lock, 0, 1) == 0) {
+      if (Fences) __threadfence();
+      *const_cast<volatile int*>(&counter) = *const_cast<volatile int*>(&counter) + 1;  // @A
+      if (Fences) __threadfence();
+      atomicExch(&lock, 0);
+      done = true;
+    }
+  }
+}
+__global__ void lock_with_fences(int*, int) { count<true>(); }
+__global__ void lock_without(int*, int) { count<false>(); }
+__global__ void last_block(int* data, int) {
+  __shared__ bool last;
+  const unsigned t = threadIdx.x;
+  if (t == 0) {
+    data[blockIdx.x] = 1;
+    __threadfence();
+    last = atomicAdd(&counter, 1) == static_cast<int>(gridDim.x) - 1;
+  }
+  __syncthreads();
+  if (last && t < gridDim.x) atomicAdd(&data[8], data[t]);
+}
+__global__ void tiles(int* data, int) {
+  namespace cg = cooperative_groups;
+  __shared__ int tile[256];
+  const auto group = cg::tiled_partition<8>(cg::this_thread_block());
+  tile[threadIdx.x] = data[threadIdx.x];
+  group.sync();
+  data[threadIdx.x] = tile[threadIdx.x ^ 7];
+  cg::this_thread_block().sync();
+  data[threadIdx.x ^ 255] += group.shfl_down(1, 1);
+}
+__global__ void tiles_too_far(int* data, int) {
+  namespace cg = cooperative_groups;
+  __shared__ int tile[256];
+  const auto group = cg::tiled_partition<8>(cg::this_thread_block());
+  tile[threadIdx.x] = data[threadIdx.x];  // @A
+  group.sync();
+  data[threadIdx.x] = tile[threadIdx.x ^ 8];  // @B
+}
+__global__ void barrier_in_branches(int* data, int) {
+  if (threadIdx.x % 2) {
+    data[threadIdx.x] += 1;
+    __syncthreads();  // @A
+  } else {
+    data[threadIdx.x] += 2;
+    __syncthreads();  // @B
+  }
+}
+__global__ void half_comes(int* data, int) {
+  if (threadIdx.x < 32) asm volatile("bar.sync 3, 64;" ::: "memory");  // @A
+  data[threadIdx.x] = 1;
+}
+__global__ void touch(int* data, int n) {
+  if (threadIdx.x < n) data[threadIdx.x] += 1;  // @A
+}
+
+#define IS(name) (strcmp(kernel, #name) == 0)
+#define RUN(name) if (IS(name)) name<<<2, 256, 1024>>>(data, 256)
+int main(int, char** arguments) {
+  const char* kernel = arguments[1];
+  int *data, host[256];
+  cudaMalloc(&data, 512 * sizeof(int));
+  cudaMemset(data, 0, 512 * sizeof(int));
+  if (IS(last_warp_volatile)) last_warp_volatile<<<1, 64>>>(data, 0);
+  if (IS(last_warp_syncwarp)) last_warp_syncwarp<<<1, 64>>>(data, 0);
+  if (IS(sum_unsynchronised)) sum_unsynchronised<<<1, 256>>>(data, 0);
+  if (IS(sum)) sum<<<1, 256>>>(data, 0);
+  if (IS(histogram_uncleared)) histogram_uncleared<<<1, 256, 32>>>(data, 0);
+  if (IS(histogram)) histogram<<<1, 256, 32>>>(data, 0);
+  if (IS(shift)) shift<<<16, 32>>>(data, 512);
+  RUN(lock_with_fences);
+  RUN(lock_without);
+  if (IS(last_block)) last_block<<<4, 64>>>(data, 0);
+  if (IS(tiles)) tiles<<<1, 256>>>(data, 0);
+  if (IS(tiles_too_far)) tiles_too_far<<<1, 256>>>(data, 0);
+  if (IS(barrier_in_branches)) barrier_in_branches<<<1, 256>>>(data, 0);
+  if (IS(half_comes)) half_comes<<<1, 256>>>(data, 0);
+  if (IS(unset)) {
+    int* fresh;
+    cudaMalloc(&fresh, 1024);
+    touch<<<1, 256>>>(fresh, 100);
+    cudaMemcpy(host, fresh, 100 * sizeof(int), cudaMemcpyDeviceToHost);
+    cudaFree(fresh);
+  }
+  if (IS(unset_copy)) {
+    int* fresh;
+    cudaMalloc(&fresh, 1024);
+    cudaMemcpy(host, fresh, 1024, cudaMemcpyDeviceToHost);
+    cudaFree(fresh);
+  }
+  if (IS(freed)) {
+    int* gone;
+    cudaMalloc(&gone, 1024);
+    cudaFree(gone);
+    touch<<<1, 256>>>(gone, 100);
+  }
+  if (IS(freed_twice)) {
+    int* gone;
+    cudaMalloc(&gone, 1024);
+    cudaFree(gone);
+    cudaFree(gone);
+  }
+  if (IS(leak)) {
+    int* lost;
+    cudaMalloc(&lost, 1000);
+  }
+  cudaDeviceSynchronize();
+  cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost);
+  cudaFree(data);
+  return IS(fails) ? 7 : 0;
+}
+"""
+LINES = SOURCE.splitlines()
+RAW = "read after write in {} memory, unsynchronised"
+WAR = "write after read in {} memory, unsynchronised"
+
+# What is found: check, what, and the lines: "later <- earlier".
+EXPECTED: dict[str, set[tuple[str, str, str]]] = {
+    "last_warp_volatile": {
+        ("race", RAW.format("shared"), "B <- A"),
+        ("race", RAW.format("shared"), "C <- B"),
+        ("race", WAR.format("shared"), "B"),
+        ("race", WAR.format("shared"), "C"),
+    },
+    "last_warp_syncwarp": set(),
+    "sum": set(),
+    "histogram_uncleared": {
+        ("init", "reads shared memory that nobody wrote", "A"),
+        ("init", "reads shared memory that nobody wrote", "B"),
+    },
+    "histogram": set(),
+    "shift": {("memory", "an illegal address", "A")},
+    "lock_with_fences": set(),
+    "last_block": set(),
+    "tiles": set(),
+    "tiles_too_far": {("race", RAW.format("shared"), "B <- A")},
+    "barrier_in_branches": {("sync", "threads of one warp at different barriers", "B <- A")},
+    "half_comes": {("sync", "threads wait for ever", "A")},
+    "unset": {("init", "reads global memory that nobody wrote", "A")},
+    "unset_copy": {
+        ("init", "a copy to the host of global memory that nobody wrote", "cudaMalloc number 2")
+    },
+    "freed": {("memory", "an illegal address", "A")},
+    "freed_twice": {("memory", "an illegal cudaFree", "freed twice")},
+    "leak": {("memory", "memory is never freed", "cudaMalloc number 2")},
+    "fails": set(),
+}
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("check")
+    places = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/cuda/bin"])
+    nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc", path=places)
+    assert nvcc, "no nvcc"
+    (folder / "source.cu").write_text(SOURCE, encoding="utf-8")
+    options = ["-std=c++20", "-lineinfo", "-cudart", "shared", "-arch=compute_90"]
+    command = [nvcc, *options, "-o", folder / "program", folder / "source.cu"]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return folder / "program"
+
+
+def run(
+    program: Path, folder: Path, checks: str, kernel: str
+) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
+    file = folder / "findings.json"
+    done = subprocess.run(
+        [EMULATE, "--check", checks, "--findings", file, program, kernel],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done, [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def marked(place: str) -> str:
+    """The mark of a line of SOURCE; of another place its own text."""
+    at = re.fullmatch(r"source\.cu:(\d+)", place)
+    if not at:
+        return place
+    line = LINES[int(at[1]) - 1]
+    mark = re.search(r"// @(\w)", line)
+    return mark[1] if mark else line.strip()
+
+
+def summary(findings: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
+    return {(f["check"], f["what"], " <- ".join(map(marked, f["places"]))) for f in findings}
+
+
+@pytest.mark.parametrize("kernel", EXPECTED)
+def test_finds_what_is_wrong_and_no_more(program: Path, tmp_path: Path, kernel: str) -> None:
+    done, findings = run(program, tmp_path, "all", kernel)
+    assert summary(findings) == EXPECTED[kernel], done.stderr
+    clean = 7 if kernel == "fails" else 0
+    assert done.returncode == (4 if EXPECTED[kernel] else clean), done.stderr
+    if findings:
+        word = "finding" if len(findings) == 1 else "findings"
+        assert done.stderr.endswith(f"embedded device: {len(findings)} {word}\n")
+    else:
+        assert done.stderr == ""
+
+
+def test_races_of_a_sum_without_barriers(program: Path, tmp_path: Path) -> None:
+    done, findings = run(program, tmp_path, "race", "sum_unsynchronised")
+    assert done.returncode == 4
+    assert {(f["what"], *map(marked, f["places"])) for f in findings} >= {
+        (RAW.format("shared"), "A"),
+        (WAR.format("shared"), "A"),
+    }
+    assert "thread (" in done.stderr and "byte " in done.stderr and "of tile" in done.stderr
+
+
+def test_a_lock_without_fences_orders_nothing(program: Path, tmp_path: Path) -> None:
+    done, findings = run(program, tmp_path, "race", "lock_without")
+    assert done.returncode == 4
+    assert {marked(p) for f in findings for p in f["places"]} == {"A"}
+    assert "__device__ counter" in done.stderr
+
+
+def test_only_what_was_asked_for(program: Path, tmp_path: Path) -> None:
+    for kernel, checks in (("leak", "race,init,sync"), ("tiles_too_far", "memory,init,sync")):
+        done, findings = run(program, tmp_path, checks, kernel)
+        assert (done.returncode, findings, done.stderr) == (0, [], "")
+
+
+def test_says_where_memory_is(program: Path, tmp_path: Path) -> None:
+    done, _ = run(program, tmp_path, "all", "shift")
+    assert re.search(
+        r"thread \(31, 0, 0\), PTX line \d+ \(source.cu:\d+\): reads 4 bytes of global memory at "
+        r"0x\w+, outside every allocation; the nearest is 0x\w+, 2048 bytes \(cudaMalloc\), "
+        r"0 bytes past its end",
+        done.stderr,
+    ), done.stderr
+    done, _ = run(program, tmp_path, "all", "freed")
+    assert "byte 0 of memory that was freed: 0x" in done.stderr
+
+
+def test_needs_no_findings_file(program: Path) -> None:
+    for kernel, status in (("leak", 4), ("sum", 0), ("fails", 7)):
+        done = subprocess.run([EMULATE, "--check", "all", program, kernel], check=False)
+        assert done.returncode == status
+
+
+@pytest.mark.parametrize("checks", ["", "races", "race,", "race memory"])
+def test_refuses_an_unknown_check(program: Path, checks: str) -> None:
+    command = [EMULATE, "--check", checks, program, "sum"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "race, memory, init, sync and all" in done.stderr
