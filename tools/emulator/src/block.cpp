@@ -145,7 +145,11 @@ void Block::start(std::uint64_t index) {
     warp.start(left >= kLanes ? kAllLanes : (Mask{1} << left) - 1);
     done_[warp.number()] = 0;
   }
-  tell([&](BlockObserver& o) { o.begin(index); });
+  stepped_ = false;
+  tell([&](BlockObserver& o) {
+    o.begin(index);
+    stepped_ |= o.steps();
+  });
 }
 
 Block::Status Block::turn() {

@@ -72,6 +72,7 @@ class Block {
 
   /// Whether anyone looks on, and what they are told.
   bool watched() const { return watched_; }
+  bool stepped() const { return stepped_; }
   template <class F>
   void tell(const F& f) {
     for (const auto& o : observers_) f(*o);
@@ -123,7 +124,7 @@ class Block {
   std::array<Barrier, 16> barriers_;
   std::uint64_t reported_ = 0;
   std::vector<std::unique_ptr<BlockObserver>> observers_;
-  bool watched_ = false;
+  bool watched_ = false, stepped_ = false;
   std::uint64_t updates_ = 0;
   std::uint64_t accesses_at_timeout_ = 0;
   unsigned idle_timeouts_ = 0;

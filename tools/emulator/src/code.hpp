@@ -141,7 +141,8 @@ struct Code {
   };
   struct Place {
     int ptx_line;
-    int file, line;  ///< of the source, 0 where not known
+    int file, line;          ///< of the source, 0 where not known
+    std::uint32_t text = 0;  ///< index in `texts`
   };
 
   struct SharedVariable {
@@ -157,6 +158,7 @@ struct Code {
   std::vector<Relocation> relocations;
   std::vector<SharedVariable> shared_variables;  ///< of static size
   std::vector<std::string> files;                ///< named by Place::file
+  std::vector<std::string> texts;                ///< instructions as in the PTX, for a trace only
   std::size_t zeroed_bytes = 0;                  ///< registers: the head of the file
   std::size_t file_bytes = 0;                    ///< all of it
   std::size_t local_bytes = 0;                   ///< a thread

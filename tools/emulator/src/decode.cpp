@@ -106,6 +106,22 @@ class Decoder {
   }
 
   // What builders use.
+  /// Its place in Code::texts.
+  std::uint32_t keep_text(const Instruction& in) {
+    if (!names_.keep_text) return 0;
+    if (code_->texts.empty()) code_->texts.emplace_back();  // 0: none
+    std::string text;
+    if (!in.guard.empty()) text = (in.guard_negated ? "@!" : "@") + std::string(in.guard) + " ";
+    // It was read to its semicolon, so that is there.
+    for (const char* c = in.text.data(); *c != ';'; ++c) {
+      const bool space = *c == ' ' || (*c >= '\t' && *c <= '\r');
+      if (!space) text += *c;
+      if (space && !text.ends_with(' ')) text += ' ';
+    }
+    if (text.ends_with(' ')) text.pop_back();
+    code_->texts.push_back(std::move(text));
+    return static_cast<std::uint32_t>(code_->texts.size() - 1);
+  }
   [[noreturn]] void refuse(const std::string& what, int line) const {
     throw Unsupported("kernel " + std::string(kernel_.name) + ", PTX line " + std::to_string(line) +
                       ": " + what);
@@ -315,7 +331,7 @@ class Decoder {
     frame.starts.push_back(static_cast<std::uint32_t>(frame.ops.size()));
     Op last;
     last.control = frame.is_kernel ? Control::kExit : Control::kReturn;
-    last.flags = frame.is_kernel ? kBypass : 0;
+    last.flags = kBypass;  // `ret` is a branch to it
     last.guard = always_;
     const auto end = static_cast<std::uint32_t>(frame.ops.size());
     frame.ops.push_back(last);
@@ -637,7 +653,7 @@ Op& Builder::emit(Handler handler) {
     op.flags |= kGuarded;
   }
   frame_.ops.push_back(op);
-  frame_.op_places.push_back({in_.line, in_.file, in_.source_line});
+  frame_.op_places.push_back({in_.line, in_.file, in_.source_line, decoder_.keep_text(in_)});
   return frame_.ops.back();
 }
 

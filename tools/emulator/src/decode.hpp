@@ -27,6 +27,7 @@ struct Names {
   const Syntax* syntax = nullptr;
   std::map<std::string_view, const Function*> functions;  ///< the one with a body if there is one
   std::map<std::string_view, const Declaration*> variables;
+  bool keep_text = false;  ///< Code::texts is wanted
 };
 
 class Decoder;

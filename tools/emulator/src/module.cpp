@@ -70,13 +70,14 @@ Kernel make_kernel(const Names& names, const Function& f, std::size_t& budget) {
 }
 
 std::shared_ptr<Module> make_module(const Syntax& syntax, std::size_t text_bytes,
-                                    std::string origin) {
+                                    std::string origin, bool keep_text) {
   auto module = std::make_shared<Module>();
   module->origin = std::move(origin);
   module->target = syntax.target;
 
   Names names;
   names.syntax = &syntax;
+  names.keep_text = keep_text;
   for (const Function& f : syntax.functions) {
     const Function*& known = names.functions[f.name];
     if (!known || f.has_body) known = &f;
@@ -107,11 +108,12 @@ std::shared_ptr<Module> make_module(const Syntax& syntax, std::size_t text_bytes
 
 }  // namespace
 
-std::shared_ptr<Module> parse_ptx(std::string_view text, std::string origin) {
-  return make_module(parse_syntax(text), text.size(), std::move(origin));
+std::shared_ptr<Module> parse_ptx(std::string_view text, std::string origin, bool keep_text) {
+  return make_module(parse_syntax(text), text.size(), std::move(origin), keep_text);
 }
 
-std::shared_ptr<Module> parse_ptx(const std::vector<std::string>& texts, std::string origin) {
+std::shared_ptr<Module> parse_ptx(const std::vector<std::string>& texts, std::string origin,
+                                  bool keep_text) {
   std::vector<Syntax> modules;
   std::size_t bytes = 0;
   for (const std::string& text : texts) {
@@ -119,7 +121,7 @@ std::shared_ptr<Module> parse_ptx(const std::vector<std::string>& texts, std::st
     bytes += text.size();
   }
   std::deque<std::string> names;
-  return make_module(join_modules(std::move(modules), names), bytes, std::move(origin));
+  return make_module(join_modules(std::move(modules), names), bytes, std::move(origin), keep_text);
 }
 
 void link_module(Module& module) {

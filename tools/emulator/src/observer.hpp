@@ -35,6 +35,12 @@ class BlockObserver {
   virtual ~BlockObserver() = default;
   virtual void begin(std::uint64_t /*block*/) {}
   virtual void end() {}
+  /// Whether it wants to know each instruction of the block that has begun, which is dear.
+  virtual bool steps() const { return false; }
+  /// Lanes that are at `op` are about to carry it out, those whose guard is off left out (it may be
+  /// off for all). What follows, up to the next one, is its doing; lanes that wait here for others
+  /// were told as they came.
+  virtual void instruction(Warp&, const Op&, Mask /*lanes*/) {}
   virtual void access(const Access&) {}
   /// Lanes came to a barrier; `waits` is false for bar.arrive. `completed` follows, within the same
   /// operation where they were the last: then all who wait there go on.

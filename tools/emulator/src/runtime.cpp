@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -122,7 +123,7 @@ Runtime::Runtime() {
   }
   threads_ = static_cast<unsigned>(std::min<std::uint64_t>(setting("EMU_THREADS", 0), 1024));
   max_instructions_ = setting("EMU_MAX_INSTRUCTIONS", kDefaultMaxInstructions);
-  if (!read_schedule(apart_)) profile_.reset();
+  if (!read_schedule(apart_) || !read_trace_request()) profile_.reset();
   if (const char* list = std::getenv("EMU_CHECK"); list != nullptr && *list != '\0') {
     if (const auto checks = parse_checks(list)) {
       checker_ = std::make_unique<Checker>(*checks);
@@ -209,7 +210,8 @@ cudaError_t Runtime::load(FatBinary& binary) {
                         std::to_string(architecture) + " as well");
     }
     const std::string origin = "compute_" + std::to_string(chosen);
-    auto module = texts.size() == 1 ? parse_ptx(texts.front(), origin) : parse_ptx(texts, origin);
+    auto module = texts.size() == 1 ? parse_ptx(texts.front(), origin, trace_.has_value())
+                                    : parse_ptx(texts, origin, trace_.has_value());
     for (auto& [name, variable] : module->variables) {
       const auto at = binary.managed.find(name);
       if (at != binary.managed.end()) {
@@ -370,23 +372,28 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     }
     apart = Random(*apart_).of(launched_++).next();
   }
-  Observer* const observer = checker_.get();
-  const LaunchResult result = launch(
-      {.module = found.function->binary->module.get(),
-       .kernel = &kernel,
-       .grid = grid,
-       .block = block,
-       .dynamic_shared_bytes = dynamic_shared,
-       .parameters = parameters,
-       .memory = memory_.get(),
-       .threads = threads_,
-       .sm_count = static_cast<unsigned>(profile_->attribute(cudaDevAttrMultiProcessorCount)),
-       .max_warp_instructions = max_instructions_,
-       .apart = apart,
-       .resident_blocks = resident,
-       .cooperative = request.cooperative,
-       .grid_workspace = request.cooperative ? grid_workspace_ : 0,
-       .observers = {&observer, observer == nullptr ? 0u : 1u}});
+  LaunchConfig config{
+      .module = found.function->binary->module.get(),
+      .kernel = &kernel,
+      .grid = grid,
+      .block = block,
+      .dynamic_shared_bytes = dynamic_shared,
+      .parameters = parameters,
+      .memory = memory_.get(),
+      .threads = threads_,
+      .sm_count = static_cast<unsigned>(profile_->attribute(cudaDevAttrMultiProcessorCount)),
+      .max_warp_instructions = max_instructions_,
+      .apart = apart,
+      .resident_blocks = resident,
+      .cooperative = request.cooperative,
+      .grid_workspace = request.cooperative ? grid_workspace_ : 0};
+  const std::unique_ptr<Trace> trace = begin_trace(config);
+  std::vector<Observer*> observers;
+  if (trace) observers.push_back(trace.get());
+  if (checker_) observers.push_back(checker_.get());
+  config.observers = observers;
+  const LaunchResult result = launch(config);
+  if (trace) end_trace(*trace, result);
   tell_findings();
   if (result.fault) {
     std::string why = result.fault->message;

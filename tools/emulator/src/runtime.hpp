@@ -21,6 +21,7 @@
 #include "emu/memory.hpp"
 #include "emu/module.hpp"
 #include "profile.hpp"
+#include "trace.hpp"
 
 namespace emu {
 
@@ -147,6 +148,9 @@ class Runtime {
   Runtime();
   void start_memory();
   void report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters& counters);
+  bool read_trace_request();                                       ///< false where it is nonsense
+  std::unique_ptr<Trace> begin_trace(const LaunchConfig& config);  ///< null: of another launch
+  void end_trace(Trace& trace, const LaunchResult& result);
 
   std::unique_ptr<Checker> checker_;
   std::optional<Profile> profile_;
@@ -158,6 +162,7 @@ class Runtime {
   std::uint64_t max_instructions_ = 0;
   std::optional<std::uint64_t> apart_;  // the seed of EMU_SCHEDULE=apart:SEED
   std::uint64_t launched_ = 0;          // launches of this process: each has a schedule of its own
+  std::optional<TraceRequest> trace_;   // until it is carried out
   std::FILE* csv_ = nullptr;
   std::uint64_t csv_rows_ = 0;
 };

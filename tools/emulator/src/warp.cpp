@@ -109,7 +109,7 @@ Warp::Status Warp::run() {
     bool ran = false;
     for (unsigned i = 0; i < top_ && turn_ > 0; ++i) {
       if (groups_[i].state == State::kReady) {
-        run_group<false>(i);
+        run_ready(i);
         ran = true;
       }
     }
@@ -123,7 +123,7 @@ Warp::Status Warp::run() {
       for (unsigned i = 0; i < top_; ++i) {
         if (groups_[i].state != State::kReady) continue;
         turn_ = kTurn;
-        run_group<false>(i);
+        run_ready(i);
       }
       turn_ = 0;
     }
@@ -167,6 +167,12 @@ void Warp::scatter(unsigned index, Random& random) {
   }
 }
 
+void Warp::run_ready(unsigned index) {
+  if (!block_.stepped()) return run_group<false>(index);
+  budget_ = std::numeric_limits<std::uint64_t>::max();
+  run_group<true>(index);
+}
+
 template <bool Stepped>
 void Warp::run_group(unsigned index) {
   Group& group = groups_[index];
@@ -190,6 +196,11 @@ void Warp::run_group(unsigned index) {
   while (true) {
     const Op& op = ops[pc];
     const Mask mask = lanes & (predicate(op.guard) ^ op.guard_flip);
+    if constexpr (Stepped) {
+      if (!(op.flags & kBypass) && block_.stepped()) {
+        block_.tell([&](BlockObserver& o) { o.instruction(*this, op, mask); });
+      }
+    }
     if (op.control == Control::kStraight) [[likely]] {
       if (!(op.flags & kBypass)) {
         ++executed;
@@ -246,7 +257,7 @@ void Warp::run_group(unsigned index) {
     lanes = group.lanes;
     if (turn_ <= 0) return;
     if constexpr (Stepped) {
-      if (group.met || --budget_ == 0) return;
+      if ((group.met && block_.random()) || --budget_ == 0) return;
     }
   }
 }

@@ -94,9 +94,10 @@ class Warp {
   std::span<Group> groups() { return {groups_.data(), top_}; }
   std::span<const Group> groups() const { return {groups_.data(), top_}; }
   std::string place(const Op& op, unsigned lane) const;  ///< kernel, block, thread and line
-  /// `Stepped`: for `budget_` instructions at most, and not past where lanes meet.
+  /// `Stepped`: told one by one, and for `budget_` of them at most, where there is need of that.
   template <bool Stepped>
   void run_group(unsigned index);
+  void run_ready(unsigned index);
   Status run_apart(Random& random);
   void scatter(unsigned index, Random& random);
   /// Each of these returns true when the group can go on at group.pc.

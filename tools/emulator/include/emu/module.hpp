@@ -74,10 +74,13 @@ struct Module {
 /// Reads a PTX module. Throws PtxError for text that isn't PTX; a kernel that merely uses an
 /// unsupported instruction is kept, with `unsupported` set, so that the others can run.
 /// Any bytes whatever may come in: no crash, no hang, memory bounded by a multiple of the length.
-std::shared_ptr<Module> parse_ptx(std::string_view text, std::string origin);
+/// `keep_text`: keep what each instruction says, for a trace.
+std::shared_ptr<Module> parse_ptx(std::string_view text, std::string origin,
+                                  bool keep_text = false);
 /// The same of texts that were compiled apart and belong together: one module, whose parts see each
 /// other's names as far as these are visible.
-std::shared_ptr<Module> parse_ptx(const std::vector<std::string>& texts, std::string origin);
+std::shared_ptr<Module> parse_ptx(const std::vector<std::string>& texts, std::string origin,
+                                  bool keep_text = false);
 
 /// Called once the runtime has given every variable its address: resolves names in code and in
 /// initial values. Throws PtxError for a name that is nowhere.
