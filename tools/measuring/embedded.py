@@ -13,6 +13,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,8 +46,32 @@ PROBES = ROOT / "tools" / "emulator" / "probes"
 HARDWARE = "nvidia-h200"
 EXAMPLES = ROOT / "tools" / "emulator" / "examples"
 
-#: Names of texts, and what is typed for them. `run` is a chapter's program, as in its build folder.
-TRANSCRIPTS: dict[str, tuple[str, ...]] = {}
+_BUILD = "nvcc -cudart shared -arch=compute_90 -lineinfo"
+
+#: Texts by name: the chapter whose program `./run` is, and what is typed.
+TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "own_program": (
+        "",
+        (
+            f"{_BUILD} -o stride stride.cu",
+            "tools/emulate --csv counters.csv ./stride",
+            "cut -d'\"' -f10,32,36 --output-delimiter=' | ' counters.csv",
+        ),
+    ),
+    "static_runtime": (
+        "",
+        ("nvcc -o static stride.cu", "tools/emulate ./static", "echo $?"),
+    ),
+    "wild_access": (
+        "chapter02_smem",
+        ("./run --once --variant smem_classic --n 1000 2>&1 | grep '^embedded'",),
+    ),
+    "waits_for_ever": (
+        "",
+        (f"{_BUILD} -o wait wait.cu", "tools/emulate ./wait"),
+    ),
+    "no_times": ("chapter02_smem", ("./run --sweep n", "echo $?")),
+}
 
 
 def record(build: Path, *, rebuild: bool = True) -> dict[str, str]:
@@ -60,8 +85,10 @@ def record(build: Path, *, rebuild: bool = True) -> dict[str, str]:
         files = {"counters.json": counters_text(device, runs), "probes.json": probes(device, work)}
         for program in programs:
             files[f"{program.chapter}.txt"] = device.console(program)
-        for name, lines in TRANSCRIPTS.items():
-            files[f"{name}.txt"] = transcript(device, programs, work, lines)
+        paths = {program.chapter: program.path for program in programs}
+        for name, (chapter, lines) in TRANSCRIPTS.items():
+            here = work / name
+            files[f"{name}.txt"] = transcript(device, here, paths.get(chapter), lines)
     return files
 
 
@@ -121,12 +148,14 @@ class Device:
         emulate = ROOT / "tools" / "emulate"
         return self.run([emulate, "--csv", page, *command], page.parent)
 
-    def count(self, program: Program) -> list[dict[str, Any]]:
+    def count(
+        self, program: Program, shapes: tuple[tuple[int, int], ...] = profilers.COUNTER_SHAPES
+    ) -> list[dict[str, Any]]:
         """Every variant's counters, at the shapes at which hardware's are read."""
         cases = [
             (variant, n, block)
             for variant in program.variants
-            for n, block in variant.shapes(profilers.COUNTER_SHAPES)
+            for n, block in variant.shapes(shapes)
         ]
 
         def one(number: int) -> dict[str, Any] | None:
@@ -246,16 +275,14 @@ done
 """
 
 
-def transcript(device: Device, programs: list[Program], work: Path, lines: Iterable[str]) -> str:
+def transcript(device: Device, here: Path, program: Path | None, lines: Iterable[str]) -> str:
     """What a terminal shows after these lines, without the folders of this machine."""
-    here = work / "here"
-    if not here.exists():
-        (here / "tools").mkdir(parents=True)
-        (here / "tools" / "emulate").symlink_to(ROOT / "tools" / "emulate")
-        for program in programs:
-            (here / program.chapter).symlink_to(program.path)
-        for example in EXAMPLES.glob("*.cu"):
-            (here / example.name).symlink_to(example)
+    here.mkdir()
+    (here / "tools").symlink_to(ROOT / "tools")
+    for example in EXAMPLES.glob("*.cu"):
+        shutil.copy(example, here)
+    if program:
+        (here / "run").symlink_to(program)
     done = subprocess.run(
         ["bash", "-c", _TYPED, "bash", *lines],
         cwd=here,
@@ -268,19 +295,22 @@ def transcript(device: Device, programs: list[Program], work: Path, lines: Itera
         check=False,
     )
     text = done.stdout
-    for folder in (here, work, ROOT):
+    for folder in (here, ROOT):
         text = text.replace(f"{folder}/", "")
     return text
 
 
 def main(arguments: list[str]) -> int:
-    """``python -m tools.measuring.embedded BUILD CHAPTER FILE``: one chapter's counters, afresh."""
+    """``python -m tools.measuring.embedded BUILD CHAPTER FILE``: one chapter's counters, afresh.
+
+    At the shape that the pages show: a reader waits for it.
+    """
     build, chapter, file = Path(arguments[0]), arguments[1], Path(arguments[2])
     try:
         with tempfile.TemporaryDirectory(prefix="embedded-") as folder:
             (program,) = find_programs([chapter], build, Path(folder), rebuild=False)
         device = Device(build)
-        text = counters_text(device, device.count(program))
+        text = counters_text(device, device.count(program, profilers.COUNTER_SHAPES[:1]))
     except Failure as failure:
         print(failure, file=sys.stderr)
         return failure.status
