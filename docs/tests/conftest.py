@@ -130,6 +130,7 @@ class Book:
         settings = {
             "ladder_root": str(self.root),
             "ladder_figures": str(self.figures),
+            "ladder_runs": str(self.root / "build" / "runs"),
             **self.overrides,
         }
         with patch_docutils(source), docutils_namespace():

@@ -186,6 +186,63 @@ class FakeSet:
         (self.folder / f"{name}.json").write_text(text, encoding="utf-8")
 
 
+EMBEDDED_DEVICE = {"name": "embedded device", "passes_for": "NVIDIA H200"}
+EIGHT = list(COUNTER_ALIASES.values())[:8]
+#: Requests before sectors, as tools/measure has them.
+EIGHT_IN_ORDER = [EIGHT[at] for at in (0, 2, 1, 3, 4, 5, 6, 7)]
+
+
+def embedded_counters(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """A counters.json of the embedded device, of runs that a FakeSet counted."""
+    return {
+        "schema": 1,
+        "device": EMBEDDED_DEVICE,
+        "toolkit": "13.0.88",
+        "metrics": EIGHT_IN_ORDER,
+        "runs": [
+            {"region": None, "kernel_hash": None, **run, "command": "tools/emulate ./run"}
+            for run in runs
+        ],
+    }
+
+
+def embedded_set(root: Path, runs: list[dict[str, Any]], **texts: str) -> None:
+    """The embedded device's committed set: these runs, these texts and two probes."""
+    folder = root / "figures" / "data" / "embedded"
+    folder.mkdir(parents=True)
+    (folder / "counters.json").write_text(json.dumps(embedded_counters(runs)), encoding="utf-8")
+    for name, text in texts.items():
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    counted = {
+        "global load, width 4, stride 2": [12, 12, 96, 48, 0, 0, 0, 0],
+        "turned tile, rows of 32": [32, 32, 128, 128, 1024, 32, 992, 0],
+    }
+    probes = [
+        {
+            "number": number,
+            "probe": name,
+            "kernel": "k",
+            "grid": [1, 1, 1],
+            "block": [32, 1, 1],
+            "embedded": numbers,
+            "hardware": numbers,
+        }
+        for number, (name, numbers) in enumerate(counted.items())
+    ]
+    hardware = "NVIDIA H200, 580.1; ncu; 2026-11-21; written by probes/record"
+    data = {**embedded_counters([]), "hardware": hardware, "runs": probes}
+    (folder / "probes.json").write_text(json.dumps(data), encoding="utf-8")
+
+
+def own_run(root: Path, chapter: str, runs: list[dict[str, Any]], text: str) -> None:
+    """What tools/guide leaves of a chapter's program that the reader built."""
+    folder = root / "build" / "runs"
+    folder.mkdir(parents=True, exist_ok=True)
+    own = embedded_counters([run for run in runs if run["chapter"] == chapter])
+    (folder / f"{chapter}.json").write_text(json.dumps(own), encoding="utf-8")
+    (folder / f"{chapter}.txt").write_text(text, encoding="utf-8")
+
+
 def draw(folder: Path, name: str, caption: str = "What it shows.") -> None:
     """A drawing with its words, as figures.draw leaves them."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -115,12 +115,16 @@ class Book:
 
     def source(self, chapter: str, file: str) -> tuple[Path, str]:
         """A chapter's file: its path from the root, and its text."""
-        path = self.root / "chapters" / chapter / file
+        return self.file(f"chapters/{chapter}/{file}")
+
+    def file(self, name: str) -> tuple[Path, str]:
+        """A file of the repository: its path from the root, and its text."""
+        path = self.root / name
         inputs.note(self.env, [path])
         try:
             return path.relative_to(self.root), path.read_text(encoding="utf-8")
         except OSError as error:
-            raise Lost(f"chapters/{chapter}/{file} cannot be read: {error.strerror}") from None
+            raise Lost(f"{name} cannot be read: {error.strerror}") from None
 
     # ------------------------------------------------------------------ recorded runs
 

@@ -35,7 +35,7 @@ REASONS = {
     ),
     Reason.UNKNOWN: _("No reason is known for this difference."),
 }
-MARKS = dict(zip(REASONS, "abcd", strict=True))
+MARKS = dict(zip(REASONS, "ab\u2020?", strict=True))  # a dagger is an earlier form's everywhere
 SIGN = {True: "+", False: "\u2212"}
 
 
@@ -198,7 +198,8 @@ class Probes(LookupDirective):
                 at = data["metrics"].index(recorded.COUNTER_ALIASES[metric])
                 cells += [units.count(runs[0][side][at]) for side in ("embedded", "hardware")]
             rows.append(cells)
-        where = _("Hardware: {origin}").format(origin=data["hardware"].split(";")[0])
+        device, _profiler, day, *_rest = (part.strip() for part in data["hardware"].split(";"))
+        where = _("Hardware: {device}, {day}").format(device=device.split(",")[0], day=day)
         return [
             table(columns, rows, "probes"),
             nodes.paragraph("", where, classes=["origin"]),

@@ -67,9 +67,12 @@ def source_block(path: Path, first: int, last: int, text: str, kind: str) -> nod
 
 
 class Listing(LookupDirective):
-    """``.. listing:: CHAPTER REGION``"""
+    """``.. listing:: CHAPTER REGION``, or the path of a file outside the chapters, shown whole."""
 
     def show(self, book: Book) -> list[nodes.Node]:
+        if "/" in self.arguments[0]:
+            path, text = book.file(self.arguments[0].strip())
+            return [source_block(path, 1, text.count("\n"), text, "kernels")]
         region = book.region(*self.words("CHAPTER", "REGION"))
         return [
             source_block(
