@@ -23,7 +23,7 @@ pytestmark = [
 ]
 
 CHAPTER = "chapters/chapter02_smem"
-PAGES = ["index", CHAPTER, "setup", "glossary"]
+PAGES = ["index", CHAPTER, "embedded", "setup", "glossary"]
 EVERY_PAGE = sorted(
     str(path.relative_to(GUIDE).with_suffix(""))
     for path in GUIDE.rglob("*.html")
