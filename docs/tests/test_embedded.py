@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -203,6 +205,30 @@ def test_wrong_names_are_warnings(book: Book, counts: Counts, text: str, words: 
     fake.embedded_set(book.root, counts)
     (warning,) = book.build(index=f"Page\n====\n\n{text}\n").warnings
     assert words in warning
+
+
+def test_instructions_come_from_the_tables(book: Book, counts: Counts) -> None:
+    source = book.root / "tools" / "emulator" / "src" / "control.cpp"
+    source.parent.mkdir(parents=True)
+    rows = '    {"bra", build_bra},\n    {"ret", [](Builder& b) { b.leave(); }},\n'
+    source.write_text(f"constexpr Row kRows[] = {{\n{rows}}};\n")
+    page = "Page\n====\n\n.. instructions::\n"
+    built = book.build(index=page)
+    assert built.warnings == []
+    (table,) = built.page().select("table")
+    assert table("tr")[1].get_text(" ", strip=True) == "branches, barriers, fences bra ret"
+    source.write_text("// none\n")
+    (warning,) = book.build().warnings
+    assert "no instruction table" in warning
+
+
+def test_every_instruction_table_of_the_embedded_device_is_found() -> None:
+    from ladder import instructions
+
+    sources = Path(__file__).resolve().parents[2] / "tools/emulator/src"
+    declared = re.findall(r"Row> (\w+)_rows\(\)", (sources / "table.hpp").read_text())
+    tables = sum(len(instructions._TABLE.findall(p.read_text())) for p in sources.glob("*.cpp"))
+    assert tables == len(declared) > 10
 
 
 def test_a_file_outside_the_chapters_is_shown_whole(book: Book, counts: Counts) -> None:

@@ -70,6 +70,22 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
         "",
         (f"{_BUILD} -o wait wait.cu", "tools/emulate ./wait"),
     ),
+    "unknown_instruction": (
+        "",
+        (f"{_BUILD} -o cluster cluster.cu", "tools/emulate ./cluster"),
+    ),
+    "lanes_apart": (
+        "chapter05_unroll4",
+        (
+            "tools/emulate ./run --once --variant last_warp_classic --n 1024 | grep sum",
+            "tools/emulate --schedule apart:1 ./run --once --variant last_warp_classic --n 1024 "
+            "2>&1 | grep sum",
+            "tools/emulate --schedule apart:2 ./run --once --variant last_warp_classic --n 1024 "
+            "2>&1 | grep sum",
+            "tools/emulate --schedule apart:1 ./run --once --variant last_warp_sync --n 1024 "
+            "2>&1 | grep sum",
+        ),
+    ),
     "no_times": ("chapter02_smem", ("./run --sweep n", "echo $?")),
 }
 

@@ -20,6 +20,7 @@ from . import (
     folded,
     headers,
     inputs,
+    instructions,
     listings,
     numbers,
     pictures,
@@ -64,6 +65,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         floors,
         rungs,
         versions,
+        instructions,
         headers,
     ):
         module.setup(app)

@@ -126,6 +126,12 @@ class Book:
         except OSError as error:
             raise Lost(f"{name} cannot be read: {error.strerror}") from None
 
+    def files(self, folder: str, pattern: str) -> list[Path]:
+        """Files of a folder of the repository."""
+        paths = sorted((self.root / folder).glob(pattern))
+        inputs.note(self.env, [self.root / folder, *paths])
+        return paths
+
     # ------------------------------------------------------------------ recorded runs
 
     def _data(self, *files: str) -> recorded.Books:
