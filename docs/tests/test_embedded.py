@@ -222,6 +222,15 @@ def test_instructions_come_from_the_tables(book: Book, counts: Counts) -> None:
     assert "no instruction table" in warning
 
 
+def test_every_example_is_shown_and_every_text_is_used() -> None:
+    root = Path(__file__).resolve().parents[2]
+    page = (root / "docs/embedded.rst").read_text(encoding="utf-8")
+    for path in (root / "tools/emulator/examples").iterdir():
+        assert f"tools/emulator/examples/{path.name}" in page
+    for path in (root / "figures/data/embedded").glob("*.txt"):
+        assert path.stem.startswith("chapter") or f".. output:: {path.stem}\n" in page
+
+
 def test_every_instruction_table_of_the_embedded_device_is_found() -> None:
     from ladder import instructions
 
