@@ -56,14 +56,16 @@ def numbered(made: nodes.container, first_line: int) -> nodes.container:
     return made
 
 
-def source_block(path: Path, first: int, last: int, text: str, kind: str) -> nodes.container:
+def source_block(
+    path: Path, first: int, last: int, text: str, kind: str, language: str = "cuda"
+) -> nodes.container:
     where = _("{path}, lines {first}\u2013{last}").format(path=path, first=first, last=last)
     caption: list[nodes.Node] = [nodes.Text(where)]
     classes = ["listing"]
     if kind == "legacy":
         caption.insert(0, nodes.strong("", _("Faulty, shown as it was: ")))
         classes.append("legacy")
-    return numbered(block(text.rstrip("\n"), "cuda", caption, *classes), first)
+    return numbered(block(text.rstrip("\n"), language, caption, *classes), first)
 
 
 class Listing(LookupDirective):
@@ -72,7 +74,8 @@ class Listing(LookupDirective):
     def show(self, book: Book) -> list[nodes.Node]:
         if "/" in self.arguments[0]:
             path, text = book.file(self.arguments[0].strip())
-            return [source_block(path, 1, text.count("\n"), text, "kernels")]
+            language = "cuda" if path.suffix == ".cu" else "cmake"
+            return [source_block(path, 1, text.count("\n"), text, "kernels", language)]
         region = book.region(*self.words("CHAPTER", "REGION"))
         return [
             source_block(
@@ -167,7 +170,7 @@ class Output(LookupDirective):
 
     option_spec: ClassVar = {
         "on": lambda text: directives.choice(text, (recorded.EMBEDDED,)),
-        "caption": directives.unchanged_required,
+        "wrap": directives.flag,  # long lines are messages, not a table's
     }
 
     def show(self, book: Book) -> list[nodes.Node]:
@@ -180,8 +183,8 @@ class Output(LookupDirective):
         text, provenance, own = book.embedded_console(name)
         where = _("Printed on the {provenance}").format(provenance=provenance.text)
         label = _("Printed by your build, on the embedded device") if own else where
-        label = self.options.get("caption", label)
-        return block(text.rstrip("\n"), "printed", [nodes.Text(label)], "output")
+        classes = ["output", "wrapped"] if "wrap" in self.options else ["output"]
+        return block(text.rstrip("\n"), "printed", [nodes.Text(label)], *classes)
 
     def _own(self, book: Book, chapter: str) -> list[nodes.Node]:
         try:
