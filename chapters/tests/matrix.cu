@@ -1,13 +1,16 @@
 // Every kernel of a chapter × blocks × sizes, each result checked: the chapter's own program,
 // called again and again in one process. Compiled once for each chapter, whose main.cu is
-// CHAPTER_MAIN.
+// CHAPTER_MAIN. With the name of a file it runs that file's cases instead, a line of arguments
+// each, so that a profiler is started once for all of them.
 #define main chapter_main
 #include CHAPTER_MAIN
 #undef main
 
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 
 namespace {
@@ -36,9 +39,26 @@ int run(std::vector<std::string> arguments) {
   return status;
 }
 
+/// Runs the cases in a file up to the first that can't be, whose exit status it gives back. A wrong
+/// result is only told: a faulty kernel has counts too, and a profiler may keep none for a failure.
+int run_cases(const char* path) {
+  std::ifstream file(path);
+  if (!file) {
+    std::printf("%s can't be read\n", path);
+    return 2;
+  }
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    const int status = run({std::istream_iterator<std::string>(words), {}});
+    if (status > 1) return status;
+  }
+  return 0;
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc == 2) return run_cases(argv[1]);
   const auto start = std::chrono::steady_clock::now();
   int cases = 0;
   int failures = 0;
