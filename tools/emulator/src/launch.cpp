@@ -103,6 +103,13 @@ LaunchResult launch(const LaunchConfig& config) {
     result.fault = Fault{Fault::Kind::kIllegalInstruction, config.kernel->unsupported};
     return result;
   }
+  if (config.parameters.size() < config.kernel->parameter_bytes) {
+    result.fault =
+        Fault{Fault::Kind::kIllegalAddress,
+              "kernel " + config.kernel->name + ": " + std::to_string(config.parameters.size()) +
+                  " bytes of parameters for " + std::to_string(config.kernel->parameter_bytes)};
+    return result;
+  }
   LaunchState state{.config = config, .code = *config.kernel->code};
   state.shared_bytes = config.kernel->static_shared_bytes + config.dynamic_shared_bytes;
   const std::uint64_t blocks = config.grid.volume();
