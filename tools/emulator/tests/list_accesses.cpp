@@ -1,0 +1,36 @@
+// Prints how each shared load of a PTX file is counted: for the test that compares with machine
+// code. A line an instruction that has operations: kernel, PTX line, and "-" for one counted as it
+// stands, or the bytes of the wide access of which it is counted as a part (0: with another load),
+// with "?" where that is only likely.
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "code.hpp"
+#include "emu/module.hpp"
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  std::ifstream file(argv[1]);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto module = emu::parse_ptx(text, argv[1]);
+  for (const auto& [name, kernel] : module->kernels) {
+    if (!kernel.code) {
+      std::printf("%s unsupported\n", name.c_str());
+      continue;
+    }
+    int last = 0;
+    for (std::size_t i = 0; i < kernel.code->ops.size(); ++i) {
+      const emu::Op& op = kernel.code->ops[i];
+      const int line = kernel.code->places[i].ptx_line;
+      const bool merged = (op.flags & emu::kMerged) != 0;
+      if ((op.flags & emu::kBypass) != 0 || (line == last && !merged)) continue;
+      last = line;
+      const std::string as = merged ? std::to_string(op.b) : "-";
+      const bool likely = (op.flags & emu::kMergeable) != 0;
+      std::printf("%s %d %s%s\n", name.c_str(), line, as.c_str(), likely ? "?" : "");
+    }
+  }
+  return 0;
+}
