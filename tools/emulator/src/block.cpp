@@ -152,6 +152,9 @@ void Block::start(std::uint64_t index) {
   });
 }
 
+// Warp instructions that may go by before the launch's limit is looked at.
+constexpr std::uint64_t kUncounted = 1 << 16;
+
 Block::Status Block::turn() {
   bool progress = false, waits = true;
   for (Warp& warp : warps_) {
@@ -174,13 +177,9 @@ Block::Status Block::turn() {
     end();
     return Status::kDone;
   }
-  if (!progress && !time_out()) {
-    // Meeting again after a branch is this device's doing, not the program's: who waits for nothing
-    // else may be who the others wait for, at a barrier or to exit.
-    bool any = false;
-    for (Warp& warp : warps_) any |= warp.release_early();
-    if (!any) deadlock();
-  }
+  if (!progress) free_the_stuck();
+  // A warp that loops around a barrier never uses up its turn.
+  if (counters.warp_instructions - reported_ > kUncounted) count_turn();
   return waits ? Status::kWaits : Status::kRuns;
 }
 
@@ -202,8 +201,18 @@ bool Block::turn_apart() {
     count_turn();
     return true;
   }
-  if (time_out()) return true;
-  deadlock();
+  free_the_stuck();
+  return true;
+}
+
+/// When no thread can go on.
+void Block::free_the_stuck() {
+  if (time_out()) return;
+  // Meeting again after a branch is this device's doing, not the program's: who waits for nothing
+  // else may be who the others wait for, at a barrier or to exit.
+  bool any = false;
+  for (Warp& warp : warps_) any |= warp.release_early();
+  if (!any) deadlock();
 }
 
 void Block::end() {

@@ -101,6 +101,7 @@ class Block {
   void count_turn();
   void end();
   bool time_out();
+  void free_the_stuck();
   std::uint64_t accesses() const;
   [[noreturn]] void deadlock();
 

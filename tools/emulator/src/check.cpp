@@ -54,7 +54,8 @@ std::string variable_name(const std::string& mangled) {
 std::string place_in(const std::string& message) {
   const std::size_t ptx = message.find("PTX line ");
   if (ptx == message.npos) return "";
-  const std::size_t number = message.find_first_not_of("0123456789", ptx + 9);
+  const std::size_t number =
+      std::min(message.find_first_not_of("0123456789", ptx + 9), message.size());
   if (message.compare(number, 2, " (") != 0) return message.substr(ptx, number - ptx);
   return message.substr(number + 2, message.find(')', number) - number - 2);
 }

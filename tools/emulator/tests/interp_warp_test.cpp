@@ -314,6 +314,13 @@ TEST(Barrier, WarpsThatSpinOnEachOther) {
   EXPECT_EQ(v[0], 11u);
 }
 
+TEST(Limits, AnEndlessLoopAroundABarrierStops) {
+  LaunchResult r;
+  run_body("L: bar.sync 0; bra L;", 64, &r);
+  ASSERT_TRUE(r.fault);
+  EXPECT_EQ(r.fault->kind, Fault::Kind::kTooLong);
+}
+
 TEST(Limits, AnEndlessKernelStops) {
   LaunchResult r;
   run_body("L: bra L;", 32, &r);
