@@ -268,9 +268,11 @@ TEST(Isolation, HugeLaunchesEnd) {
   const auto grid = launch("", {2147483647, 65535, 65535}, {32, 1, 1}, 0, 72);
   ASSERT_TRUE(grid.fault.has_value());
   EXPECT_EQ(grid.fault->kind, Fault::Kind::kTooLong);
+#ifndef __SANITIZE_ADDRESS__  // which ends a program that asks for so much
   const auto shared = launch("", {1, 1, 1}, {32, 1, 1}, std::size_t{1} << 50, 72);
   ASSERT_TRUE(shared.fault.has_value());
   EXPECT_THAT(shared.fault->message, testing::HasSubstr("memory"));
+#endif
   // The last byte of what was asked for is there, the next is not.
   EXPECT_FALSE(launch("st.shared.u8 [room+99], 1;", {1, 1, 1}, {32, 1, 1}, 100, 72).fault);
   EXPECT_TRUE(launch("st.shared.u8 [room+100], 1;", {1, 1, 1}, {32, 1, 1}, 100, 72).fault);
