@@ -205,7 +205,7 @@ void locate_shared(Warp& warp, const Op& op, Mask mask, Direction direction, uns
 
 void locate_local(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
                   const Addresses& address, Located& out) {
-  const std::size_t size = warp.code().local_bytes;
+  const std::size_t size = warp.code().local_bytes + warp.code().stack_bytes;
   check_alignment(warp, op, mask, direction, bytes, address);
   for_each_lane(mask, [&](unsigned i) {
     if (address[i] > size || bytes > size - address[i]) {

@@ -28,10 +28,15 @@ Block::Block(LaunchState& launch)
   const std::uint32_t warps = (threads_ + kLanes - 1) / kLanes;
   registers_.reset(static_cast<std::byte*>(std::aligned_alloc(64, warps * file_bytes_ + 64)));
   if (!registers_) throw std::bad_alloc();
-  local_.resize(std::size_t{warps} * kLanes * launch.code.local_bytes);
+  local_stride_ = launch.code.local_bytes + launch.code.stack_bytes;
+  if (local_stride_) {
+    // Zeroed by the host page by page when it is first touched: most of a stack never is.
+    local_.reset(static_cast<std::byte*>(std::calloc(std::size_t{warps} * kLanes, local_stride_)));
+    if (!local_) throw std::bad_alloc();
+  }
   for (std::uint32_t w = 0; w < warps; ++w) {
     warps_.emplace_back(*this, w, registers_.get() + w * file_bytes_,
-                        local_.data() + std::size_t{w} * kLanes * launch.code.local_bytes);
+                        local_.get() + std::size_t{w} * kLanes * local_stride_);
   }
   done_.resize(warps);
   fill_constants();
@@ -132,7 +137,9 @@ void Block::start(std::uint64_t index) {
   }
   // What nothing wrote reads as zero, so that a faulty program does the same each time.
   std::ranges::fill(shared_, std::byte{0});
-  std::ranges::fill(local_, std::byte{0});
+  for (std::size_t i = 0; i < warps_.size() * kLanes; ++i) {
+    if (code().local_bytes) std::memset(local_.get() + i * local_stride_, 0, code().local_bytes);
+  }
   barriers_.fill({});
   async_.start(threads_);
   idle_timeouts_ = 0;
@@ -141,6 +148,9 @@ void Block::start(std::uint64_t index) {
   if (launch_.config.apart) random_ = Random(*launch_.config.apart).of(index);
   for (Warp& warp : warps_) {
     std::memset(&warp.lanes<std::byte>(0)[0], 0, code().zeroed_bytes);
+    if (code().stack_bytes) {  // begins behind the threads' other memory
+      std::fill_n(warp.lanes<std::uint64_t>(code().stack), kLanes, code().local_bytes);
+    }
     const std::uint32_t left = threads_ - warp.number() * kLanes;
     warp.start(left >= kLanes ? kAllLanes : (Mask{1} << left) - 1);
     done_[warp.number()] = 0;
@@ -266,6 +276,22 @@ void Block::deadlock() {
     if (text.size() < 1500 && !done_[warp.number()]) text += warp.waits();
   }
   throw Stop{{Fault::Kind::kDeadlock, text}};
+}
+
+void Block::print(std::string_view text) {
+  constexpr std::size_t kMostText = 64u << 20;
+  const Dim3 grid = launch_.config.grid;
+  const std::uint64_t index =
+      index_.x + std::uint64_t{grid.x} * (index_.y + std::uint64_t{grid.y} * index_.z);
+  const std::scoped_lock lock(launch_.printing);
+  launch_.printed_bytes += text.size();
+  if (launch_.printed_bytes <= kMostText) launch_.printed[index] += text;
+}
+
+Dim3 Block::thread_index(unsigned warp, unsigned lane) const {
+  const Dim3 size = launch_.config.block;
+  const unsigned thread = warp * kLanes + lane;
+  return {thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
 }
 
 std::string Block::name() const {

@@ -7,9 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "async.hpp"
@@ -36,6 +39,9 @@ struct LaunchState {
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<std::uint64_t> instructions{0};  ///< of blocks and turns that are over
   std::atomic<bool> stopped{false};
+  std::mutex printing{};
+  std::map<std::uint64_t, std::string> printed{};  ///< by each block
+  std::size_t printed_bytes = 0;
 };
 
 class Block {
@@ -67,6 +73,9 @@ class Block {
   const std::byte* parameters() const { return launch_.config.parameters.data(); }
   Random* random() { return random_ ? &*random_ : nullptr; }  ///< null: lanes run together
   Segment& segment(std::uint32_t access) { return segments_[access]; }
+  void print(std::string_view text);
+  Dim3 index() const { return index_; }
+  Dim3 thread_index(unsigned warp, unsigned lane) const;
   std::string name() const;                                     ///< "kernel k, block (1, 0, 0)"
   std::string thread_name(unsigned warp, unsigned lane) const;  ///< "thread (5, 0, 0)"
 
@@ -115,7 +124,8 @@ class Block {
   };
   std::unique_ptr<std::byte, Free> registers_;  // 64-byte aligned, one file after another
   std::size_t file_bytes_;
-  std::vector<std::byte> local_;
+  std::unique_ptr<std::byte, Free> local_;
+  std::size_t local_stride_ = 0;
   AsyncCopies async_;
   std::vector<Segment> segments_;
   std::deque<Warp> warps_;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emu/module.hpp"
@@ -40,6 +41,7 @@ enum class Control : std::uint8_t {
   kBranch,
   kSwitch,  ///< brx.idx
   kCall,
+  kCallPointer,
   kReturn,
   kExit,
   kBarrier,   ///< waits for threads of other warps
@@ -139,6 +141,11 @@ struct Code {
     std::string symbol;
     std::int64_t addend;
   };
+  struct Callee {  ///< what a pointer may lead to
+    Address address;
+    std::uint32_t entry;
+    std::uint32_t form;  ///< sizes of its results and parameters, by number
+  };
   struct Place {
     int ptx_line;
     int file, line;          ///< of the source, 0 where not known
@@ -159,10 +166,15 @@ struct Code {
   std::vector<SharedVariable> shared_variables;  ///< of static size
   std::vector<std::string> files;                ///< named by Place::file
   std::vector<std::string> texts;                ///< instructions as in the PTX, for a trace only
-  std::size_t zeroed_bytes = 0;                  ///< registers: the head of the file
-  std::size_t file_bytes = 0;                    ///< all of it
-  std::size_t local_bytes = 0;                   ///< a thread
-  std::vector<Order> orders;                     ///< of each numbered access to memory
+  std::vector<Callee> callees;                   ///< by address
+  std::vector<std::vector<std::pair<Slot, unsigned>>> frames;  ///< registers to save, and widths
+  Slot stack = 0;               ///< register: where the thread's stack ends; of 64 bits
+  std::size_t stack_bytes = 0;  ///< a thread, after local_bytes; 0 where nothing needs it
+  bool uses_heap = false;
+  std::size_t zeroed_bytes = 0;  ///< registers: the head of the file
+  std::size_t file_bytes = 0;    ///< all of it
+  std::size_t local_bytes = 0;   ///< a thread
+  std::vector<Order> orders;     ///< of each numbered access to memory
 
   /// "PTX line 12 (kernels.cuh:40)"
   std::string where(std::uint32_t pc) const;

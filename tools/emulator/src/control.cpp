@@ -205,39 +205,10 @@ constexpr Row kRows[] = {
     {"applypriority", build_line_hint},
 };
 
-/// A string in global memory, for a message.
-std::string text_at(Warp& warp, Address address) {
-  const GlobalMemory* memory = warp.block().launch().config.memory;
-  std::string text;
-  const Allocation* a = memory ? memory->find(address, 1) : nullptr;
-  if (!a) return "?";
-  for (std::size_t at = address - a->base; at < a->size && text.size() < 300; ++at) {
-    const char c = static_cast<char>(a->host[at]);
-    if (c == 0) break;
-    text += c;
-  }
-  return text;
-}
-
 }  // namespace
 
 std::span<const Row> control_rows() {
   return kRows;
-}
-
-/// Arguments are in .param variables, their places in op.list: message, file, line, function.
-void handle_assert(Warp& warp, const Op& op, Mask mask) {
-  const auto lane = static_cast<unsigned>(__builtin_ctz(mask));
-  const auto argument = [&](std::uint32_t n) {
-    const std::uint64_t place = warp.lanes<std::uint64_t>(warp.code().lists[op.list + n])[lane];
-    std::uint64_t value = 0;
-    std::memcpy(&value, warp.local(lane) + place, n == 2 ? 4 : 8);
-    return value;
-  };
-  warp.fault(Fault::Kind::kAssert, op, lane,
-             text_at(warp, argument(1)) + ":" + std::to_string(argument(2)) + ": " +
-                 text_at(warp, argument(3)) + ": assertion `" + text_at(warp, argument(0)) +
-                 "` failed");
 }
 
 }  // namespace emu

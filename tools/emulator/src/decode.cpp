@@ -11,7 +11,8 @@
 namespace emu {
 namespace {
 
-constexpr Slot kConstantBit = 0x8000'0000u;  // until it is known where constants begin
+constexpr Slot kConstantBit = 0x8000'0000u;    // until it is known where constants begin
+constexpr std::size_t kStackBytes = 64 << 10;  // a thread
 constexpr std::uint64_t kMaxShared = 1 << 20, kMaxLocal = 512 << 10;
 
 struct SpecialName {
@@ -73,6 +74,15 @@ struct Frame {
   std::map<std::pair<int, std::string_view>, std::pair<Slot, unsigned>> registers;
   std::map<const Declaration*, std::uint64_t> places;  ///< of variables, in their own space
   std::optional<Slot> carry;
+  /// A function that may be active several times over in one thread, or that is called through a
+  /// pointer: its variables lie on the thread's stack, `base` holds where, and its arguments come
+  /// in the mailbox that all such functions share.
+  bool framed = false;
+  Slot base = 0;
+  std::uint64_t align = 16;  ///< of the frame
+  std::uint64_t bytes = 0;   ///< of the frame
+  std::vector<std::pair<Slot, unsigned>> registers_used;
+  std::vector<std::size_t> pointer_calls;
   std::uint32_t entry = 0;
   std::vector<Op> ops;
   std::vector<Code::Place> op_places;
@@ -98,7 +108,8 @@ class Decoder {
   }
 
   Decoded run() {
-    collect(kernel_, 0);
+    collect(kernel_);
+    find_framed();
     for (const Function* f : order_) layout_interface(frames_[f], *f);
     for (const Function* f : order_) body(frames_[f]);
     link();
@@ -161,7 +172,48 @@ class Decoder {
 
   Slot new_register(unsigned width) {
     registers_ += width == 64 ? 2 : 1;
-    return reserve(register_bytes_, width);
+    const Slot slot = reserve(register_bytes_, width);
+    if (current_ && current_->framed) current_->registers_used.emplace_back(slot, width);
+    return slot;
+  }
+
+  Slot stack() {
+    if (!stack_) {
+      Frame* const outer = std::exchange(current_, nullptr);  // no function's own
+      stack_ = new_register(64);
+      current_ = outer;
+    }
+    code_->stack_bytes = kStackBytes;
+    return *stack_;
+  }
+  std::uint64_t mailbox() const { return mailbox_; }
+  /// The number of a form that functions and pointers to them have.
+  std::uint32_t form(const std::vector<Declaration>& results,
+                     const std::vector<Declaration>& parameters) {
+    std::vector<std::uint64_t> sizes;
+    for (const Declaration& d : results) sizes.push_back(d.bytes << 16 | d.align);
+    sizes.push_back(0);
+    for (const Declaration& d : parameters) sizes.push_back(d.bytes << 16 | d.align);
+    return forms_.try_emplace(sizes, static_cast<std::uint32_t>(forms_.size())).first->second;
+  }
+  /// Where each result and parameter lies, from the mailbox's begin; and past the last.
+  static std::vector<std::uint64_t> layout(const std::vector<Declaration>& results,
+                                           const std::vector<Declaration>& parameters) {
+    std::vector<std::uint64_t> out;
+    std::uint64_t at = 0;
+    for (const auto* list : {&results, &parameters}) {
+      for (const Declaration& d : *list) {
+        out.push_back(at = round_up(at, d.align));
+        at += d.bytes;
+      }
+    }
+    out.push_back(at);
+    return out;
+  }
+  std::optional<Address> address_of(std::string_view function) const {
+    const auto it = names_.addresses.find(function);
+    if (it == names_.addresses.end()) return std::nullopt;
+    return it->second;
   }
 
   std::optional<Type> declared(const Frame& frame, int scope, std::string_view name,
@@ -227,6 +279,8 @@ class Decoder {
       return it->second;
     }
     // local, and .param of calls
+    frame.align = std::max(frame.align, d.align);
+    if (frame.framed) return frame.places[&d] = put(frame.bytes, d, kMaxLocal, "local");
     return frame.places[&d] = put(local_, d, kMaxLocal, "local");
   }
 
@@ -279,27 +333,68 @@ class Decoder {
     return static_cast<Slot>(at);
   }
 
-  /// The functions a kernel reaches; none may reach itself.
-  void collect(const Function& f, int depth) {
+  /// The functions a kernel reaches.
+  void collect(const Function& kernel) {
+    add(kernel);
+    for (std::size_t i = 0; i < order_.size(); ++i) scan(*order_[i]);
+  }
+  void add(const Function& f) {
+    if (frames_.contains(&f)) return;
     frames_[&f].function = &f;
     frames_[&f].is_kernel = &f == &kernel_;
     order_.push_back(&f);
-    active_.insert(&f);
+  }
+  void scan(const Function& f) {
+    const auto reach = [&](const Function* callee) {
+      add(*callee);
+      callees_[&f].insert(callee);
+    };
     for (const Instruction& in : f.body) {
       if (in.opcode != "call") continue;
       for (const Operand& o : in.operands) {
         if (o.kind != Operand::Kind::kName) continue;
         const Function* callee = find_function(o.name);
-        if (!callee || !callee->has_body) break;
-        if (active_.contains(callee)) {
-          refuse("a function that calls itself isn't supported: " + std::string(o.name), in.line);
+        if (callee && callee->has_body) reach(callee);
+        if (!callee) {  // a pointer: it may lead to any function that one is made to
+          points_ = true;
+          for (const Function* target : names_.pointed_at) reach(target);
         }
-        if (depth > 200) refuse("calls nested too deep", in.line);
-        if (!frames_.contains(callee)) collect(*callee, depth + 1);
         break;
       }
     }
-    active_.erase(&f);
+  }
+
+  void find_framed() {
+    std::uint64_t most = 0;
+    for (const Function* f : order_) {
+      Frame& frame = frames_[f];
+      if (frame.is_kernel) continue;
+      // Does it reach itself?
+      std::set<const Function*> seen;
+      std::vector<const Function*> open(callees_[f].begin(), callees_[f].end());
+      while (!open.empty()) {
+        const Function* g = open.back();
+        open.pop_back();
+        if (seen.insert(g).second) open.insert(open.end(), callees_[g].begin(), callees_[g].end());
+      }
+      frame.framed = seen.contains(f) ||
+                     (points_ && std::ranges::count(names_.pointed_at, f) != 0) ||
+                     std::ranges::count(f->body, "alloca", &Instruction::opcode) != 0;
+      if (frame.framed) most = std::max(most, layout(f->results, f->parameters).back());
+    }
+    for (const Function* f : order_) {
+      for (const Scope& s : f->scopes) {
+        for (const auto& [name, p] : s.prototypes) {
+          most = std::max(most, layout(p.results, p.parameters).back());
+        }
+      }
+    }
+    if (most == 0) return;
+    Declaration box;
+    box.name = "the arguments of a call";
+    box.bytes = most;
+    box.align = 128;
+    mailbox_ = put(local_, box, kMaxLocal, "local");
   }
 
   void layout_interface(Frame& frame, const Function& f) {
@@ -310,7 +405,7 @@ class Decoder {
           frame.places[&d] = offset = round_up(offset, d.align);
           offset += d.bytes;
         } else {
-          frame.places[&d] = put(local_, d, kMaxLocal, "local");
+          place(frame, d);
         }
       }
     }
@@ -318,6 +413,12 @@ class Decoder {
 
   void body(Frame& frame) {
     const Function& f = *frame.function;
+    current_ = &frame;
+    if (frame.framed) {
+      stack();
+      frame.base = new_register(64);
+      emit_frame(frame, f, &handle_enter, f.parameters, f.results.size());
+    }
     for (const Declaration& d : f.variables) {  // in the order they are declared in
       if (d.space == ".shared" || d.space == ".local") place(frame, d);
     }
@@ -334,6 +435,15 @@ class Decoder {
     last.flags = kBypass;  // `ret` is a branch to it
     last.guard = always_;
     const auto end = static_cast<std::uint32_t>(frame.ops.size());
+    if (frame.framed) {
+      emit_frame(frame, f, &handle_leave, f.results, 0);
+      code_->frames.push_back(frame.registers_used);
+      for (const std::size_t op : {std::size_t{0}, std::size_t{end}}) {
+        frame.ops[op].imm = static_cast<std::int64_t>(code_->frames.size() - 1);
+        frame.ops[op].target = static_cast<std::uint32_t>(round_up(frame.bytes, 16));
+        frame.ops[op].c = static_cast<Slot>(frame.align);
+      }
+    }
     frame.ops.push_back(last);
     frame.op_places.push_back({f.body.empty() ? f.line : f.body.back().line, 0, 0});
     for (const std::size_t op : frame.to_end) frame.ops[op].target = end;
@@ -341,8 +451,31 @@ class Decoder {
       const std::uint32_t to = label(frame, jump);
       (jump.in_list ? frame.lists[jump.op] : frame.ops[jump.op].target) = to;
     }
+    current_ = nullptr;
     if (!names_.syntax->debug) merge_loads(frame);
     insert_joins(frame.ops, frame.op_places, frame.lists);
+  }
+
+  /// What begins or ends a function with a frame: op.list holds, of each thing to copy between
+  /// mailbox and frame, its place in both and its size.
+  void emit_frame(Frame& frame, const Function& f, Handler handler,
+                  const std::vector<Declaration>& moved, std::size_t first) {
+    const std::vector<std::uint64_t> at = layout(f.results, f.parameters);
+    Op op;
+    op.run = handler;
+    op.guard = always_;
+    op.flags = kBypass;
+    op.a = *stack_;
+    op.b = frame.base;
+    op.list = static_cast<std::uint32_t>(code_->lists.size());
+    op.count = static_cast<std::uint16_t>(moved.size());
+    for (std::size_t i = 0; i < moved.size(); ++i) {
+      code_->lists.push_back(static_cast<std::uint32_t>(mailbox_ + at[first + i]));
+      code_->lists.push_back(static_cast<std::uint32_t>(place(frame, moved[i])));
+      code_->lists.push_back(static_cast<std::uint32_t>(moved[i].bytes));
+    }
+    frame.ops.push_back(op);
+    frame.op_places.push_back({f.line, 0, 0});
   }
 
   void merge_loads(Frame& frame) {
@@ -423,7 +556,13 @@ class Decoder {
     }
     code.zeroed_bytes = head;
     code.file_bytes = head + round_up(constant_bytes_, 64);
-    code.local_bytes = round_up(local_, 16);
+    code.local_bytes = round_up(local_, stack_ ? 128 : 16);
+    if (stack_) code.stack = *stack_;
+    for (const Function* f : names_.pointed_at) {
+      if (!points_ || !frames_.contains(f)) continue;
+      code.callees.push_back(
+          {names_.addresses.at(f->name), frames_[f].entry, form(f->results, f->parameters)});
+    }
     for (const auto& [number, name] : names_.syntax->files) {
       if (number < 0 || number > 4096) continue;
       const auto n = static_cast<std::size_t>(number);
@@ -438,7 +577,12 @@ class Decoder {
   std::shared_ptr<Code> code_;
   std::map<const Function*, Frame> frames_;
   std::vector<const Function*> order_;
-  std::set<const Function*> active_;
+  std::map<const Function*, std::set<const Function*>> callees_;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> forms_;
+  bool points_ = false;  ///< calls through pointers
+  Frame* current_ = nullptr;
+  std::optional<Slot> stack_;
+  std::uint64_t mailbox_ = 0;
   std::map<std::pair<unsigned, std::uint64_t>, Slot> constants_;
   std::map<std::pair<std::string_view, std::int64_t>, Slot> symbols_;
   std::map<std::pair<Special, unsigned>, Slot> specials_;
@@ -574,7 +718,11 @@ Slot Builder::source(const Operand& o, unsigned width, bool is_float) {
   if (o.name.starts_with('%')) unsupported(std::string(o.name));
   const Declaration* d = decoder_.find_variable(frame_, in_.scope, o.name);
   if (!d) {
-    if (decoder_.find_function(o.name)) unsupported("the address of a function");
+    if (const auto address = decoder_.address_of(o.name)) {
+      if (width != 64) unsupported("an address of this size");
+      return constant(64, *address);
+    }
+    if (decoder_.find_function(o.name)) unsupported("the address of such a function");
     throw PtxError(in_.line, "no register, variable or function " + std::string(o.name));
   }
   if (width != 32 && width != 64) unsupported("an address of this size");
@@ -584,7 +732,28 @@ Slot Builder::source(const Operand& o, unsigned width, bool is_float) {
   }
   const std::uint64_t at = decoder_.place(frame_, *d);
   if (at == Decoder::kDynamicShared) return decoder_.dynamic_shared(o.offset, width, false);
+  if (d->space != ".shared" && frame_.framed) {
+    const Slot place = trash(width);
+    Op& op = emit(&handle_place);
+    op.flags |= kBypass;
+    op.d = place;
+    op.a = frame_.base;
+    op.imm = static_cast<std::int64_t>(at) + o.offset;
+    op.count = static_cast<std::uint16_t>(width);
+    return place;
+  }
   return constant(width, at + static_cast<std::uint64_t>(o.offset));
+}
+
+Slot Builder::stack() {
+  return decoder_.stack();
+}
+
+/// A register or constant with a variable's place in local memory.
+Slot Builder::place_of(const Declaration& d) {
+  Operand o;
+  o.name = d.name;
+  return source(o, 64);
 }
 
 std::string_view Builder::variable_space(const Operand& o) const {
@@ -714,42 +883,52 @@ void Builder::call() {
   const Operand& name = operand(at++);
   if (at < operands() && operand(at).kind == Operand::Kind::kList) arguments = &operand(at++);
   const Function* callee = decoder_.find_function(name.name);
-  if (!callee) unsupported("a call through a pointer");
+  const Scope* scope = nullptr;
+  const std::vector<Declaration>* formal_results = callee ? &callee->results : nullptr;
+  const std::vector<Declaration>* formals = callee ? &callee->parameters : nullptr;
+  if (!callee) {
+    if (at + 1 != operands()) unsupported("a call through a pointer without a prototype");
+    const std::string_view form = operand(at++).name;
+    for (int i = in_.scope; i >= 0 && !formals; i = scope->parent) {
+      scope = &frame_.function->scopes[static_cast<std::size_t>(i)];
+      if (const auto p = scope->prototypes.find(form); p != scope->prototypes.end()) {
+        formal_results = &p->second.results;
+        formals = &p->second.parameters;
+      } else if (const auto t = scope->call_targets.find(form); t != scope->call_targets.end()) {
+        const Function* first = decoder_.find_function(t->second);
+        if (!first) throw PtxError(in_.line, "no function " + std::string(t->second));
+        formal_results = &first->results;
+        formals = &first->parameters;
+      }
+    }
+    if (!formals) unsupported("no prototype " + std::string(form));
+  }
   if (at < operands()) unsupported("a call with a prototype");
   const std::size_t n_arguments = arguments ? arguments->elements.size() : 0;
   const std::size_t n_results = results ? results->elements.size() : 0;
-  if (n_arguments != callee->parameters.size() || n_results != callee->results.size()) {
-    unsupported("arguments that don't fit " + std::string(callee->name));
+  if (n_arguments != formals->size() || n_results != formal_results->size()) {
+    unsupported("arguments that don't fit " + std::string(name.name));
   }
-  if (!callee->has_body) {
-    if (callee->name == "__assertfail" && n_arguments >= 4) {
-      std::vector<std::uint32_t> slots;
-      for (std::size_t i = 0; i < 4; ++i) {
-        const Declaration* d =
-            decoder_.find_variable(frame_, in_.scope, arguments->elements[i].name);
-        if (!d) unsupported();
-        slots.push_back(constant(64, decoder_.place(frame_, *d)));
-      }
-      const std::uint32_t first = list(slots);
-      Op& op = emit(&handle_assert);
-      op.list = first;
-      return;
-    }
+  if (callee && !callee->has_body) {
+    if (call_builtin(*callee, results, arguments)) return;
     unsupported("a function without a body: " + std::string(callee->name));
   }
-  Frame& other = decoder_.frame_of(callee);
-  const auto copy = [&](const Operand& actual, const Declaration& formal, bool in) {
-    const std::uint64_t inside = other.places.at(&formal);
+  const bool by_mailbox = !callee || decoder_.frame_of(callee).framed;
+  const std::vector<std::uint64_t> layout = Decoder::layout(*formal_results, *formals);
+  const Slot zero = constant(64, 0);
+  const auto copy = [&](const Operand& actual, const Declaration& formal, std::uint64_t inside,
+                        bool in) {
     if (actual.kind == Operand::Kind::kName) {
       if (const Declaration* d = decoder_.find_variable(frame_, in_.scope, actual.name);
           d && !decoder_.declared(frame_, in_.scope, actual.name)) {
         if (d->bytes < formal.bytes || d->space != ".param")
           unsupported("an argument of another size");
-        const std::uint64_t outside = decoder_.place(frame_, *d);
+        const Slot outside = place_of(*d);
+        const Slot there = constant(64, inside);
         Op& op = emit(&handle_copy_local);
         op.imm = static_cast<std::int64_t>(formal.bytes);
-        op.target = static_cast<std::uint32_t>(in ? inside : outside);
-        op.list = static_cast<std::uint32_t>(in ? outside : inside);
+        op.a = in ? there : outside;
+        op.b = in ? outside : there;
         op.flags |= kBypass;
         return;
       }
@@ -761,7 +940,12 @@ void Builder::call() {
     op.imm = static_cast<std::int64_t>(formal.bytes);
     op.target = static_cast<std::uint32_t>(inside);
     op.a = slot;
+    op.b = zero;
     op.flags |= kBypass;
+  };
+  const auto inside = [&](const Declaration& formal, std::size_t i) {
+    return by_mailbox ? decoder_.mailbox() + layout[i]
+                      : decoder_.frame_of(callee).places.at(&formal);
   };
 
   std::optional<std::size_t> skip;
@@ -772,20 +956,59 @@ void Builder::call() {
     op.flags |= kBypass;
     skip = frame_.ops.size() - 1;
   }
+  const Slot pointer = callee ? 0 : source(name, 64);
   for (std::size_t i = 0; i < n_arguments; ++i) {
-    copy(arguments->elements[i], callee->parameters[i], true);
+    const Declaration& formal = (*formals)[i];
+    copy(arguments->elements[i], formal, inside(formal, n_results + i), true);
   }
   Op& op = emit(nullptr);
-  op.control = Control::kCall;
-  op.target = static_cast<std::uint32_t>(frame_.calls.size());
   op.guard = decoder_.always();
   op.guard_flip = 0;
   op.flags &= static_cast<std::uint8_t>(~kGuarded);
-  frame_.calls.emplace_back(frame_.ops.size() - 1, callee);
+  if (callee) {
+    op.control = Control::kCall;
+    op.target = static_cast<std::uint32_t>(frame_.calls.size());
+    frame_.calls.emplace_back(frame_.ops.size() - 1, callee);
+  } else {
+    op.control = Control::kCallPointer;
+    op.a = pointer;
+    op.imm = decoder_.form(*formal_results, *formals);
+  }
   for (std::size_t i = 0; i < n_results; ++i) {
-    copy(results->elements[i], callee->results[i], false);
+    const Declaration& formal = (*formal_results)[i];
+    copy(results->elements[i], formal, inside(formal, i), false);
   }
   if (skip) frame_.ops[*skip].target = static_cast<std::uint32_t>(frame_.ops.size());
+}
+
+/// Functions that the driver has. True when the callee is one of them, and the call is built.
+bool Builder::call_builtin(const Function& callee, const Operand* results,
+                           const Operand* arguments) {
+  struct Builtin {
+    std::string_view name;
+    Handler handler;
+    std::size_t arguments, results;
+  };
+  constexpr std::array kBuiltins = std::to_array<Builtin>({{"__assertfail", &handle_assert, 4, 0},
+                                                           {"vprintf", &handle_print, 2, 1},
+                                                           {"malloc", &handle_malloc, 1, 1},
+                                                           {"free", &handle_free, 1, 0}});
+  const auto builtin = std::ranges::find(kBuiltins, callee.name, &Builtin::name);
+  if (builtin == kBuiltins.end()) return false;
+  std::vector<std::uint32_t> slots;  // of the places of the arguments, then of the result
+  for (const auto& [list, n] :
+       {std::pair{arguments, builtin->arguments}, std::pair{results, builtin->results}}) {
+    if ((list ? list->elements.size() : 0) < n) unsupported();
+    for (std::size_t i = 0; i < n; ++i) {
+      const Declaration* d = decoder_.find_variable(frame_, in_.scope, list->elements[i].name);
+      if (!d || d->space != ".param") unsupported();
+      slots.push_back(place_of(*d));
+    }
+  }
+  if (callee.name == "malloc" || callee.name == "free") decoder_.code().uses_heap = true;
+  const std::uint32_t first = list(slots);
+  emit(builtin->handler).list = first;
+  return true;
 }
 
 }  // namespace emu

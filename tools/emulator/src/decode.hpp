@@ -28,6 +28,8 @@ struct Names {
   std::map<std::string_view, const Function*> functions;  ///< the one with a body if there is one
   std::map<std::string_view, const Declaration*> variables;
   bool keep_text = false;  ///< Code::texts is wanted
+  std::map<std::string_view, Address> addresses;  ///< of functions
+  std::vector<const Function*> pointed_at;        ///< functions whose address is taken somewhere
 };
 
 class Decoder;
@@ -82,11 +84,15 @@ class Builder {
   void branch_indexed();
   void call();
   void leave();  ///< ret
+  /// The register that holds where the thread's stack ends, for alloca.
+  Slot stack();
 
   Op& emit(Handler handler);
   [[noreturn]] void unsupported(const std::string& why = "") const;
 
  private:
+  Slot place_of(const Declaration& d);
+  bool call_builtin(const Function& callee, const Operand* results, const Operand* arguments);
   Decoder& decoder_;
   Frame& frame_;
   const Instruction& in_;

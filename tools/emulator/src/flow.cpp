@@ -22,7 +22,8 @@ struct Graph {
 
 bool ends_block(const Op& op) {
   return op.control == Control::kBranch || op.control == Control::kSwitch ||
-         op.control == Control::kExit || op.control == Control::kReturn;
+         op.control == Control::kExit || op.control == Control::kReturn ||
+         op.control == Control::kCallPointer;
 }
 
 Graph make_graph(const std::vector<Op>& ops, const std::vector<Index>& lists) {
@@ -47,7 +48,8 @@ Graph make_graph(const std::vector<Op>& ops, const std::vector<Index>& lists) {
   for (Index b = 0; b < end; ++b) {
     const Index last = (b + 1 < end ? g.first[b + 1] : static_cast<Index>(ops.size())) - 1;
     const Op& op = ops[last];
-    const bool falls = !ends_block(op) || (op.flags & kGuarded);
+    const bool falls =
+        !ends_block(op) || (op.flags & kGuarded) || op.control == Control::kCallPointer;
     auto& next = g.next[b];
     if (op.control == Control::kBranch) next.push_back(g.block_of[op.target]);
     if (op.control == Control::kSwitch) {
@@ -130,7 +132,7 @@ void insert_joins(std::vector<Op>& ops, std::vector<Code::Place>& places,
   };
   const auto may_part = [&](const Op& op) {
     return (op.control == Control::kBranch && (op.flags & kGuarded)) ||
-           op.control == Control::kSwitch;
+           op.control == Control::kSwitch || op.control == Control::kCallPointer;
   };
   for (std::size_t i = 0; i < ops.size(); ++i) {
     if (may_part(ops[i]) && meeting(i) != kNone) meets[meeting(i)] = 1;
@@ -160,6 +162,8 @@ void insert_joins(std::vector<Op>& ops, std::vector<Code::Place>& places,
     if (op.control == Control::kBranch) {
       op.target = moved[op.target];
       op.list = meet;
+    } else if (op.control == Control::kCallPointer) {
+      op.target = meet;
     } else if (op.control == Control::kSwitch) {
       op.target = meet;
       for (Index k = 0; k < op.count; ++k) lists[op.list + k] = moved[lists[op.list + k]];

@@ -113,6 +113,8 @@ LaunchResult launch(const LaunchConfig& config) {
   LaunchState state{.config = config, .code = *config.kernel->code};
   state.shared_bytes = config.kernel->static_shared_bytes + config.dynamic_shared_bytes;
   const std::uint64_t blocks = config.grid.volume();
+  // Without room for the heap malloc gives null, as on a device.
+  if (state.code.uses_heap && config.memory) config.memory->prepare_heap();
 
   std::mutex mutex;
   std::uint64_t cores = config.threads ? config.threads : std::thread::hardware_concurrency();
@@ -150,6 +152,7 @@ LaunchResult launch(const LaunchConfig& config) {
   for (std::uint64_t i = 1; i < count; ++i) others.emplace_back(work);
   work();
   others.clear();  // waits for them
+  for (const auto& [block, text] : state.printed) result.printed += text;
   for (Observer* o : config.observers) o->ended(config, result);
   return result;
 }

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include "observer.hpp"
@@ -131,6 +132,56 @@ const Allocation* GlobalMemory::freed(Address address) const {
 std::size_t GlobalMemory::free_bytes() const {
   const std::scoped_lock lock(mutex_);
   return capacity_ - used_;
+}
+
+bool GlobalMemory::prepare_heap(std::size_t bytes) {
+  if (heap_.begun()) return true;
+  const std::optional<Address> base = allocate(bytes, "the heap of malloc in kernels");
+  if (base) heap_.begin(*base, bytes);
+  return base.has_value();
+}
+
+void DeviceHeap::begin(Address base, std::size_t size) {
+  size_ = size;
+  free_[base] = size;
+}
+
+Address DeviceHeap::allocate(std::size_t bytes) {
+  if (bytes == 0 || bytes > size_) return 0;
+  constexpr std::size_t kStep = 16;
+  const std::size_t size = (bytes + kStep - 1) / kStep * kStep;
+  const std::scoped_lock lock(mutex_);
+  for (auto it = free_.begin(); it != free_.end(); ++it) {
+    const auto [base, room] = *it;
+    if (room < size) continue;
+    free_.erase(it);
+    if (room > size) free_[base + size] = room - size;
+    used_[base] = size;
+    return base;
+  }
+  return 0;
+}
+
+bool DeviceHeap::free(Address address) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = used_.find(address);
+  if (found == used_.end()) return false;
+  std::size_t size = found->second;
+  used_.erase(found);
+  auto after = free_.lower_bound(address);
+  if (after != free_.end() && address + size == after->first) {
+    size += after->second;
+    after = free_.erase(after);
+  }
+  if (after != free_.begin()) {
+    const auto before = std::prev(after);
+    if (before->first + before->second == address) {
+      before->second += size;
+      return true;
+    }
+  }
+  free_[address] = size;
+  return true;
 }
 
 }  // namespace emu

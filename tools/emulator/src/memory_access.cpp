@@ -3,7 +3,6 @@
 
 #include "access.hpp"
 #include "block.hpp"
-#include "handlers.hpp"
 #include "lanes.hpp"
 #include "table.hpp"
 
@@ -255,47 +254,6 @@ constexpr Row kRows[] = {
 
 std::span<const Row> memory_rows() {
   return kRows;
-}
-
-/// The memory of calls' parameters is a thread's own: told as stores, so that loads from it find
-/// something written.
-static void tell_local(Warp& warp, const Op& op, Mask mask, std::size_t bytes) {
-  if (!warp.block().watched()) return;
-  std::array<std::uint64_t, kLanes> address;
-  address.fill(op.target);
-  const Access access{.warp = warp,
-                      .op = op,
-                      .lanes = mask,
-                      .space = Space::kLocal,
-                      .direction = Direction::kStore,
-                      .order = Order::kWeak,
-                      .bytes = static_cast<unsigned>(bytes),
-                      .address = address.data(),
-                      .values = nullptr};
-  warp.block().tell([&](BlockObserver& o) { o.access(access); });
-}
-
-void handle_copy_local(Warp& warp, const Op& op, Mask mask) {
-  tell_local(warp, op, mask, static_cast<std::size_t>(op.imm));
-  for_each_lane(mask, [&](unsigned i) {
-    std::memcpy(warp.local(i) + op.target, warp.local(i) + op.list,
-                static_cast<std::size_t>(op.imm));
-  });
-}
-
-void handle_argument(Warp& warp, const Op& op, Mask mask) {
-  const auto bytes = static_cast<std::size_t>(op.imm);
-  tell_local(warp, op, mask, bytes);
-  for_each_lane(mask, [&](unsigned i) {
-    std::memcpy(warp.local(i) + op.target, warp.lanes<std::byte>(op.a) + i * bytes, bytes);
-  });
-}
-
-void handle_result(Warp& warp, const Op& op, Mask mask) {
-  const auto bytes = static_cast<std::size_t>(op.imm);
-  for_each_lane(mask, [&](unsigned i) {
-    std::memcpy(warp.lanes<std::byte>(op.a) + i * bytes, warp.local(i) + op.target, bytes);
-  });
 }
 
 }  // namespace emu

@@ -1,8 +1,10 @@
 #include "emu/module.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <deque>
+#include <set>
 
 #include "code.hpp"
 #include "decode.hpp"
@@ -95,6 +97,29 @@ std::shared_ptr<Module> make_module(const Syntax& syntax, std::size_t text_bytes
     }
   }
 
+  // Pointers to functions differ from module to module: one may not be called from another.
+  static std::atomic<Address> next_module{0};
+  Address next = kCodeBase + (next_module.fetch_add(1) << 20);
+  for (const auto& [name, f] : names.functions) {
+    if (f->is_kernel || !f->has_body) continue;
+    names.addresses[name] = module->functions[std::string(name)] = next;
+    next += 16;
+  }
+  std::set<std::string_view> pointed;
+  const auto note = [&](const Operand& o) {
+    if (o.kind == Operand::Kind::kName && names.addresses.contains(o.name)) pointed.insert(o.name);
+  };
+  for (const Declaration& d : syntax.variables) std::ranges::for_each(d.values, note);
+  for (const Function& f : syntax.functions) {
+    for (const Declaration& d : f.variables) std::ranges::for_each(d.values, note);
+    for (const Instruction& in : f.body) {
+      if (in.opcode == "mov") std::ranges::for_each(in.operands, note);
+    }
+  }
+  for (const std::string_view name : pointed) {
+    names.pointed_at.push_back(names.functions.at(name));
+  }
+
   // Every kernel holds the functions it calls: bounded, so that a hostile text can't grow.
   std::size_t budget = 200'000 + 4 * text_bytes;
   for (const Function& f : syntax.functions) {
@@ -127,6 +152,8 @@ std::shared_ptr<Module> parse_ptx(const std::vector<std::string>& texts, std::st
 void link_module(Module& module) {
   const auto address_of = [&](const std::string& name) {
     const auto it = module.variables.find(name);
+    const auto function = module.functions.find(name);
+    if (function != module.functions.end()) return function->second;
     if (it == module.variables.end()) {
       throw PtxError(0, "no variable " + name + " in " + module.origin);
     }

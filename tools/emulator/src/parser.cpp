@@ -380,7 +380,14 @@ class Parser {
         do targets.push_back(word("a label"));
         while (accept(','));
         expect(';');
-      } else if (now_.is(".callprototype") || now_.is(".calltargets")) {
+      } else if (accept(".callprototype")) {
+        Prototype& p = s.prototypes[in.text];
+        parameters(p.results);
+        word("'_'");
+        parameters(p.parameters);
+        skip_statement();  // .noreturn and the like
+      } else if (accept(".calltargets")) {
+        s.call_targets[in.text] = word("a function");
         skip_statement();
       } else {
         s.labels[in.text] = f.body.size();

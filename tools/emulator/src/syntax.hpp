@@ -63,6 +63,11 @@ struct RegisterRange {
   std::uint64_t count = 0;  ///< `%r0` … `%r(count-1)`
 };
 
+/// The form of a function that is called through a pointer.
+struct Prototype {
+  std::vector<Declaration> results = {}, parameters = {};
+};
+
 struct Scope {
   int parent = -1;
   std::map<std::string_view, RegisterRange> ranges = {};  ///< by prefix
@@ -70,6 +75,8 @@ struct Scope {
   std::map<std::string_view, std::size_t> variables = {};  ///< index in Function::variables
   std::map<std::string_view, std::size_t> labels = {};     ///< index of the instruction after it
   std::map<std::string_view, std::vector<std::string_view>> targets = {};  ///< .branchtargets
+  std::map<std::string_view, Prototype> prototypes = {};                   ///< .callprototype
+  std::map<std::string_view, std::string_view> call_targets = {};  ///< .calltargets: the first
 };
 
 struct Function {

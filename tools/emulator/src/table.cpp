@@ -23,7 +23,7 @@ const Row* find_row(const Instruction& in) {
   static const Index pairs = index_of({packed_rows()});
   static const Index others =
       index_of({integer_rows(), carry_rows(), compare_rows(), convert_rows(), memory_rows(),
-                atomic_rows(), warp_rows(), control_rows(), video_rows(), async_rows()});
+                atomic_rows(), warp_rows(), control_rows(), video_rows(), async_rows(), stack_rows()});
   const auto look = [&](const Index& index) {
     const auto it = index.find(in.opcode);
     return it == index.end() ? nullptr : it->second;

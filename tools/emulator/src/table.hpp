@@ -20,5 +20,6 @@ std::span<const Row> warp_rows();
 std::span<const Row> control_rows();
 std::span<const Row> video_rows();
 std::span<const Row> async_rows();
+std::span<const Row> stack_rows();
 
 }  // namespace emu

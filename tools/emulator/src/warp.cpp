@@ -8,6 +8,7 @@
 namespace emu {
 namespace {
 
+constexpr std::size_t kMostCalls = 1024;
 constexpr int kTurn = 2048;          // backward jumps
 constexpr unsigned kPatience = 512;  // operations that look like waiting, in a row
 // What one of them takes of a turn, in backward jumps, where the other blocks of the grid share the
@@ -39,7 +40,7 @@ Warp::Warp(Block& block, unsigned number, std::byte* registers, std::byte* local
       number_(number),
       registers_(registers),
       local_(local),
-      local_stride_(block.code().local_bytes) {}
+      local_stride_(block.code().local_bytes + block.code().stack_bytes) {}
 
 void Warp::start(Mask lanes) {
   for (Group& g : groups()) g.state = State::kFree;
@@ -80,7 +81,13 @@ unsigned Warp::new_group(Mask lanes, std::uint32_t pc, int entry, State state,
   return i;
 }
 
-int Warp::new_entry(std::uint32_t pc, Mask expected, int parent) {
+bool Warp::meets_at(const Group& group, std::uint32_t pc) const {
+  if (group.entry < 0) return false;
+  const Entry& e = entries_[static_cast<std::size_t>(group.entry)];
+  return e.pc == pc && e.depth == group.calls.size();
+}
+
+int Warp::new_entry(std::uint32_t pc, Mask expected, int parent, std::size_t depth) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     Entry& e = entries_[i];
     if (e.used) continue;
@@ -90,6 +97,7 @@ int Warp::new_entry(std::uint32_t pc, Mask expected, int parent) {
     e.expected = expected;
     e.arrived = 0;
     e.parent = parent;
+    e.depth = depth;
     return static_cast<int>(i);
   }
   return parent;  // can't be: masks shrink from parent to child. Then they meet further on.
@@ -215,7 +223,7 @@ void Warp::run_group(unsigned index) {
       continue;
     }
     if (op.control == Control::kJoin) {
-      if (group.entry < 0 || entries_[static_cast<std::size_t>(group.entry)].pc != pc) {
+      if (!meets_at(group, pc)) {
         ++pc;
         continue;
       }
@@ -234,14 +242,8 @@ void Warp::run_group(unsigned index) {
     switch (op.control) {
       case Control::kBranch: on = branch(group, op, mask); break;
       case Control::kSwitch: on = jump_by_index(group, op, mask); break;
-      case Control::kCall:
-        if (group.calls.size() >= 1024) {
-          fault(Fault::Kind::kIllegalInstruction, op,
-                static_cast<unsigned>(std::countr_zero(lanes)), "calls nested deeper than 1024");
-        }
-        group.calls.push_back(pc + 1);
-        group.pc = op.target;
-        break;
+      case Control::kCall: call(group, op, op.target); break;
+      case Control::kCallPointer: call_pointer(group, op); break;
       case Control::kReturn:
         group.pc = group.calls.back();
         group.calls.pop_back();
@@ -282,9 +284,8 @@ bool Warp::branch(Group& group, const Op& op, Mask taken) {
 
 /// Splits `leaving` off to run at `to`; both parts meet at `meet`.
 bool Warp::part(Group& group, std::uint32_t meet, Mask leaving, std::uint32_t to) {
-  if (meet != kNowhere && !block_.random() &&
-      (group.entry < 0 || entries_[static_cast<std::size_t>(group.entry)].pc != meet)) {
-    group.entry = new_entry(meet, group.lanes, group.entry);
+  if (meet != kNowhere && !block_.random() && !meets_at(group, meet)) {
+    group.entry = new_entry(meet, group.lanes, group.entry, group.calls.size());
   }
   group.lanes &= ~leaving;
   new_group(leaving, to, group.entry, State::kReady, group.calls);
@@ -328,9 +329,56 @@ bool Warp::jump_by_index(Group& group, const Op& op, Mask mask) {
   return true;
 }
 
+void Warp::call(Group& group, const Op& op, std::uint32_t entry) {
+  if (group.calls.size() >= kMostCalls) {
+    fault(Fault::Kind::kIllegalAddress, op, static_cast<unsigned>(std::countr_zero(group.lanes)),
+          "stack overflow: calls nested deeper than " + std::to_string(kMostCalls));
+  }
+  group.calls.push_back(group.pc + 1);
+  group.pc = entry;
+}
+
+/// Lanes with different pointers part, and meet behind the call.
+void Warp::call_pointer(Group& group, const Op& op) {
+  const auto* pointer = lanes<std::uint64_t>(op.a);
+  Mask left = group.lanes;
+  std::array<std::pair<Mask, std::uint32_t>, kLanes> ways;
+  unsigned count = 0;
+  while (left) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    Mask same = 0;
+    for (Mask m = left; m; m &= m - 1) {
+      const auto i = static_cast<unsigned>(std::countr_zero(m));
+      if (pointer[i] == pointer[lane]) same |= Mask{1} << i;
+    }
+    left &= ~same;
+    const auto callee = std::ranges::find(code_.callees, pointer[lane], &Code::Callee::address);
+    if (callee == code_.callees.end()) {
+      fault(Fault::Kind::kIllegalInstruction, op, lane,
+            "a call through a pointer that leads to no function");
+    }
+    if (callee->form != static_cast<std::uint32_t>(op.imm)) {
+      fault(Fault::Kind::kIllegalInstruction, op, lane,
+            "a call through a pointer to a function with other parameters or another result");
+    }
+    ways[count++] = {same, callee->entry};
+  }
+  if (count > 1) {
+    ++block_.counters.diverging_branches;
+    if (op.target != kNowhere && !block_.random() && !meets_at(group, op.target)) {
+      group.entry = new_entry(op.target, group.lanes, group.entry, group.calls.size());
+    }
+  }
+  call(group, op, ways[0].second);
+  group.lanes = ways[0].first;
+  for (unsigned i = 1; i < count; ++i) {
+    new_group(ways[i].first, ways[i].second, group.entry, State::kReady, group.calls);
+  }
+}
+
 /// The group is at the place where its lanes meet others.
 bool Warp::join(Group& group) {
-  while (group.entry >= 0 && entries_[static_cast<std::size_t>(group.entry)].pc == group.pc) {
+  while (meets_at(group, group.pc)) {
     Entry& entry = entries_[static_cast<std::size_t>(group.entry)];
     entry.arrived |= group.lanes;
     if ((entry.expected & live_) != entry.arrived) {
@@ -541,8 +589,7 @@ void Warp::look_again() {
 }
 
 bool Warp::suspended() const {
-  return std::ranges::any_of(groups(),
-                             [](const Group& g) { return g.state == State::kSuspended; });
+  return std::ranges::any_of(groups(), [](const Group& g) { return g.state == State::kSuspended; });
 }
 
 void Warp::give_up() {

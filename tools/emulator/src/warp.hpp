@@ -49,6 +49,11 @@ class Warp {
   const Code& code() const { return code_; }
   unsigned number() const { return number_; }
   Mask live() const { return live_; }
+  /// Where a lane keeps what functions with frames save.
+  std::vector<std::byte>& saved(unsigned lane) {
+    if (saved_.empty()) saved_.resize(kLanes);
+    return saved_[lane];
+  }
   std::uint64_t instructions() const { return instructions_; }
   /// The instruction by which a lane came to the operation that it runs together with others:
   /// mostly the same for all, and `op` itself.
@@ -87,6 +92,7 @@ class Warp {
     std::uint32_t pc = 0;
     Mask expected = 0, arrived = 0;
     int parent = -1;
+    std::size_t depth = 0;  ///< calls nested there: a function that calls itself comes by again
     bool used = false;
     std::vector<std::uint32_t> calls = {};
   };
@@ -115,7 +121,10 @@ class Warp {
   void complete_joins();
   unsigned new_group(Mask lanes, std::uint32_t pc, int entry, State state,
                      const std::vector<std::uint32_t>& calls);
-  int new_entry(std::uint32_t pc, Mask expected, int parent);
+  int new_entry(std::uint32_t pc, Mask expected, int parent, std::size_t depth);
+  bool meets_at(const Group& group, std::uint32_t pc) const;
+  void call(Group& group, const Op& op, std::uint32_t entry);
+  void call_pointer(Group& group, const Op& op);
   bool turn_over(std::uint32_t from, std::uint32_t to) { return to <= from && --turn_ <= 0; }
   bool merge_into(Group& group, Group& other);
 
@@ -125,6 +134,7 @@ class Warp {
   std::byte* registers_;
   std::byte* local_;
   std::size_t local_stride_;
+  std::vector<std::vector<std::byte>> saved_;
   Mask live_ = 0;
   int turn_ = 0;  ///< backward jumps left before others have their turn
   std::uint64_t budget_ = 0;

@@ -80,6 +80,7 @@ struct LaunchConfig {
 };
 
 struct LaunchResult {
+  std::string printed;  ///< by the kernel's printf, in the order of its blocks
   Counters counters;
   std::optional<Fault> fault;
   std::vector<std::string> warnings;  ///< undefined things that the kernel did; the first few

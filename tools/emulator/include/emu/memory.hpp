@@ -20,6 +20,8 @@ inline constexpr Address kLocalWindow = 0x0000'2080'0000'0000;   ///< generic ad
 inline constexpr std::size_t kWindowBytes = std::size_t{1} << 32;
 inline constexpr Address kGlobalBase = 0x0000'2100'0000'0000;  ///< first global allocation
 inline constexpr Address kGlobalEnd = 0x0000'2500'0000'0000;   ///< past the last: 4 TiB
+inline constexpr Address kCodeBase = 0x0000'2600'0000'0000;    ///< pointers to functions
+inline constexpr std::size_t kHeapBytes = 8 << 20;             ///< of malloc in kernels
 inline constexpr std::size_t kAllocationAlignment = 256;       ///< of every device pointer
 
 /// What one allocation is: found for an access, named in an error.
@@ -37,6 +39,21 @@ struct Allocation {
   std::string what = {};      ///< "cudaMalloc", "__device__ name", …
   Kind kind = Kind::kDevice;
   std::byte* owned = nullptr;  ///< what to free with it; null for mapped host memory
+};
+
+/// What kernels get from malloc: pieces of one allocation, which live until they are freed, in
+/// whatever kernel. Safe to use from several threads.
+class DeviceHeap {
+ public:
+  void begin(Address base, std::size_t size);
+  bool begun() const { return size_ != 0; }
+  Address allocate(std::size_t bytes);  ///< 0 when nothing so large is free
+  bool free(Address address);           ///< false when nothing was allocated there
+
+ private:
+  std::size_t size_ = 0;
+  std::map<Address, std::size_t> free_, used_;  ///< sizes by first address
+  std::mutex mutex_;
 };
 
 class Observer;  ///< looks on at what is allocated (src/observer.hpp)
@@ -72,6 +89,10 @@ class GlobalMemory {
 
   /// The freed allocation that held an address; the last few are remembered.
   const Allocation* freed(Address address) const;
+  /// The kernels' heap; `prepare_heap` comes before the first kernel that uses it. False when there
+  /// is no memory for it.
+  bool prepare_heap(std::size_t bytes = kHeapBytes);
+  DeviceHeap& heap() { return heap_; }
 
   std::size_t free_bytes() const;
   std::size_t capacity() const { return capacity_; }
@@ -85,6 +106,7 @@ class GlobalMemory {
   std::map<Address, Allocation> freed_;
   Observer* observer_ = nullptr;
   mutable std::mutex mutex_;
+  DeviceHeap heap_;
 };
 
 }  // namespace emu

@@ -56,7 +56,7 @@ struct Kernel {
   std::vector<Parameter> parameters;
   std::size_t parameter_bytes = 0;
   std::size_t static_shared_bytes = 0;
-  std::size_t local_bytes = 0;       ///< a thread
+  std::size_t local_bytes = 0;       ///< a thread, without its stack
   unsigned registers = 0;            ///< virtual 32-bit registers; no count of the assembler's
   unsigned max_threads = 1024;       ///< .maxntid, else 1024
   int line = 0;                      ///< in the PTX text
@@ -69,6 +69,7 @@ struct Module {
   int target = 0;      ///< 90 for sm_90
   std::map<std::string, Kernel, std::less<>> kernels;
   std::map<std::string, Variable, std::less<>> variables;
+  std::map<std::string, Address, std::less<>> functions;  ///< what a pointer to each of them holds
 };
 
 /// Reads a PTX module. Throws PtxError for text that isn't PTX; a kernel that merely uses an
