@@ -115,11 +115,11 @@ class List {
  public:
   explicit List(const Profile& profile) : profile_(profile) {}
 
-  bool empty() const { return lines_ == 0; }
+  bool empty() const { return lines_.empty(); }
 
+  /// Once, though several parts of a program say it.
   void add(const std::string& line) {
-    std::printf("%s\n", line.c_str());
-    ++lines_;
+    if (lines_.insert(line).second) std::printf("%s\n", line.c_str());
   }
 
   /// Modules that are linked together: one, where the program isn't of units compiled apart.
@@ -162,7 +162,7 @@ class List {
 
  private:
   const Profile& profile_;
-  int lines_ = 0;
+  std::set<std::string> lines_;
 };
 
 int run(const char* profile_key, const char* path) {
