@@ -320,6 +320,7 @@ int Runtime::blocks_per_sm(const Found& found, std::uint64_t threads,
 cudaError_t Runtime::launch_kernel(const Request& request) {
   const Dim3 grid = request.grid, block = request.block;
   const std::size_t dynamic_shared = request.dynamic_shared;
+  flush_printed();
   if (broken != cudaSuccess) return fault_told ? broken : cudaSuccess;
   const Found found = find_kernel(request.stub);
   if (found.status != cudaSuccess) return found.status;
@@ -395,6 +396,15 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   const LaunchResult result = launch(config);
   if (trace) end_trace(*trace, result);
   tell_findings();
+  printed += result.printed;
+  if (result.fault && result.fault->kind == Fault::Kind::kAssert) {
+    // In CUDA's own words, which a program's reader may look for.
+    const std::string text = result.fault->message + "\n";
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+    broken = cudaErrorAssert;
+    fault_told = false;
+    return cudaSuccess;
+  }
   if (result.fault) {
     std::string why = result.fault->message;
     const std::size_t at = why.find(kernel.name);
@@ -467,7 +477,15 @@ bool Runtime::free_shared(void* pointer, Allocation::Kind kind) {
   return true;
 }
 
+void Runtime::flush_printed() {
+  if (printed.empty()) return;
+  static_cast<void>(std::fwrite(printed.data(), 1, printed.size(), stdout));
+  std::fflush(stdout);
+  printed.clear();
+}
+
 void Runtime::reset() {
+  flush_printed();
   if (broken != cudaSuccess) {
     // Hardware comes back from a fault in no way but a new process.
     broken = cudaErrorDevicesUnavailable;
@@ -495,12 +513,16 @@ void Runtime::reset() {
 
 namespace {
 
-/// After the program's own last functions, which may still free memory.
+/// After the program's own last functions, which may still free memory. What nobody waited for is
+/// lost, as on hardware, where no word is said.
 [[gnu::destructor]] void at_the_end() {
-  if (std::getenv("EMU_CHECK") == nullptr) return;
   emu::Runtime& runtime = emu::Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
-  runtime.finish();
+  if (!runtime.printed.empty()) {
+    emu::say("the program ended before it waited for a kernel that printed: " +
+             std::to_string(runtime.printed.size()) + " characters are lost");
+  }
+  if (std::getenv("EMU_CHECK") != nullptr) runtime.finish();
 }
 
 }  // namespace

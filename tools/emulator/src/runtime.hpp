@@ -127,6 +127,10 @@ class Runtime {
   void* allocate_shared(std::size_t size, const std::string& what, Allocation::Kind kind);
   bool free_shared(void* pointer, Allocation::Kind kind);
 
+  /// What kernels have printed since the host last waited for them; then it comes out.
+  std::string printed;
+  void flush_printed();
+
   /// A kernel's fault breaks the device for the rest of the process. As on hardware the launch
   /// itself still says success, since it doesn't wait; the next call that does tells.
   cudaError_t broken = cudaSuccess;
@@ -171,7 +175,11 @@ class Runtime {
 cudaError_t& last_error();
 
 /// Whether a call reaches the device, and so fails on a broken one.
-enum class Needs { kNothing, kDevice };
+enum class Needs {
+  kNothing,
+  kDevice,
+  kWaits  ///< and waits for what was launched: what that has printed comes out
+};
 
 /// The frame of every function: one at a time, no exception leaves it, errors are remembered.
 template <class Body>
@@ -180,9 +188,10 @@ cudaError_t api(Needs needs, const Body& body) {
   try {
     Runtime& runtime = Runtime::get();
     const std::scoped_lock lock(runtime.mutex);
+    if (needs == Needs::kWaits) runtime.flush_printed();
     if (runtime.profile() == nullptr) {
       status = cudaErrorNoDevice;
-    } else if (needs == Needs::kDevice && runtime.broken != cudaSuccess) {
+    } else if (needs != Needs::kNothing && runtime.broken != cudaSuccess) {
       runtime.fault_told = true;
       status = runtime.broken;
     } else {

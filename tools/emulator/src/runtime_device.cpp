@@ -268,7 +268,7 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return fine(Needs::kDevice);
+  return fine(Needs::kWaits);
 }
 cudaError_t cudaDeviceReset() {
   return api(Needs::kNothing, [](Runtime& runtime) {

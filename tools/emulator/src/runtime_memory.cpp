@@ -110,8 +110,8 @@ std::size_t span_of(const Part& part, const cudaExtent& extent) {
   return part.plane * (extent.depth - 1) + part.pitch * (extent.height - 1) + extent.width;
 }
 
-cudaError_t copy_volume(const cudaMemcpy3DParms* p) {
-  return api(Needs::kDevice, [&](Runtime& runtime) {
+cudaError_t copy_volume(const cudaMemcpy3DParms* p, Needs needs) {
+  return api(needs, [&](Runtime& runtime) {
     if (p == nullptr) return cudaErrorInvalidValue;
     if (p->srcArray != nullptr || p->dstArray != nullptr) {
       emu::say("cudaMemcpy3D of a CUDA array is not supported");
@@ -137,8 +137,15 @@ cudaError_t copy_volume(const cudaMemcpy3DParms* p) {
   });
 }
 
-cudaError_t copy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
-  return api(Needs::kDevice, [&](Runtime& runtime) {
+cudaError_t copy_plane(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                       std::size_t width, std::size_t height, cudaMemcpyKind kind, Needs needs) {
+  return api(needs, [&](Runtime& runtime) {
+    return copy_rows(runtime, to, to_pitch, from, from_pitch, width, height, kind);
+  });
+}
+
+cudaError_t copy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind, Needs needs) {
+  return api(needs, [&](Runtime& runtime) {
     return copy_rows(runtime, to, size, from, size, size, 1, kind);
   });
 }
@@ -226,8 +233,8 @@ cudaError_t allocate_shared(void** pointer, std::size_t size, const char* what, 
 }
 
 cudaError_t copy_symbol(const void* symbol, void* host, std::size_t size, std::size_t offset,
-                        bool to_symbol, cudaMemcpyKind kind) {
-  return api(Needs::kDevice, [&](Runtime& runtime) {
+                        bool to_symbol, cudaMemcpyKind kind, Needs needs) {
+  return api(needs, [&](Runtime& runtime) {
     const auto [status, variable] = runtime.find_variable(symbol);
     if (status != cudaSuccess) return status;
     if (offset > variable->size || size > variable->size - offset) return cudaErrorInvalidValue;
@@ -370,36 +377,34 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
-  return copy(to, from, size, kind);
+  return copy(to, from, size, kind, Needs::kWaits);
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size, cudaMemcpyKind kind,
                             cudaStream_t) {
-  return copy(to, from, size, kind);
+  return copy(to, from, size, kind, Needs::kDevice);
 }
 cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t size) {
-  return copy(to, from, size, cudaMemcpyDeviceToDevice);
+  return copy(to, from, size, cudaMemcpyDeviceToDevice, Needs::kWaits);
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t size,
                                 cudaStream_t) {
-  return copy(to, from, size, cudaMemcpyDeviceToDevice);
+  return copy(to, from, size, cudaMemcpyDeviceToDevice, Needs::kDevice);
 }
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  return api(Needs::kDevice, [&](Runtime& runtime) {
-    return copy_rows(runtime, to, to_pitch, from, from_pitch, width, height, kind);
-  });
+  return copy_plane(to, to_pitch, from, from_pitch, width, height, kind, Needs::kWaits);
 }
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+  return copy_plane(to, to_pitch, from, from_pitch, width, height, kind, Needs::kDevice);
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
-  return copy_volume(parameters);
+  return copy_volume(parameters, Needs::kWaits);
 }
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t) {
-  return copy_volume(parameters);
+  return copy_volume(parameters, Needs::kDevice);
 }
 cudaError_t cudaMemset3D(cudaPitchedPtr volume, int value, cudaExtent extent) {
   return set_volume(volume, value, extent);
@@ -425,19 +430,19 @@ cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t size,
                                std::size_t offset, cudaMemcpyKind kind) {
-  return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind);
+  return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind, Needs::kWaits);
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t size,
                                     std::size_t offset, cudaMemcpyKind kind, cudaStream_t) {
-  return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind);
+  return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind, Needs::kDevice);
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t size, std::size_t offset,
                                  cudaMemcpyKind kind) {
-  return copy_symbol(symbol, to, size, offset, false, kind);
+  return copy_symbol(symbol, to, size, offset, false, kind, Needs::kWaits);
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t size,
                                       std::size_t offset, cudaMemcpyKind kind, cudaStream_t) {
-  return copy_symbol(symbol, to, size, offset, false, kind);
+  return copy_symbol(symbol, to, size, offset, false, kind, Needs::kDevice);
 }
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
   return api(Needs::kDevice, [&](Runtime& runtime) {

@@ -28,8 +28,8 @@ Event* find(Runtime& runtime, cudaEvent_t event) {
 }
 
 /// The frame of a call that asks nothing more of a stream than that it is one.
-cudaError_t on_stream(cudaStream_t stream) {
-  return api(Needs::kDevice, [&](Runtime& runtime) {
+cudaError_t on_stream(cudaStream_t stream, Needs needs) {
+  return api(needs, [&](Runtime& runtime) {
     return known(runtime, stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
   });
 }
@@ -41,8 +41,8 @@ cudaError_t may_call_back(cudaStream_t stream, bool valid) {
   });
 }
 
-cudaError_t on_event(cudaEvent_t event) {
-  return api(Needs::kDevice, [&](Runtime& runtime) {
+cudaError_t on_event(cudaEvent_t event, Needs needs) {
+  return api(needs, [&](Runtime& runtime) {
     return find(runtime, event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
   });
 }
@@ -84,10 +84,10 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return on_stream(stream);
+  return on_stream(stream, Needs::kWaits);
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return on_stream(stream);
+  return on_stream(stream, Needs::kDevice);
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
@@ -227,10 +227,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaEventRecordWithFlags(event, stream, 0);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return on_event(event);
+  return on_event(event, Needs::kWaits);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return on_event(event);
+  return on_event(event, Needs::kDevice);
 }
 
 /// There is no time to report: how long the emulation took says nothing of a GPU, and a program
