@@ -397,6 +397,12 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   if (trace) end_trace(*trace, result);
   tell_findings();
   printed += result.printed;
+  const auto readable = [&](std::string text) {
+    const std::size_t at = text.find(kernel.name);
+    if (at != text.npos) text.replace(at, kernel.name.size(), kernel_name(kernel.name));
+    return text;
+  };
+  for (const std::string& warning : result.warnings) say(readable(warning));
   if (result.fault && result.fault->kind == Fault::Kind::kAssert) {
     // In CUDA's own words, which a program's reader may look for.
     const std::string text = result.fault->message + "\n";
@@ -406,9 +412,7 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     return cudaSuccess;
   }
   if (result.fault) {
-    std::string why = result.fault->message;
-    const std::size_t at = why.find(kernel.name);
-    if (at != why.npos) why.replace(at, kernel.name.size(), kernel_name(kernel.name));
+    std::string why = readable(result.fault->message);
     if (result.fault->kind == Fault::Kind::kTooLong) why += "; EMU_MAX_INSTRUCTIONS sets the limit";
     if (!checker_ || !checker_->takes(*result.fault)) say(why);
     broken = code_of(result.fault->kind);

@@ -200,6 +200,92 @@ TEST(Runtime, ThreadsTakeTurns) {
   for (std::thread& thread : threads) thread.join();
 }
 
+TEST(Runtime, PoolsKnowWhatIsInUse) {
+  cudaMemPool_t pool = nullptr, own = nullptr;
+  ASSERT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
+  const auto used = [](cudaMemPool_t of, cudaMemPoolAttr which) {
+    std::uint64_t bytes = 77;
+    EXPECT_EQ(cudaMemPoolGetAttribute(of, which, &bytes), cudaSuccess);
+    return bytes;
+  };
+  void *p = nullptr, *q = nullptr;
+  ASSERT_EQ(cudaMallocAsync(&p, 1000, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaMallocAsync(&q, 24, nullptr), cudaSuccess);
+  EXPECT_EQ(used(pool, cudaMemPoolAttrUsedMemCurrent), 1024u);
+  EXPECT_EQ(cudaFreeAsync(p, nullptr), cudaSuccess);
+  EXPECT_EQ(cudaFree(q), cudaSuccess);
+  EXPECT_EQ(cudaFreeAsync(q, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(used(pool, cudaMemPoolAttrUsedMemCurrent), 0u);
+  EXPECT_EQ(used(pool, cudaMemPoolAttrUsedMemHigh), 1024u);
+
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, 0};
+  ASSERT_EQ(cudaMemPoolCreate(&own, &properties), cudaSuccess);
+  ASSERT_EQ(cudaMallocFromPoolAsync(&p, 100, own, nullptr), cudaSuccess);
+  EXPECT_EQ(used(own, cudaMemPoolAttrUsedMemCurrent), 100u);
+  EXPECT_EQ(cudaMemPoolDestroy(own), cudaSuccess);
+  EXPECT_EQ(cudaFree(p), cudaSuccess) << "it outlives its pool";
+  EXPECT_EQ(cudaMemPoolTrimTo(own, 0), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemPoolDestroy(pool), cudaErrorInvalidValue) << "the device's own";
+  static_cast<void>(cudaGetLastError());
+}
+
+TEST(Runtime, ACopyInThreeDimensionsLeavesNothingHalfDone) {
+  cudaPitchedPtr volume{};
+  ASSERT_EQ(cudaMalloc3D(&volume, {100, 4, 3}), cudaSuccess);
+  ASSERT_EQ(cudaMemset3D(volume, 1, {100, 4, 3}), cudaSuccess);
+  std::vector<char> host(100 * 4 * 3, 'x');
+  cudaMemcpy3DParms p{};
+  p.srcPtr = volume;
+  p.dstPtr = {host.data(), 100, 100, 4};
+  p.kind = cudaMemcpyDeviceToHost;
+  p.extent = {100, 4, 4};  // a plane too many
+  EXPECT_EQ(cudaMemcpy3D(&p), cudaErrorInvalidValue);
+  p.extent = {100, 5, 3};  // a row too many
+  EXPECT_EQ(cudaMemcpy3D(&p), cudaErrorInvalidValue);
+  p.extent = {SIZE_MAX, 4, 3};
+  EXPECT_EQ(cudaMemcpy3D(&p), cudaErrorInvalidValue);
+  p.extent = {100, 4, SIZE_MAX};
+  EXPECT_EQ(cudaMemcpy3D(&p), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemset3D(volume, 1, {100, 4, SIZE_MAX / 2}), cudaErrorInvalidValue);
+  EXPECT_THAT(host, testing::Each('x'));
+  p.extent = {100, 4, 3};
+  EXPECT_EQ(cudaMemcpy3D(&p), cudaSuccess);
+  EXPECT_THAT(host, testing::Each(1));
+  EXPECT_EQ(cudaMalloc3D(&volume, {1, SIZE_MAX, 2}), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFree(p.srcPtr.ptr), cudaSuccess);
+  static_cast<void>(cudaGetLastError());
+}
+
+TEST(Runtime, AnswersAboutItself) {
+  std::size_t size = 0;
+  EXPECT_EQ(cudaDeviceSetLimit(cudaLimitStackSize, 4096), cudaSuccess);
+  EXPECT_EQ(cudaDeviceGetLimit(&size, cudaLimitStackSize), cudaSuccess);
+  EXPECT_EQ(size, 4096u);
+  EXPECT_EQ(cudaDeviceGetLimit(&size, static_cast<cudaLimit>(42)), cudaErrorUnsupportedLimit);
+  void* function = &size;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSuccess;
+  EXPECT_EQ(cudaGetDriverEntryPointByVersion("cuInit", &function, 13000, 0, &found), cudaSuccess);
+  EXPECT_EQ(function, nullptr);
+  EXPECT_EQ(found, cudaDriverEntryPointSymbolNotFound);
+  char address[16] = {};
+  int device = 7;
+  EXPECT_EQ(cudaDeviceGetPCIBusId(address, sizeof address, 0), cudaSuccess);
+  EXPECT_EQ(cudaDeviceGetByPCIBusId(&device, address), cudaSuccess);
+  EXPECT_EQ(device, 0);
+  EXPECT_EQ(cudaDeviceGetByPCIBusId(&device, "ffff:00:00.0"), cudaErrorInvalidDevice);
+  cudaDeviceProp properties{};
+  EXPECT_EQ(cudaGetDeviceProperties(&properties, 0), cudaSuccess);
+  EXPECT_EQ(properties.maxTexture1D, 131072);
+  EXPECT_EQ(properties.clusterLaunch, 1);
+  Program program(kStore);
+  EXPECT_EQ(cudaFuncGetParamInfo(program.stub(), 0, &size, nullptr), cudaSuccess);
+  EXPECT_EQ(size, 0u);
+  EXPECT_EQ(cudaFuncGetParamInfo(program.stub(), 1, &size, nullptr), cudaErrorInvalidValue);
+  static_cast<void>(cudaGetLastError());
+}
+
 // Last, for nothing works after it, as on hardware.
 TEST(RuntimeBroken, AFaultIsForGood) {
   Program program(kStore);
