@@ -181,6 +181,8 @@ Block::Status Block::turn() {
       progress = true;
       waits &= warp.polled();
       count_turn();
+    } else if (warp.instructions() != before) {
+      waits = false;  // it came to a barrier of its own block
     }
   }
   if (running_ == 0) {

@@ -51,7 +51,8 @@ std::optional<Address> GlobalMemory::allocate(std::size_t size, std::string what
   const std::scoped_lock lock(mutex_);
   if (size == 0 || size > capacity_ - used_) return std::nullopt;
   // At least one unused byte follows each allocation, so that no two touch.
-  const std::size_t step = (size / kAllocationAlignment + 1) * kAllocationAlignment;
+  const std::size_t step =
+      (size + apart_ + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment;
   if (step > kGlobalEnd - next_) return std::nullopt;
   auto* host = static_cast<std::byte*>(std::calloc(size, 1));
   if (host == nullptr) return std::nullopt;

@@ -172,6 +172,8 @@ void Runtime::start_memory() {
   memory_ = std::make_unique<GlobalMemory>(
       std::min<std::size_t>(profile_->global_bytes, setting("EMU_MEMORY", sensible)),
       checker_.get());
+  // A step of a grid at least; what lies between is no memory.
+  if (checker_ && checker_->checks().memory) memory_->keep_apart(std::size_t{1} << 20);
 }
 
 cudaError_t Runtime::load(FatBinary& binary) {

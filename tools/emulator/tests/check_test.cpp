@@ -338,6 +338,16 @@ TEST(Memory, IllegalAndFreed) {
   EXPECT_THAT(r.fault->message, HasSubstr("byte 8 of memory that was freed"));
 }
 
+TEST(Memory, AllocationsAreKeptApart) {
+  GlobalMemory memory(1 << 20);
+  const auto next = [&] { return *memory.allocate(256, "x"); };
+  const Address a = next();
+  EXPECT_EQ(next() - a, 512u);
+  memory.keep_apart(1 << 16);
+  const Address b = next();
+  EXPECT_EQ(next() - b, 256u + (1 << 16));
+}
+
 TEST(Memory, Leaks) {
   Checker checker(*parse_checks("memory"));
   GlobalMemory memory(1 << 20, &checker);

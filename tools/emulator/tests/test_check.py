@@ -223,7 +223,7 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     "last_warp_syncwarp": set(),
     "sum": set(),
     "histogram_uncleared": {
-        ("init", "reads shared memory that nobody wrote", "A"),
+        ("init", "reads shared memory that nobody wrote", "device_atomic_functions.hpp:107"),
         ("init", "reads shared memory that nobody wrote", "B"),
     },
     "histogram": set(),

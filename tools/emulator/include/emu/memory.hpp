@@ -71,6 +71,10 @@ class GlobalMemory {
   GlobalMemory(const GlobalMemory&) = delete;
   GlobalMemory& operator=(const GlobalMemory&) = delete;
 
+  /// Leaves at least so many bytes between the allocations to come, so that an access past the end of
+  /// one doesn't fall into the next.
+  void keep_apart(std::size_t bytes) { apart_ = bytes; }
+
   /// A new allocation of `size` bytes, 256-byte aligned and zeroed; empty when it does not fit.
   /// Addresses are never given twice, so that a use after free is always seen.
   std::optional<Address> allocate(std::size_t size, std::string what,
@@ -100,6 +104,7 @@ class GlobalMemory {
  private:
   std::size_t capacity_;
   std::size_t used_ = 0;
+  std::size_t apart_ = 1;
   Address next_ = kGlobalBase;
   void* reserved_ = nullptr;
   std::map<Address, Allocation> by_base_;

@@ -1,0 +1,171 @@
+"""Every kernel under all checks of the embedded device: the modern ones are clean, and of the
+classic ones each fault is found, at its line and nowhere else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTERS = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
+NS = (1000, (1 << 12) + 33)
+BLOCKS = (64, 256, 1024)
+
+RAW, WAR = "race: read after write", "race: write after read"
+UNWRITTEN = "init: reads shared memory that nobody wrote"
+ILLEGAL = "memory: an illegal address"
+
+Shapes = set[tuple[int, int]]
+"""n and block."""
+Finding = tuple[str, ...]
+"""What is wrong, then the source line of the later access and, if another, of the earlier."""
+
+EVERYWHERE: Shapes = {(n, block) for n in NS for block in BLOCKS}
+
+
+def last_warp(tile: str, shapes: Shapes) -> dict[Finding, Shapes]:
+    """The volatile last warp: each step reads what the one before wrote, and overwrites it."""
+    steps = [f"{tile}[t] = {tile}[t] + {tile}[t + {half}];" for half in (32, 16, 8, 4, 2, 1)]
+    found: dict[Finding, Shapes] = {}
+    for before, step in pairwise(steps):
+        found[RAW, step, before] = shapes
+        found[WAR, step] = shapes
+    return found
+
+
+# Of each classic kernel what is found, and where. An illegal address stops the launch: where it is
+# the first block's, nothing else is found.
+FOUND: dict[tuple[str, str], dict[Finding, Shapes]] = {
+    ("chapter01_gmem", "gmem_classic"): {
+        # Its last block has no threads' worth of input left.
+        (ILLEGAL, "if (blockDim.x >= 1024 && t < 512) tile[t] += tile[t + 512];"): {
+            (n, 1024) for n in NS
+        },
+        (ILLEGAL, "if (blockDim.x >= 256 && t < 128) tile[t] += tile[t + 128];"): {
+            (n, 256) for n in NS
+        },
+        (ILLEGAL, "v[t] = v[t] + v[t + 32];"): {(n, 64) for n in NS},
+        **last_warp("v", EVERYWHERE - {(1000, 1024)}),
+    },
+    ("chapter02_smem", "smem_classic"): {
+        (ILLEGAL, "tile[t] = in[blockIdx.x * blockDim.x + t];"): EVERYWHERE - {(1000, 1024)},
+        # The threads past n have returned and written nothing.
+        (UNWRITTEN, "if (blockDim.x >= 1024 && t < 512) tile[t] += tile[t + 512];"): {(1000, 1024)},
+        **last_warp("v", EVERYWHERE),
+    },
+    ("chapter02_smem", "stride_classic"): {
+        (UNWRITTEN, "tile[t] += in[i];"): EVERYWHERE,
+        (UNWRITTEN, "if (t < half) tile[t] += tile[t + half];"): EVERYWHERE,
+    },
+    ("chapter05_unroll4", "last_warp_classic"): {
+        (ILLEGAL, "tile[t] = i < n ? in[i] + in[i + blockDim.x] : 0;"): EVERYWHERE,
+        **last_warp("tile", EVERYWHERE - {(1000, 1024)}),
+    },
+    ("chapter05_unroll4", "unroll4_classic"): {
+        # <= n is one too many only where n is a multiple of what a thread's loads are apart.
+        (
+            ILLEGAL,
+            "sum = in[idx] + in[idx + blockDim.x] + in[idx + 2 * blockDim.x]"
+            " + in[idx + 3 * blockDim.x];",
+        ): {(1000, 64), (1000, 256)},
+        (UNWRITTEN, "if (t < half) tile[t] += tile[t + half];"): {(1000, 1024)},
+        **last_warp("tile", EVERYWHERE - {(1000, 256)}),
+    },
+}
+
+
+def run(
+    chapter: str, folder: Path, checks: str, *arguments: str
+) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
+    build = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
+    program = build / "chapters" / chapter / chapter
+    assert program.exists(), f"{program} is not built: tools/test builds it"
+    file = folder / "findings.json"
+    file.write_text("", encoding="utf-8")
+    done = subprocess.run(
+        [program, "--device", "embedded", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        # One thread: where a fault stops a launch, what ran before it is the same each time.
+        env={
+            **os.environ,
+            "EMU_CHECK": checks,
+            "EMU_FINDINGS": str(file),
+            "EMU_THREADS": "1",
+        },
+    )
+    return done, [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def source(chapter: str, place: str) -> str:
+    """The text of a line "legacy.cuh:12", without its comment."""
+    name, _, number = place.rpartition(":")
+    lines = (ROOT / "chapters" / chapter / name).read_text(encoding="utf-8").splitlines()
+    return lines[int(number) - 1].split("//")[0].strip()
+
+
+def summary(chapter: str, findings: list[dict[str, Any]]) -> set[Finding]:
+    return {
+        (f"{f['check']}: {f['what'].split(' in ')[0]}", *(source(chapter, p) for p in f["places"]))
+        for f in findings
+    }
+
+
+@pytest.mark.parametrize("n", NS)
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_modern_kernels_are_clean(chapter: str, n: int, tmp_path: Path) -> None:
+    listed, _ = run(chapter, tmp_path, "all", "--list")
+    names = re.findall(r"^\d+ +(\w+)(?:(?!legacy$).)*$", listed.stdout, re.MULTILINE)
+    assert names
+    for block in (*BLOCKS, None):  # None: each variant's own, also of those that take no other
+        shape = ["--n", str(n), *(["--block", str(block)] if block else [])]
+        done, findings = run(chapter, tmp_path, "all", "--once", *shape)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert not findings, done.stderr
+        if block is None:
+            missing = [name for name in names if not re.search(rf"^{name}\b", done.stdout, re.M)]
+            assert not missing, done.stdout
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("n", NS)
+@pytest.mark.parametrize("kernel", FOUND, ids="-".join)
+def test_classic_kernels_have_their_faults(
+    kernel: tuple[str, str], n: int, block: int, tmp_path: Path
+) -> None:
+    chapter, variant = kernel
+    shape = ["--variant", variant, "--n", str(n), "--block", str(block)]
+    done, findings = run(chapter, tmp_path, "all", "--once", *shape)
+    wanted = {finding for finding, shapes in FOUND[kernel].items() if (n, block) in shapes}
+    assert wanted
+    assert summary(chapter, findings) == wanted, done.stderr
+
+
+def test_every_classic_kernel_is_here(tmp_path: Path) -> None:
+    legacy = set()
+    for chapter in CHAPTERS:
+        listed, _ = run(chapter, tmp_path, "all", "--list")
+        legacy |= {
+            (chapter, name)
+            for name in re.findall(r"^\d+ +(\w+).* legacy$", listed.stdout, re.MULTILINE)
+        }
+    assert legacy == set(FOUND)
+
+
+def test_memory_checks_need_no_other(tmp_path: Path) -> None:
+    """A fault that stops a launch is a finding of its own check only."""
+    shape = ["--variant", "smem_classic", "--n", "1000", "--block", "256"]
+    _, findings = run("chapter02_smem", tmp_path, "memory", "--once", *shape)
+    assert {f["check"] for f in findings} == {"memory"}
+    _, findings = run("chapter02_smem", tmp_path, "init,sync", "--once", *shape)
+    assert not findings
