@@ -28,7 +28,8 @@ function(add_chapter name)
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/chapters/${name}")
 
   if(TARGET embedded_device)
-    add_dependencies(${program} embedded_device)  # which the program finds when it runs
+    # Which the program finds when it runs, and what else tools/emulate has.
+    add_dependencies(${program} embedded_device emu_list_unsupported)
   endif()
 
   if(arg_DEBUG_SOURCES)

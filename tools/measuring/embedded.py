@@ -72,7 +72,49 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "unknown_instruction": (
         "",
-        (f"{_BUILD} -o cluster cluster.cu", "tools/emulate ./cluster"),
+        (
+            f"{_BUILD} -o cluster cluster.cu",
+            "tools/emulate ./cluster",
+            "tools/emulate --list-unsupported ./cluster",
+        ),
+    ),
+    "race": (
+        "chapter05_unroll4",
+        (
+            "tools/emulate --check race ./run --once --variant last_warp_classic --n 512 2>&1 "
+            "| grep -m 1 -A 4 race:",
+        ),
+    ),
+    "race_global": (
+        "chapter01_gmem",
+        (
+            "tools/emulate --check race ./run --once --variant gmem_classic --n 256 2>&1 "
+            "| grep -m 1 -A 4 race:",
+        ),
+    ),
+    "unwritten": (
+        "chapter02_smem",
+        (
+            "tools/emulate --check init ./run --once --variant stride_classic --n 256 2>&1 "
+            "| grep -A 3 init:",
+        ),
+    ),
+    "checked": (
+        "chapter02_smem",
+        (
+            "tools/emulate --check all ./run --once --variant stride_classic --n 256 >log 2>&1",
+            "echo $?",
+            "tools/emulate --check all ./run --once --variant smem --n 1000 >log 2>&1",
+            "echo $?",
+        ),
+    ),
+    "trace": (
+        "chapter02_smem",
+        (
+            "tools/emulate --trace trace.jsonl ./run --once --variant smem --n 32 --block 32 >log",
+            "wc -l <trace.jsonl",
+            'grep -m 1 -o \'"op":"ld.shared.*\' trace.jsonl',
+        ),
     ),
     "lanes_apart": (
         "chapter05_unroll4",
