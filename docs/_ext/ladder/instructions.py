@@ -27,6 +27,7 @@ ROOMS = {
     "atomic": _("atomics"),
     "warp_rows": _("between lanes"),
     "control": _("branches, barriers, fences"),
+    "calls": _("the stack"),
 }
 _TABLE = re.compile(r"^constexpr Row k\w+\[\] = \{(.*?)\};$", re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r'\{"(\w+)",')
