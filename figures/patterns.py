@@ -77,11 +77,19 @@ class _Recorder:
 
 
 def _tree(
-    record: _Recorder, space: str, array: str, first: int, end: int, block: int, stop: int = 1
+    record: _Recorder,
+    space: str,
+    array: str,
+    first: int,
+    end: int,
+    block: int,
+    *,
+    stop: int = 1,
+    pair: bool = False,
 ) -> Iterator[Access]:
     """Adds up array[first … first + block) in place, halving the width (rounded up) to *stop*.
 
-    An element at *end* or past it is left alone.
+    An element at *end* or past it is left alone. *pair*: the last two are loaded as one.
     """
     width = block
     for level in itertools.count(1):
@@ -89,8 +97,13 @@ def _tree(
             return
         half = (width + 1) // 2
         threads = [t for t in range(width - half) if first + t + half < end]
-        yield from record(level, space, LOAD, array, [(t, first + t) for t in threads])
-        yield from record(level, space, LOAD, array, [(t, first + t + half) for t in threads])
+        near = [(t, first + t) for t in threads]
+        far = [(t, first + t + half) for t in threads]
+        if pair and half == 1:
+            yield from record(level, space, LOAD, array, near + far)
+        else:
+            yield from record(level, space, LOAD, array, near)
+            yield from record(level, space, LOAD, array, far)
         yield from record(level, space, STORE, array, [(t, first + t) for t in threads])
         width = half
 
@@ -117,16 +130,19 @@ def _load_tile(record: _Recorder, n: int, block: int, tile: int) -> Iterator[Acc
 
 # How a block gets from its tile to its partial sum.
 LOOP = "loop"  # down to one slot, which thread 0 loads again after the last barrier
-UNROLLED = "unrolled"  # the same, but thread 0 still has the sum in a register
+UNROLLED = (
+    "unrolled"  # the same, but the last two slots, side by side, are loaded by one instruction
+)
 SHUFFLE = "shuffle"  # the last warp takes its slots into registers, and needs no memory any more
 
 
 def _finish_in_shared(record: _Recorder, block: int, finish: str) -> Iterator[Access]:
     """From the threads' registers to the block's partial sum."""
     yield from record(0, SHARED, STORE, "tile", [(t, t) for t in range(block)])
-    yield from _tree(record, SHARED, "tile", 0, block, block, stop=WARP if finish == SHUFFLE else 1)
+    stop, pair = WARP if finish == SHUFFLE else 1, finish == UNROLLED
+    yield from _tree(record, SHARED, "tile", 0, block, block, stop=stop, pair=pair)
     last = _levels(block) + 1
-    left = {LOOP: 1, UNROLLED: 0, SHUFFLE: min(block, WARP)}[finish]
+    left = min(block, WARP) if finish == SHUFFLE else 1
     yield from record(last, SHARED, LOAD, "tile", [(t, t) for t in range(left)])
     yield from record(last, GLOBAL, STORE, "partial", [(0, record.block)])
 
