@@ -130,6 +130,17 @@ def test_a_pattern_is_what_its_kernel_does(
     assert expected and of_trace(traced, source) == expected
 
 
+@pytest.mark.parametrize("block", [1, 31, 33, 100])
+@pytest.mark.parametrize(
+    ("chapter", "variant"),
+    [("chapter01_gmem", "gmem"), ("chapter02_smem", "smem"), ("chapter05_unroll4", "unroll4")],
+)
+def test_so_it_is_in_blocks_of_any_size(
+    chapter: str, variant: str, block: int, tmp_path: Path
+) -> None:
+    test_a_pattern_is_what_its_kernel_does(chapter, variant, 1000, block, 2, tmp_path)
+
+
 def test_a_strided_load_goes_on_by_the_grid(tmp_path: Path) -> None:
     traced = trace(tmp_path, "chapter02_smem", "smem_stride", 1 << 18, 64, 3)
     pattern = patterns.smem_stride(1 << 18, 64, 3, grid=traced.grid[0])
