@@ -12,6 +12,25 @@ from tools.emulator.tests.test_emulate import ADD, Build, build, emulate
 
 __all__ = ["build"]
 
+HERE = Path(__file__).parent
+MEETINGS = dict(
+    line.split(": ", 1) for line in (HERE / "meeting_h200.txt").read_text().splitlines()
+)
+
+
+@pytest.mark.parametrize("schedule", ["together", "apart:1", "apart:2"])
+@pytest.mark.parametrize("question", MEETINGS)
+def test_lanes_at_different_instructions_meet_as_on_hardware(
+    build: Build, question: str, schedule: str
+) -> None:
+    ran = emulate("--schedule", schedule, build(HERE / "meeting_probe.cu"), question)
+    name, answer = ran.stdout.strip().split(": ", 1)
+    assert name == question
+    if MEETINGS[question] == "hangs":
+        assert answer == "cudaErrorLaunchTimeout" and "wait for what can't come" in ran.stderr
+    else:
+        assert answer == MEETINGS[question]
+
 
 def test_a_schedule_is_named_with_the_counters(build: Build, tmp_path: Path) -> None:
     page = tmp_path / "page.csv"
