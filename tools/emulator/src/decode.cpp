@@ -186,6 +186,19 @@ class Decoder {
     code_->stack_bytes = kStackBytes;
     return *stack_;
   }
+  /// Where the driver's kilobyte of shared memory begins, which cooperative groups use for tiles
+  /// wider than a warp. Here it is a part of the kernel's own.
+  std::uint64_t reserved_shared(int line) {
+    if (!reserved_shared_) {
+      Declaration d;
+      d.name = "the driver's shared memory";
+      d.bytes = 1024;
+      d.align = 128;
+      d.line = line;
+      reserved_shared_ = put(shared_, d, kMaxShared, "shared");
+    }
+    return *reserved_shared_;
+  }
   std::uint64_t mailbox() const { return mailbox_; }
   /// The number of a form that functions and pointers to them have.
   std::uint32_t form(const std::vector<Declaration>& results,
@@ -583,6 +596,7 @@ class Decoder {
   Frame* current_ = nullptr;
   std::optional<Slot> stack_;
   std::uint64_t mailbox_ = 0;
+  std::optional<std::uint64_t> reserved_shared_;
   std::map<std::pair<unsigned, std::uint64_t>, Slot> constants_;
   std::map<std::pair<std::string_view, std::int64_t>, Slot> symbols_;
   std::map<std::pair<Special, unsigned>, Slot> specials_;
@@ -714,6 +728,9 @@ Slot Builder::source(const Operand& o, unsigned width, bool is_float) {
     if (width != 32 && width != 64 && width != 16)
       unsupported("this size of " + std::string(o.name));
     return decoder_.special(s, width);
+  }
+  if (o.name == "%reserved_smem_offset_1" && width == 32) {
+    return constant(32, decoder_.reserved_shared(in_.line));
   }
   if (o.name.starts_with('%')) unsupported(std::string(o.name));
   const Declaration* d = decoder_.find_variable(frame_, in_.scope, o.name);
