@@ -167,9 +167,11 @@ Profile h200() {
 }
 
 /// Compute capability 7.5 is from the table "Technical specifications per compute capability" of
-/// the CUDA C++ Programming Guide; what is the card's own, from its data sheet (T4: 2560 cores of
-/// 64 an SM, GDDR6, 256 bits) and from published output of NVIDIA's deviceQuery sample on a T4.
-/// What neither says is as on the H200.
+/// the CUDA C++ Programming Guide, and the limits of an SM are also those of NVIDIA's CCCL
+/// (cuda/__device/arch_traits.h); what is the card's own, from its data sheet (T4: 2560 cores of 64
+/// an SM, GDDR6, 256 bits) and from published output of NVIDIA's deviceQuery sample on a T4
+/// (clocks, bus, L2 and memory of an SM in bottlerocket-os/bottlerocket-core-kit#181, SMs and bytes
+/// in NVIDIA/DALI#1813). What neither says is as on the H200.
 Profile t4() {
   Profile p = h200();
   p.key = "t4";
@@ -192,11 +194,14 @@ Profile t4() {
   p.attributes[cudaDevAttrMaxPersistingL2CacheSize] = 0;               // guide: from 8.0 on
   p.attributes[cudaDevAttrMaxAccessPolicyWindowSize] = 0;              // guide: from 8.0 on
   p.attributes[cudaDevAttrClusterLaunch] = 0;                          // guide: from 9.0 on
+  p.attributes[cudaDevAttrMemSyncDomainCount] = 1;                     // guide: 4 from 9.0 on
   return p;
 }
 
 /// As above, compute capability 6.1; the card from its data sheet (GTX 1050 Ti: 768 cores of 128 an
-/// SM, 4 GB, 7 Gbit/s, 128 bits) and from published listings of its properties.
+/// SM, 4 GB, 7 Gbit/s, 128 bits) and from published clinfo output (name, SMs and clock in
+/// fireice-uk/xmr-stak#1707). No document of NVIDIA's that was found gives its L2; reviews of the
+/// card do.
 Profile gtx1050ti() {
   Profile p = t4();
   p.key = "gtx1050ti";
@@ -208,7 +213,7 @@ Profile gtx1050ti() {
   p.attributes[cudaDevAttrClockRate] = 1'392'000;                      // data sheet: boost clock
   p.attributes[cudaDevAttrMemoryClockRate] = 3'504'000;                // data sheet: 7 Gbit/s
   p.attributes[cudaDevAttrGlobalMemoryBusWidth] = 128;                 // data sheet
-  p.attributes[cudaDevAttrL2CacheSize] = 1'048'576;                    // Pascal tuning guide, GP107
+  p.attributes[cudaDevAttrL2CacheSize] = 1'048'576;                    // reviews: 1 MB
   p.attributes[cudaDevAttrEccEnabled] = 0;                             // none on this card
   p.attributes[cudaDevAttrMaxThreadsPerMultiProcessor] = 2048;         // guide
   p.attributes[cudaDevAttrMaxBlocksPerMultiprocessor] = 32;            // guide
