@@ -2,6 +2,7 @@
 // matrix checks them like any kernel.
 #include "../chapter01_gmem/answers.cuh"
 #include "../chapter02_smem/answers.cuh"
+#include "../chapter03_divergence/answers.cuh"
 #include "../chapter05_unroll4/answers.cuh"
 #include "book/sum.hpp"
 
@@ -29,6 +30,27 @@ int main(int argc, char** argv) {
       .launch =
           [](const Launch& l) {
             chapter02::answers::smem_chunk<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  });
+  chapter.add<book::Sum>({
+      .name = "mixed_as_data",
+      .from = "chapter03_divergence",
+      .region = "answer-pattern",
+      .kernel = book::kernel(chapter03::answers::mixed_as_data),
+      .params = {{"paths", 32u}},
+      .launch =
+          [](const Launch& l) {
+            chapter03::answers::mixed_as_data<<<l.grid, l.block>>>(l.in, l.partial, l.n, 32);
+          },
+  });
+  chapter.add<book::Sum>({
+      .name = "warp_first",
+      .from = "chapter03_divergence",
+      .region = "answer-warp-first",
+      .kernel = book::kernel(chapter03::answers::warp_first),
+      .launch =
+          [](const Launch& l) {
+            chapter03::answers::warp_first<<<l.grid, l.block>>>(l.in, l.partial, l.n);
           },
   });
   chapter.add<book::Sum>({
