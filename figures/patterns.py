@@ -128,7 +128,23 @@ def _load_tile(record: _Recorder, n: int, block: int, tile: int) -> Iterator[Acc
     yield from record(0, GLOBAL, LOAD, "in", lanes)
 
 
+def _spreading_tree(record: _Recorder, block: int, strided: bool) -> Iterator[Access]:
+    """Adds up tile[0 … block) in place, doubling the distance between partners.
+
+    The thread that adds is the slot's own, or, *strided*, the next one from the block's first.
+    """
+    for level in range(1, _levels(block) + 1):
+        s = 1 << (level - 1)
+        slots = range(0, block - s, 2 * s)
+        lanes = [(place if strided else slot, slot) for place, slot in enumerate(slots)]
+        yield from record(level, SHARED, LOAD, "tile", lanes)
+        yield from record(level, SHARED, LOAD, "tile", [(t, slot + s) for t, slot in lanes])
+        yield from record(level, SHARED, STORE, "tile", lanes)
+
+
 # How a block gets from its tile to its partial sum.
+INTERLEAVED = "interleaved"  # like LOOP, with partners next door first
+STRIDED = "strided"  # the same additions, by the block's first threads
 LOOP = "loop"  # down to one slot, which thread 0 loads again after the last barrier
 UNROLLED = (
     "unrolled"  # the same, but the last two slots, side by side, are loaded by one instruction
@@ -139,8 +155,11 @@ SHUFFLE = "shuffle"  # the last warp takes its slots into registers, and needs n
 def _finish_in_shared(record: _Recorder, block: int, finish: str) -> Iterator[Access]:
     """From the threads' registers to the block's partial sum."""
     yield from record(0, SHARED, STORE, "tile", [(t, t) for t in range(block)])
-    stop, pair = WARP if finish == SHUFFLE else 1, finish == UNROLLED
-    yield from _tree(record, SHARED, "tile", 0, block, block, stop=stop, pair=pair)
+    if finish in (INTERLEAVED, STRIDED):
+        yield from _spreading_tree(record, block, strided=finish == STRIDED)
+    else:
+        stop, pair = WARP if finish == SHUFFLE else 1, finish == UNROLLED
+        yield from _tree(record, SHARED, "tile", 0, block, block, stop=stop, pair=pair)
     last = _levels(block) + 1
     left = min(block, WARP) if finish == SHUFFLE else 1
     yield from record(last, SHARED, LOAD, "tile", [(t, t) for t in range(left)])
@@ -157,6 +176,8 @@ def unroll(n: int, block: int, index: int, *, factor: int, finish: str = LOOP) -
 
 smem = bind(unroll, factor=1)
 smem_unrolled = bind(unroll, factor=1, finish=UNROLLED)
+interleaved = bind(unroll, factor=1, finish=INTERLEAVED)
+strided = bind(unroll, factor=1, finish=STRIDED)
 
 
 def smem_stride(n: int, block: int, index: int, *, grid: int) -> Iterator[Access]:
@@ -249,6 +270,10 @@ def count(accesses: Iterable[Access]) -> Counts:
 #: have no derived count.
 _FINISHES = {
     **dict.fromkeys(("smem", "smem_stride", "first_add"), LOOP),
+    **dict.fromkeys(("interleaved", "interleaved_mask"), INTERLEAVED),
+    "strided": STRIDED,
+    **{f"mixed{paths}": LOOP for paths in (1, 2, 4, 8, 16, 32)},
+    "sorted32": LOOP,
     **{f"unroll{factor}": LOOP for factor in (1, 2, 4, 8, 16)},
     **dict.fromkeys(("smem_unrolled", "last_warp_sync"), UNROLLED),
     **dict.fromkeys(("last_warp_shuffle", "complete"), SHUFFLE),
@@ -283,6 +308,39 @@ def _repeated(
     for rest in range(whole, blocks):
         total += count(accesses(rest))
     return total
+
+
+@dataclass(frozen=True)
+class Work:
+    """Who adds at one step of a block's tree: the lanes, by warp."""
+
+    step: int  # from 1
+    lanes: dict[int, frozenset[int]]  # of the warps with any lane at work, those lanes
+    warps: int  # of the block, at work or not
+    threads: int  # of the block
+
+    @property
+    def adding(self) -> int:
+        return sum(len(lanes) for lanes in self.lanes.values())
+
+    @property
+    def parted(self) -> int:
+        """Warps in which some lanes add and others do not: where a branch parts lanes."""
+        return sum(
+            len(lanes) < min(WARP, self.threads - warp * WARP) for warp, lanes in self.lanes.items()
+        )
+
+
+def work(accesses: Iterable[Access], block: int) -> list[Work]:
+    """The steps of one block's tree, each with the lanes that store a sum."""
+    stored: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for access in accesses:
+        if (access.space, access.kind) == (SHARED, STORE) and access.level > 0:
+            stored[access.level][access.warp].add(access.lane)
+    return [
+        Work(step, {w: frozenset(lanes) for w, lanes in warps.items()}, -(-block // WARP), block)
+        for step, warps in sorted(stored.items())
+    ]
 
 
 # ------------------------------------------------------------------------- following a pattern

@@ -50,6 +50,12 @@ COUNTER_ALIASES = {
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_write_bytes": "dram__bytes_write.sum",
     "instructions": "smsp__inst_executed.sum",
+    "diverging_branches": "smsp__sass_branch_targets_threads_divergent.sum",
+    "uniform_branches_pct": "smsp__sass_average_branch_targets_threads_uniform.pct",
+    "lanes_per_instruction": "smsp__average_thread_inst_executed_per_inst_executed.ratio",
+    "lanes_not_predicated_off": (
+        "smsp__average_thread_inst_executed_pred_on_per_inst_executed.ratio"
+    ),
     "occupancy_pct": "sm__warps_active.avg.pct_of_peak_sustained_active",
 }
 
