@@ -1,6 +1,7 @@
-"""Chapter 5 on its machine code, checked: a thread's loads all come before the first add.
+"""What the pages say of machine code, checked on what nvcc makes of the kernels today.
 
 Needs no GPU: nvcc compiles for the recorded device's architecture, cuobjdump lists the result.
+Run as a program, this writes the listings that pages show (figures/data/machine_code.json).
 """
 
 from __future__ import annotations
@@ -10,39 +11,48 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-_INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?P<text>[^;]+);")
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from figures import machine_code  # noqa: E402
+from figures.machine_code import Code, Instruction, MachineCode  # noqa: E402
+
+ARCH = "sm_90"
+#: The kernels that pages show, by chapter; those of a chapter that it includes are there too.
+SHOWN = {"chapter03_divergence": ("interleaved", "interleaved_mask", "strided", "smem", "mixed")}
 _REGISTER = re.compile(r"\bR\d+\b")
 
 
-def _tool(name: str) -> str:
+def _find_tool(name: str) -> str | None:
     """A tool of the toolkit's, from PATH or from NVIDIA's wheels."""
     wheels = [
         str(path) for path in Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/bin")
     ]
     places = [os.environ.get("PATH", ""), "/usr/local/cuda/bin", *wheels]
-    found = shutil.which(name, path=os.pathsep.join(places))
+    return shutil.which(name, path=os.pathsep.join(places))
+
+
+def _tool(name: str) -> str:
+    found = _find_tool(name)
     if found is None:
         pytest.skip(f"{name} is neither in PATH nor in the Python environment")
     return found
 
 
-def _listing(folder: Path) -> dict[str, list[str]]:
-    """Instructions of every kernel of chapter 5, by its mangled name."""
-    source = folder / "unroll.cu"
-    header = ROOT / "chapters/chapter05_unroll4/kernels.cuh"
-    instances = "".join(
-        f"template __global__ void chapter05::unroll<{factor}>(const int*, int*, std::size_t);\n"
-        for factor in (1, 2, 4, 8, 16)
-    )
+def _compiled(folder: Path, chapter: str, instances: str = "") -> dict[str, Code]:
+    """Instructions of every kernel of a chapter, by its mangled name."""
+    source = folder / f"{chapter}.cu"
+    header = ROOT / "chapters" / chapter / "kernels.cuh"
     source.write_text(f'#include "{header}"\n{instances}', encoding="utf-8")
-    cubin = folder / "unroll.cubin"
+    cubin = folder / f"{chapter}.cubin"
     subprocess.run(
-        [_tool("nvcc"), "-std=c++20", "-O3", "-arch=sm_90", "-cubin", "-o", cubin, source],
+        [_tool("nvcc"), "-std=c++20", "-O3", f"-arch={ARCH}", "-cubin", "-o", cubin, source],
         check=True,
     )
     tools = os.pathsep.join([str(Path(_tool("cuobjdump")).parent), os.environ["PATH"]])
@@ -53,34 +63,113 @@ def _listing(folder: Path) -> dict[str, list[str]]:
         text=True,
         env={**os.environ, "PATH": tools},
     ).stdout
-    functions: dict[str, list[str]] = {}
-    for part in text.split("Function : ")[1:]:
-        name = part.split(maxsplit=1)[0]
-        functions[name] = [m["text"].strip() for m in _INSTRUCTION.finditer(part)]
-    return functions
+    return machine_code.parse(text)
+
+
+def _named(compiled: dict[str, Code], name: str) -> Code:
+    """The kernel of that name, which stands in the mangled one behind its length."""
+    (code,) = [code for mangled, code in compiled.items() if f"{len(name)}{name}E" in mangled]
+    return code
+
+
+def _shown(folder: Path) -> MachineCode:
+    """The listings of SHOWN, from what nvcc makes of the kernels."""
+    said = subprocess.run([_tool("nvcc"), "--version"], check=True, capture_output=True, text=True)
+    version = re.search(r"V(\d+\.\d+\.\d+)", said.stdout)
+    assert version, said.stdout
+    kernels = {}
+    for chapter, names in SHOWN.items():
+        compiled = _compiled(folder, chapter)
+        kernels |= {f"{chapter}/{name}": _named(compiled, name) for name in names}
+    return MachineCode(version[1], ARCH, kernels)
+
+
+# ------------------------------------------------------------------------- what pages show
 
 
 @pytest.fixture(scope="module")
-def listing(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    return _listing(tmp_path_factory.mktemp("machine_code"))
+def made(tmp_path_factory: pytest.TempPathFactory) -> MachineCode:
+    return _shown(tmp_path_factory.mktemp("machine_code"))
 
 
-def loads_before_first_use(code: list[str]) -> tuple[int, int]:
+def test_the_listings_shown_are_what_nvcc_makes(made: MachineCode) -> None:
+    recorded = machine_code.load(ROOT)
+    if recorded.nvcc != made.nvcc:
+        pytest.skip(f"recorded with nvcc {recorded.nvcc}; this is {made.nvcc}")
+    assert recorded == made, f"if that is right, run {Path(__file__).relative_to(ROOT)}"
+
+
+TREES = ("interleaved", "interleaved_mask", "strided", "smem")
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_a_trees_short_body_is_predicated(made: MachineCode, name: str) -> None:
+    """No branch of it can part lanes: all depend on the block's size alone, or end the thread."""
+    code = made.kernel("chapter03_divergence", name)
+    steps = machine_code.loop(code)
+    assert [each.operation for each in steps if each.operation == "BRA"] == ["BRA"], "but its own"
+    memory = [each for each in steps if each.operation in ("LDS", "STS")]
+    assert sorted(each.operation for each in memory) == ["LDS", "LDS", "STS"]
+    assert all(each.predicated for each in memory)
+    assert not [each for each in code if each.operation in ("BSSY", "BSYNC", "BRX", "WARPSYNC")]
+
+
+def test_the_remainder_is_most_of_its_loop(made: MachineCode) -> None:
+    """Chapter 3's counts of instructions a round."""
+    loops = {name: machine_code.loop(made.kernel("chapter03_divergence", name)) for name in TREES}
+    divide = {name for name, code in loops.items() if "MUFU" in [i.operation for i in code]}
+    assert divide == {"interleaved"}
+    if made.nvcc == machine_code.load(ROOT).nvcc:
+        assert {name: len(code) for name, code in loops.items()} == {
+            "interleaved": 30,
+            "interleaved_mask": 14,
+            "strided": 14,
+            "smem": 13,
+        }
+
+
+def test_paths_are_real_branches_that_meet_again(made: MachineCode) -> None:
+    code = made.kernel("chapter03_divergence", "mixed")
+    operations = [each.operation for each in code]
+    (parting,), (meeting,) = (
+        [place for place, operation in enumerate(operations) if operation == wanted]
+        for wanted in ("BSSY", "BSYNC")
+    )
+    within = code[parting:meeting]
+    back = [each for each in within if each.target is not None and each.target < each.address]
+    on = [each for each in within if each.predicated and each.operation == "BRA"]
+    assert len(back) == 32, "a loop for each path"
+    assert len(on) - len(back) == 31, "a branch for each but one"
+    assert len({each.text for each in within if each.operation == "LOP3"}) > 32, "patterns differ"
+
+
+# --------------------------------------------------------------------- chapter 5's loads
+
+
+@pytest.fixture(scope="module")
+def unrolled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Code]:
+    instances = "".join(
+        f"template __global__ void chapter05::unroll<{factor}>(const int*, int*, std::size_t);\n"
+        for factor in (1, 2, 4, 8, 16)
+    )
+    return _compiled(tmp_path_factory.mktemp("unroll"), "chapter05_unroll4", instances)
+
+
+def loads_before_first_use(code: Code) -> tuple[int, int]:
     """How many global loads there are, and how many come before any of their results is read."""
     loaded: set[str] = set()
     before = 0
     used = False
     total = 0
-    for line in code:
-        operation = re.sub(r"^@!?U?P\d\s+", "", line)
-        registers = _REGISTER.findall(operation)
-        if operation.startswith("LDG"):
+    for each in code:
+        registers = _REGISTER.findall(each.text)
+        if each.operation == "LDG":
             total += 1
             if not used:
                 before += 1
                 loaded.add(registers[0])
             continue
-        writes_first = not operation.startswith(("ST", "BRA", "EXIT", "BAR"))
+        writes_first = not each.operation.startswith(("ST", "BRA", "EXIT", "BAR"))
         sources = registers[1:] if writes_first else registers
         # A register set to zero beforehand, for a load that its guard skips, is no use of it.
         used = used or (total > 0 and any(register in loaded for register in sources))
@@ -88,13 +177,25 @@ def loads_before_first_use(code: list[str]) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("factor", [1, 2, 4, 8, 16])
-def test_all_loads_are_issued_before_the_first_add(
-    listing: dict[str, list[str]], factor: int
-) -> None:
-    code = next(code for name, code in listing.items() if f"unrollILj{factor}E" in name)
+def test_all_loads_are_issued_before_the_first_add(unrolled: dict[str, Code], factor: int) -> None:
+    code = next(code for name, code in unrolled.items() if f"unrollILj{factor}E" in name)
     assert loads_before_first_use(code) == (factor, factor)
 
 
 def test_a_load_after_a_use_is_seen() -> None:
     planted = ["LDG.E R2, desc[UR4][R4.64]", "IADD3 R0, R2, R1, RZ", "@!P0 LDG.E R3, [R6.64]"]
-    assert loads_before_first_use(planted) == (2, 1)
+    code = [Instruction(16 * place, text) for place, text in enumerate(planted)]
+    assert loads_before_first_use(code) == (2, 1)
+
+
+def main() -> None:
+    for name in ("nvcc", "cuobjdump"):
+        if _find_tool(name) is None:
+            sys.exit(f"{name} is neither in PATH nor in the Python environment")
+    with tempfile.TemporaryDirectory() as folder:
+        text = _shown(Path(folder)).text()
+    (ROOT / machine_code.FILE).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

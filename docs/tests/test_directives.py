@@ -11,6 +11,7 @@ from babel.messages.mofile import write_mo
 
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book, Built
+from figures import machine_code
 
 Render = Callable[[str], Built]
 
@@ -68,6 +69,42 @@ def test_output_is_labelled_and_only_its_command_can_be_copied(render: Render) -
 
 
 # ------------------------------------------------------------------ tables
+
+
+def _compile_smem(book: Book) -> None:
+    texts = ["S2R R2, SR_TID.X", "@!P1 LDS R4, [R5]", "@P0 BRA 0x10", "EXIT"]
+    code = [machine_code.Instruction(16 * place, text) for place, text in enumerate(texts)]
+    made = machine_code.MachineCode("13.0.88", "sm_90", {f"{SMEM}/smem": code})
+    (book.root / machine_code.FILE).write_text(made.text())
+
+
+def test_machine_code_shows_the_loop_or_what_is_asked_for(recorded_book: Book) -> None:
+    _compile_smem(recorded_book)
+    directive = f".. machine-code:: {SMEM} smem\n   :mark: ^@.*LDS\n"
+    extract = f".. machine-code:: {SMEM} smem\n   :from: S2R\n   :to: LDS\n"
+    built = recorded_book.build(index=f"Page\n====\n\n{directive}\n{extract}")
+    assert built.warnings == []
+    loop, asked = (pre.get_text() for pre in built.page().select(".machine-code pre"))
+    assert loop.splitlines() == ["/*0010*/  @!P1 LDS R4, [R5]", "/*0020*/  @P0 BRA 0x10"]
+    assert asked.splitlines()[0].split() == ["/*0000*/", "S2R", "R2,", "SR_TID.X"]
+    assert "Machine code of smem for sm_90, by nvcc 13.0.88: its loop" in built.text()
+    (marked,) = built.page().select(".machine-code .hll")
+    assert "LDS" in marked.get_text()
+
+
+@pytest.mark.parametrize(
+    ("directive", "message"),
+    [
+        (f".. machine-code:: {SMEM} smen", "no machine code of chapter02_smem/smen is recorded"),
+        (f".. machine-code:: {SMEM} smem\n   :from: S2R", "takes :from: and :to: together"),
+        (f".. machine-code:: {SMEM} smem\n   :mark: STS", "no instruction shown matches 'STS'"),
+        (f".. machine-code:: {SMEM}", "should read CHAPTER KERNEL"),
+    ],
+)
+def test_machine_code_that_is_not_there(recorded_book: Book, directive: str, message: str) -> None:
+    _compile_smem(recorded_book)
+    (warning,) = recorded_book.build(index=f"Page\n====\n\n{directive}\n").warnings
+    assert "index.rst:4: WARNING:" in warning and message in warning
 
 
 def test_numbers_table(render: Render) -> None:

@@ -22,6 +22,7 @@ from . import (
     inputs,
     instructions,
     listings,
+    machine,
     numbers,
     pictures,
     provenance,
@@ -34,9 +35,10 @@ from . import (
 
 def _own_digest(conf: Path) -> str:
     """Changes with the code that pages are made by, so that they follow it."""
-    from figures import comparison, recorded, regions
+    from figures import comparison, machine_code, recorded, regions
 
-    readers = [Path(each.__file__) for each in (comparison, recorded, regions) if each.__file__]
+    read = (comparison, machine_code, recorded, regions)
+    readers = [Path(each.__file__) for each in read if each.__file__]
     digest = hashlib.sha256()
     for path in [conf, *readers, *sorted(Path(__file__).parent.glob("*.py"))]:
         digest.update(path.read_bytes())
@@ -57,6 +59,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         folded,
         boxes,
         listings,
+        machine,
         numbers,
         provenance,
         pictures,
