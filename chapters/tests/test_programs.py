@@ -11,7 +11,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
-LEGACY = {"chapter01_gmem": "gmem_classic", "chapter05_unroll4": "unroll4_classic"}
+LEGACY = {
+    "chapter01_gmem": "gmem_classic",
+    "chapter03_divergence": "in_step_classic",
+    "chapter05_unroll4": "unroll4_classic",
+}
 
 
 def run(chapter: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
