@@ -140,6 +140,7 @@ class Running {
           const unsigned block = options_.block.value_or(default_block(*v));
           if (!takes(*v, block)) continue;
           const Shape shape = shape_of(*v, n, block);
+          if (!shared_fits(*v, shape)) continue;
           refuse_past_memory(*v, shape);
           v->problem->accept(shape);
           cases.push_back({v, shape});
@@ -177,6 +178,8 @@ class Running {
     const AnyVariant& v = *c.variant;
     show_progress(c, number, of);
     Problem& problem = *v.problem;
+    if (current_ != nullptr && current_ != &problem) current_->release();
+    current_ = &problem;
     problem.prepare(c.shape, session_.seed, options_.once ? Fill::kCopy : Fill::kKernel);
     if (spoiled_.contains(&problem)) {
       problem.restore();
@@ -184,8 +187,6 @@ class Running {
     }
 
     Run run = record(c);
-    // Asking for a kernel's attributes loads it, which is part of what a first launch costs.
-    if (!v.timing.first_launch) describe_kernel(c, run);
     problem.poison();
     Verdict verdict;
     if (!v.timing.first_launch || options_.once) {
@@ -201,7 +202,9 @@ class Running {
       verdict = finish(v, problem);  // of the last sample: a rare race may show only here
       if (!verdict.agrees) return wrong(c, verdict);
     }
-    if (v.timing.first_launch) describe_kernel(c, run);
+    // Last: it loads the kernel, which is part of what a first launch costs, and how much shared
+    // memory a block may have is what the launch has asked for.
+    describe_kernel(c, run);
     run.verified = true;
     if (std::ranges::find(agreed_, verdict.message) == agreed_.end()) {
       agreed_.push_back(verdict.message);
@@ -230,6 +233,15 @@ class Running {
     return false;
   }
 
+  /// Whether a block may have so much shared memory here; where not, the notes say so.
+  bool shared_fits(const AnyVariant& v, const Shape& shape) {
+    const Device& d = session_.device;
+    if (shape.shared_bytes <= std::max(d.shared_optin, d.shared_per_block)) return true;
+    note("left out: " + v.name + " needs " + bytes_text(shape.shared_bytes) +
+         " of shared memory a block; " + d.name + " has " + bytes_text(d.shared_optin));
+    return false;
+  }
+
   bool fits(const AnyVariant& v, const Shape& shape) const {
     return v.problem->device_bytes(shape) <= budget_;
   }
@@ -244,6 +256,7 @@ class Running {
   /// Sweeps go as far as the device does, and say where they stopped.
   void add_if_fits(std::vector<Case>& cases, const AnyVariant& v, std::size_t n, unsigned block) {
     const Shape shape = shape_of(v, n, block);
+    if (!shared_fits(v, shape)) return;
     if (!fits(v, shape)) {
       note("left out: n = " + count_text(n) + " needs more memory than is free");
       return;
@@ -311,6 +324,10 @@ class Running {
     if (!session_.device.embedded) run.registers = attributes.numRegs;
     run.local_bytes = attributes.localSizeBytes;
     run.shared_bytes += attributes.sharedSizeBytes;
+    int blocks = 0;
+    BOOK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, kernel, static_cast<int>(c.shape.block), c.shape.shared_bytes));
+    run.blocks_per_sm = blocks;
   }
 
   void measure(const Case& c, Run& run) {
@@ -349,6 +366,7 @@ class Running {
   bool progress_;
   std::optional<Timer> timer_;
   std::size_t budget_ = 0;            // device bytes that a problem may take
+  Problem* current_ = nullptr;        // the one that has them
   std::set<const Problem*> spoiled_;  // inputs that a launch under --once destroyed
   std::vector<Run> runs_;
   std::vector<std::string> notes_;

@@ -93,6 +93,8 @@ Device choose_device(const DeviceRequest& request) {
   device.global_bytes = properties.totalGlobalMem;
   device.shared_per_block = properties.sharedMemPerBlock;
   device.shared_per_sm = properties.sharedMemPerMultiprocessor;
+  device.shared_optin = properties.sharedMemPerBlockOptin;
+  device.shared_reserved = properties.reservedSharedMemPerBlock;
   // CUDA 13 took the clocks out of cudaDeviceProp; as attributes they are in every version.
   device.sm_clock_khz = attribute(cudaDevAttrClockRate, index);
   device.memory_clock_khz = attribute(cudaDevAttrMemoryClockRate, index);

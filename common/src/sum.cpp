@@ -42,6 +42,12 @@ void Sum::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
   filled_ = true;
 }
 
+void Sum::release() {
+  in_ = {};
+  partial_ = {};
+  filled_ = false;
+}
+
 void Sum::restore() {
   if (fill_ == Fill::kKernel) {
     fill_on_device(in_.data(), shape_.n, seed_);

@@ -38,6 +38,8 @@ Session session() {
   s.device.global_bytes = 150000000000;
   s.device.shared_per_block = 49152;
   s.device.shared_per_sm = 233472;
+  s.device.shared_optin = 232448;
+  s.device.shared_reserved = 1024;
   s.device.sm_clock_khz = 1980000;
   s.device.memory_clock_khz = 3201000;
   s.device.memory_bus_bits = 6144;
@@ -60,6 +62,7 @@ book::Run run(const std::string& variant = "smem",
   r.shared_bytes = 1024;
   r.registers = 12;
   r.local_bytes = 0;
+  r.blocks_per_sm = 8;
   r.bytes_read = 4ul << 24;
   r.bytes_written = 4ul << 16;
   r.samples_us = std::move(samples);
@@ -225,6 +228,8 @@ TEST(Record, HoldsTheSession) {
   EXPECT_EQ(record["device"]["name"], "NVIDIA H200");
   EXPECT_EQ(record["device"]["compute_capability"], "9.0");
   EXPECT_EQ(record["device"]["ecc"], true);
+  EXPECT_EQ(record["device"]["shared_optin"], 232448);
+  EXPECT_EQ(record["device"]["shared_reserved"], 1024);
   EXPECT_EQ(record["device"]["peak_gb_per_s"], 4916.736);
   EXPECT_EQ(record["driver"], "13.0");
   EXPECT_EQ(record["architectures"], book::built_for());
@@ -252,6 +257,7 @@ TEST(Record, HoldsEveryRunWithEverySample) {
                                    {"shared_bytes", 1024},
                                    {"registers", 12},
                                    {"local_bytes", 0},
+                                   {"blocks_per_sm", 8},
                                    {"bytes_read", 67108864},
                                    {"bytes_written", 262144},
                                    {"samples_us", {74.6, 74.601, 74.61, 74.62, 74.7, 74.8}},

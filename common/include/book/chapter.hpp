@@ -42,7 +42,8 @@ struct UsefulBytes {
 /// Something to compute: its memory, its answer, its useful bytes.
 ///
 /// The driver calls `prepare` for a shape, then any number of launches, with `poison` and, for
-/// variants that destroy their input, `restore` before each one that is checked.
+/// variants that destroy their input, `restore` before each one that is checked. Of several
+/// problems one at a time holds device memory.
 class Problem {
  public:
   virtual ~Problem() = default;
@@ -52,6 +53,8 @@ class Problem {
   virtual void accept(const Shape& shape) const = 0;
   /// Allocates and fills. Called again for every shape; may keep what fits.
   virtual void prepare(const Shape& shape, std::uint64_t seed, Fill fill) = 0;
+  /// Frees the device memory, for another problem's turn; `prepare` is called again before use.
+  virtual void release() {}
   /// Puts back an input that a launch destroyed.
   virtual void restore() = 0;
   /// Makes every output unmistakably wrong.

@@ -25,6 +25,8 @@ struct Device {
   std::size_t global_bytes = 0;      ///< device memory
   std::size_t shared_per_block = 0;  ///< bytes a block may use without asking for more
   std::size_t shared_per_sm = 0;     ///< bytes of shared memory of one SM
+  std::size_t shared_optin = 0;      ///< bytes a block may use that has asked for more
+  std::size_t shared_reserved = 0;   ///< bytes of each block's that the driver keeps for itself
   int sm_clock_khz = 0;              ///< highest SM clock
   int memory_clock_khz = 0;          ///< highest memory clock
   int memory_bus_bits = 0;           ///< width of the memory bus

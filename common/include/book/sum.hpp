@@ -30,6 +30,7 @@ class Sum : public Problem {
   std::size_t device_bytes(const Shape& shape) const override;
   void accept(const Shape& shape) const override;
   void prepare(const Shape& shape, std::uint64_t seed, Fill fill) override;
+  void release() override;
   void restore() override;
   void poison() override;
   Verdict check() override;
