@@ -216,8 +216,13 @@ def test_every_committed_set_is_sound(repository: Path) -> None:
         for record in found.chapters.values():
             assert record.data["source"], f"{record.path}: of no known commit"
             assert not record.data["source"]["dirty"], f"{record.path}: of a changed source"
-        for check in json.loads((folder / "sanitizer.json").read_text())["runs"]:
-            assert check["findings"] is not None, f"{check['command']}: did not take place"
+        checks = json.loads((folder / "sanitizer.json").read_text())["runs"]
+        named = {(run["chapter"], run["variant"]) for run in checks if run["findings"]}
+        for check in checks:
+            # A fault that another tool has named may stop the kernel before this one is through.
+            stopped = check["exit"] == 3 and (check["chapter"], check["variant"]) in named
+            did = check["findings"] is not None
+            assert did or stopped, f"{check['command']}: did not take place"
 
 
 # ------------------------------------------------------------------------------- questions

@@ -13,6 +13,7 @@
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+CUDA_ERROR = 3  # status of a chapter program that a CUDA call failed in
 NOT_AVAILABLE = 77  # status: what is needed is not there; chapter programs say it so too
 
 

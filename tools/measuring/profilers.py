@@ -27,6 +27,7 @@ METRICS = (
     "smsp__sass_branch_targets_threads_divergent.sum",
     "smsp__average_thread_inst_executed_per_inst_executed.ratio",
     "smsp__average_thread_inst_executed_pred_on_per_inst_executed.ratio",
+    "launch__shared_mem_config_size",
     "sm__warps_active.avg.pct_of_peak_sustained_active",
     "launch__registers_per_thread",
 )

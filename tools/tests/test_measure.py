@@ -555,7 +555,7 @@ def test_counters(book: Book) -> None:
     done = book.measure("--counters")
     assert done.returncode == 0, done.stderr
     counters = json.loads((book.local / "counters.json").read_text())
-    assert counters["ncu"] == "2025.3.1" and len(counters["metrics"]) == 19
+    assert counters["ncu"] == "2025.3.1" and len(counters["metrics"]) == 20
     assert counters["device"]["name"] == "Fake GPU" and counters["source"]["dirty"] is False
     shapes = [(2**24, 256), (2**20, 256), (2**24, 128)]
     expected = {
@@ -579,7 +579,7 @@ def test_counters(book: Book) -> None:
     assert (launch["grid"], launch["block"]) == ([65536, 1, 1], [256, 1, 1])
     assert launch["metrics"]["smsp__inst_executed.sum"] == 67108864
     assert launch["metrics"]["sm__warps_active.avg.pct_of_peak_sustained_active"] == 0.0
-    assert len(launch["metrics"]) == 19
+    assert len(launch["metrics"]) == 20
 
 
 def test_counters_that_may_not_be_read(book: Book) -> None:
@@ -651,6 +651,31 @@ def test_a_modern_variant_with_findings_is_not_clean(book: Book) -> None:
     )
     runs = json.loads((book.local / "sanitizer.json").read_text())["runs"]
     assert sum(run["findings"] for run in runs) == 139, "it is written all the same"
+
+
+def test_findings_that_a_modern_variant_is_there_to_show(book: Book) -> None:
+    listing = book.program(ONE).with_name(f"{ONE}.list.json")
+    listed = json.loads(listing.read_text())
+    listed["variants"][1]["findings"] = ["memcheck"]
+    listing.write_text(json.dumps(listed))
+    asked = ("--chapters", ONE, "--sanitizers")
+    done = book.measure(*asked, FAKE_FOUND="memcheck/picky=2 racecheck/old_form=1")
+    assert done.returncode == 0, done.stdout
+    done = book.measure(*asked, "--fresh", FAKE_FOUND="racecheck/old_form=1")
+    assert f"{ONE}/picky expects findings of memcheck; here they came from none" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("variant", "clean"), [("old_form", True), ("plain", False)], ids=["faulty", "modern"]
+)
+def test_a_kernel_that_the_device_stops(book: Book, variant: str, clean: bool) -> None:
+    listing = book.program(ONE).with_name(f"{ONE}.list.json")
+    listing.write_text(listing.read_text().replace("racecheck", "memcheck"))
+    # The fake ends so under every tool, so memcheck's own silence is a fault in either case.
+    done = book.measure("--chapters", ONE, "--sanitizers", FAKE_FAIL=f"{variant} --n 1048573=3")
+    silent = [line for line in done.stdout.splitlines() if "did not do its work" in line]
+    assert len(silent) == (1 if clean else 4), done.stdout
+    assert f"memcheck did not do its work on {ONE}/{variant}" in silent[0]
 
 
 def test_a_sanitizer_that_did_nothing_is_not_clean(book: Book) -> None:

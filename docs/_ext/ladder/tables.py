@@ -257,7 +257,8 @@ class Sanitizer(LookupDirective):
         for found in founds:
             run = found.run
             if run["findings"] is None:
-                finding = _("not run")
+                # 3: the program's own word for a CUDA error.
+                finding = _("the kernel was stopped") if run["exit"] == 3 else _("not run")
             else:
                 finding = units.count(run["findings"]) if run["findings"] else _("nothing")
             rows.append([[nodes.literal("", run["variant"])], run["tool"], finding])
