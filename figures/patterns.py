@@ -274,6 +274,8 @@ _FINISHES = {
     "strided": STRIDED,
     **{f"mixed{paths}": LOOP for paths in (1, 2, 4, 8, 16, 32)},
     "sorted32": LOOP,
+    **dict.fromkeys(("dynamic_smem", "typed_int", "dynamic_unroll4"), LOOP),
+    **{f"ask{kib}k": LOOP for kib in (32, 48, 64, 96, 227)},
     **{f"unroll{factor}": LOOP for factor in (1, 2, 4, 8, 16)},
     **dict.fromkeys(("smem_unrolled", "last_warp_sync"), UNROLLED),
     **dict.fromkeys(("last_warp_shuffle", "complete"), SHUFFLE),

@@ -4,6 +4,7 @@
 #include "../chapter02_smem/answers.cuh"
 #include "../chapter03_divergence/answers.cuh"
 #include "../chapter05_unroll4/answers.cuh"
+#include "../chapter06_dynamic_smem/answers.cuh"
 #include "book/sum.hpp"
 
 int main(int argc, char** argv) {
@@ -62,6 +63,20 @@ int main(int argc, char** argv) {
       .launch =
           [](const Launch& l) {
             chapter05::answers::unrolled_stride<8><<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  });
+  chapter.add<book::Sum>({
+      .name = "warp_slots",
+      .from = "chapter06_dynamic_smem",
+      .region = "answer-warp-slots",
+      .kernel = book::kernel(chapter06::answers::warp_slots),
+      .blocks = book::powers_of_two(),
+      .factor = 4,
+      .shared_bytes = [](unsigned block) { return (block + 31) / 32 * sizeof(int); },
+      .launch =
+          [](const Launch& l) {
+            chapter06::answers::warp_slots<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.partial,
+                                                                                l.n);
           },
   });
 
