@@ -702,6 +702,83 @@ def embedded_divergence() -> Picture:
     )
 
 
+def laid_out(block: int, order: Sequence[tuple[str, int]]) -> list[tuple[str, int, int, int]]:
+    """Arrays of *block* slots one right behind the other: name, slot, first byte, bytes a slot."""
+    slots, at = [], 0
+    for name, width in order:
+        for slot in range(block):
+            slots.append((name, slot, at, width))
+            at += width
+    return slots
+
+
+def two_arrays() -> Picture:
+    """Two arrays in one allocation, in both orders."""
+    block = 5
+    wide, narrow = ("square", 8), ("sum", 4)
+    rows = {
+        "the wider type first": laid_out(block, (wide, narrow)),
+        "the narrower type first": laid_out(block, (narrow, wide)),
+    }
+    hues = {"square": "blue", "sum": "green"}
+    end = max(at + width for slots in rows.values() for _, _, at, width in slots)
+
+    def crooked(slots: Sequence[tuple[str, int, int, int]]) -> list[int]:
+        return [slot for _, slot, at, width in slots if at % width]
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = _canvas(end + 2, 9.8, 3.1)
+        for (label, slots), y in zip(rows.items(), (6.6, 1.7), strict=True):
+            axes.text(1, y + 2.15, label, va="center", color=theme.muted)
+            for at in range(0, end + 1, 8):
+                axes.plot([at + 1, at + 1], [y - 0.75, y + 1.45], color=theme.muted, lw=1.0,
+                          ls=":", zorder=1)  # fmt: skip
+                axes.text(at + 1, y - 1.1, str(at), ha="center", va="center", color=theme.muted)
+            for name, slot, at, width in slots:
+                wrong = at % width != 0
+                hue = GLOBAL_HUE if wrong else hues[name]
+                axes.add_patch(
+                    Rectangle(
+                        (at + 1.12, y - 0.35),
+                        width - 0.24,
+                        1.4,
+                        facecolor=theme.tint(hue, 0.72),
+                        edgecolor=theme.drawn(hue),
+                        hatch="////" if wrong else None,
+                        linewidth=1.4,
+                        zorder=2,
+                    )
+                )
+                axes.text(at + 1 + width / 2, y + 0.35, f"{'q' if width == 8 else 's'}{slot}",
+                          ha="center", va="center", zorder=3)  # fmt: skip
+        return figure
+
+    good, bad = rows.values()
+    first_wide = next(at for name, _, at, _ in bad if name == "square")
+    assert not crooked(good)
+    return Picture(
+        draw=draw,
+        alt=(
+            f"Two arrays of {block} slots each in {end} bytes of shared memory. With the 8-byte "
+            f"slots first, they begin at byte 0 and the 4-byte slots at byte {block * 8}: every "
+            f"slot at a multiple of its size. With the 4-byte slots first, the 8-byte slots begin "
+            f"at byte {first_wide}, and {len(crooked(bad))} of {block} lie at no multiple of 8."
+        ),
+        caption=(
+            f"{block} threads, a slot q of 8 bytes and a slot s of 4 bytes for each. Numbers are "
+            "bytes from the start; hatched slots are misaligned."
+        ),
+        table=Table(
+            ["order", "array", "slot", "first byte", "bytes", "aligned"],
+            [
+                [label, name, slot, at, width, "no" if at % width else "yes"]
+                for label, slots in rows.items()
+                for name, slot, at, width in slots
+            ],
+        ),
+    )
+
+
 FIGURES: dict[str, Callable[[], Picture]] = {
     "primer_machine": primer_machine,
     "embedded_path": embedded_path,
@@ -712,4 +789,5 @@ FIGURES: dict[str, Callable[[], Picture]] = {
     "unroll_fold": unroll_fold,
     "warp_shuffle": warp_shuffle,
     "grid_stride": grid_stride,
+    "two_arrays": two_arrays,
 }

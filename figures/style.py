@@ -144,12 +144,17 @@ def new_figure(height: float = HEIGHT) -> tuple[Figure, Axes]:
     return figure, figure.add_subplot()
 
 
-def new_panels(count: int, height: float = HEIGHT) -> tuple[Figure, list[Axes]]:
-    """A figure of the book's width with that many pairs of axes side by side, heights shared."""
+def new_panels(
+    count: int, height: float = HEIGHT, *, shared: bool = True
+) -> tuple[Figure, list[Axes]]:
+    """A figure of the book's width with that many pairs of axes side by side.
+
+    *shared* heights are labelled once, at the left.
+    """
     # The outermost tick labels of neighbours need more room between them than by default.
     layout = ConstrainedLayoutEngine(wspace=0.1)
     figure = Figure(figsize=(WIDTH, height), layout=layout)
-    return figure, list(figure.subplots(1, count, sharey=True))
+    return figure, list(figure.subplots(1, count, sharey=shared))
 
 
 def to_svg(figure: Figure) -> str:

@@ -13,7 +13,13 @@ from figures import recorded
 from figures.tests import synthetic
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-CHAPTERS = ("chapter00_timing", "chapter01_gmem", "chapter02_smem", "chapter05_unroll4")
+CHAPTERS = (
+    "chapter00_timing",
+    "chapter01_gmem",
+    "chapter02_smem",
+    "chapter05_unroll4",
+    "chapter06_dynamic_smem",
+)
 
 
 @pytest.fixture(scope="session")

@@ -24,12 +24,17 @@ DEVICE: dict[str, Any] = {
     "global_bytes": 150_000_000_000,
     "shared_per_block": 49152,
     "shared_per_sm": 233472,
+    "shared_optin": 232448,
+    "shared_reserved": 1024,
     "sm_clock_khz": 1980000,
     "memory_clock_khz": 3201000,
     "memory_bus_bits": 6144,
     "ecc": True,
     "peak_gb_per_s": 4916.7,
 }
+
+# Blocks of 256 threads that fit an SM when each asks for so many KiB of shared memory.
+_RESIDENT = {32: 6, 48: 4, 64: 3, 96: 2, 227: 1}
 
 # variant: (the chapter it is from, its region, fastest GB/s, blocks of data a thread block, params)
 _VARIANTS: dict[str, dict[str, tuple[str, str, float, int, dict[str, Any]]]] = {
@@ -59,6 +64,22 @@ _VARIANTS: dict[str, dict[str, tuple[str, str, float, int, dict[str, Any]]]] = {
         "last_warp_sync": ("chapter05_unroll4", "last-warp-sync", 3640, 4, {}),
         "last_warp_shuffle": ("chapter05_unroll4", "last-warp-shuffle", 3700, 4, {}),
         "complete": ("chapter05_unroll4", "complete-unroll", 3990, 4, {}),
+    },
+    "chapter06_dynamic_smem": {
+        "smem": ("chapter02_smem", "smem-loop", 955, 1, {}),
+        "dynamic_smem": ("chapter06_dynamic_smem", "dynamic-smem", 955, 1, {}),
+        "unroll4": ("chapter05_unroll4", "unroll-factor", 3140, 4, {}),
+        "dynamic_unroll4": ("chapter06_dynamic_smem", "dynamic-unroll", 3140, 4, {}),
+        **{
+            f"ask{kib}k": (
+                "chapter06_dynamic_smem",
+                "dynamic-unroll",
+                390 * resident,
+                4,
+                {"shared_kib": kib},
+            )
+            for kib, resident in _RESIDENT.items()
+        },
     },
 }
 
@@ -96,9 +117,10 @@ def _run(
         "params": params,
         "repeat": repeat,
         "grid": grid,
-        "shared_bytes": 4 * block,
+        "shared_bytes": 1024 * params["shared_kib"] if "shared_kib" in params else 4 * block,
         "registers": 16,
         "local_bytes": 0,
+        "blocks_per_sm": _RESIDENT.get(params.get("shared_kib", 0), 8),
         "bytes_read": read,
         "bytes_written": written,
         "samples_us": times,
@@ -213,6 +235,8 @@ def _counters(device: str) -> dict[str, Any]:
                 recorded.COUNTER_ALIASES[name]: float(getattr(counts, name))
                 for name in counts.__dataclass_fields__
             }
+            resident = _RESIDENT.get(params.get("shared_kib", 0), 8)
+            metrics[recorded.COUNTER_ALIASES["occupancy_pct"]] = 12.0 * resident
             launch = {
                 "kernel": variant,
                 "grid": [grid, 1, 1],

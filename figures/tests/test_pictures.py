@@ -18,7 +18,13 @@ from figures.picture import MissingData, View, bytes_text, short_size, significa
 from figures.recorded import Books
 from figures.tests import synthetic
 
-CHAPTERS = ("chapter00_timing", "chapter01_gmem", "chapter02_smem", "chapter05_unroll4")
+CHAPTERS = (
+    "chapter00_timing",
+    "chapter01_gmem",
+    "chapter02_smem",
+    "chapter05_unroll4",
+    "chapter06_dynamic_smem",
+)
 NAMES = [*plots.plots(CHAPTERS), *diagrams.FIGURES]
 
 
@@ -28,6 +34,7 @@ def test_the_registry_has_what_the_guide_asks_for(root: Path) -> None:
     wanted |= {f"chapter{c}_{kind}" for c in ("01", "02", "05") for kind in ("bandwidth", "blocks")}
     wanted |= {"chapter01_counters", "chapter02_counters", "primer_machine", "grid_to_elements"}
     wanted |= {"tree_gmem", "tree_smem", "unroll_fold", "warp_shuffle", "grid_stride"}
+    wanted |= {"chapter06_fit", "chapter06_occupancy", "chapter06_bandwidth", "two_arrays"}
     assert wanted <= set(draw.figures(root))
 
 
@@ -179,6 +186,46 @@ def test_the_ladder_ends_in_the_fastest(books: Books) -> None:
         if (run["n"], run["block"], run["repeat"]) == (2**28, 256, 0)
     )
     assert rates[-1] == round(fastest, 1)
+
+
+def test_a_launch_that_asks_for_memory_it_does_not_use_is_no_rung(books: Books) -> None:
+    kernels = [row[1] for row in plots.ladder(View(books, books.reference)).table.rows]
+    assert "dynamic_smem" in kernels and "dynamic_unroll4" in kernels
+    assert not [name for name in kernels if name.startswith("ask")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "blocks"),
+    [(0, 8), (27 << 10, 8), (28 << 10, 7), (48 << 10, 4), (49025, 4), (227 << 10, 1)],
+)
+def test_blocks_that_fit_an_sm(asked: int, blocks: int) -> None:
+    # What cudaOccupancyMaxActiveBlocksPerMultiprocessor says on an H200 is in the recorded runs.
+    assert plots.blocks_that_fit(synthetic.DEVICE, 256, asked) == blocks
+
+
+def test_the_rule_of_blocks_that_fit_is_the_calculators(repository: Path) -> None:
+    known = recorded.open_books(repository).reference.chapters.get("chapter06_dynamic_smem")
+    if known is None:
+        pytest.skip("chapter 6 is not recorded yet")
+    runs = [run for run in known.runs if "shared_kib" in run["params"] and run["block"] >= 128]
+    assert runs
+    for run in runs:
+        rule = plots.blocks_that_fit(known.data["device"], run["block"], run["shared_bytes"])
+        assert rule == run["blocks_per_sm"], recorded.run_name(run)
+
+
+def test_stairs_are_drawn_only_where_the_rule_holds(tmp_path: Path) -> None:
+    def steps(edit: bool) -> str:
+        root = synthetic.write_root(tmp_path / str(edit))
+        path = root / "figures/data" / recorded.REFERENCE / "chapter06_dynamic_smem.json"
+        data = json.loads(path.read_text())
+        for run in data["runs"]:
+            run["blocks_per_sm"] -= edit and run["params"].get("shared_kib") == 64
+        path.write_text(json.dumps(data))
+        picture = plots.shared_occupancy(_view(root))
+        return draw.drawings("x", picture)["x-light.svg"]
+
+    assert len(steps(False)) > len(steps(True)) + 300
 
 
 def test_a_derived_count_that_is_off_is_said(tmp_path: Path) -> None:
