@@ -1006,7 +1006,7 @@ def shared_occupancy(view: View) -> Picture:
                           va="center", color=theme.written(hue))  # fmt: skip
         _heading(left, "Occupancy, %")
         times = [time_of(found) for found in founds]
-        # Points, and a line for the eye alone: what lies between them comes in steps, as at the left.
+        # A line for the eye alone: what lies between the points comes in steps, as at the left.
         right.plot(sizes, times, color=theme.muted, lw=1.2, ls=":", zorder=2)
         right.plot(sizes, times, ls="none", marker="s", markersize=7, zorder=3, clip_on=False,
                    color=theme.drawn("vermillion"))  # fmt: skip

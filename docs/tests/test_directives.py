@@ -68,6 +68,15 @@ def test_output_is_labelled_and_only_its_command_can_be_copied(render: Render) -
     assert code.get_text().strip() == "./run"
 
 
+def test_message_shows_what_the_compiler_said(recorded_book: Book) -> None:
+    said = "$ nvcc -c clash.cu\nclash.cu(4): error: no\n"
+    (recorded_book.root / "chapters" / SMEM / "clash.txt").write_text(said)
+    built = recorded_book.build(index=f"Page\n====\n\n.. message:: {SMEM} clash\n")
+    (code,) = built.page().select(".output pre")
+    assert code.get_text().rstrip("\n") == said.rstrip("\n")
+    assert "What the compiler says" in built.text()
+
+
 # ------------------------------------------------------------------ tables
 
 
@@ -332,6 +341,7 @@ def test_rung_before_the_first_recording(book: Book) -> None:
         (f".. changed:: {SMEM} smem-loop -> {SMEM} smem-loop", "nothing changed"),
         (f".. changed:: {SMEM} smem-loop", "should read CHAPTER REGION -> CHAPTER REGION"),
         (f".. launch:: {SMEM} smen", "adds no variant 'smen'; it adds: gmem, smem"),
+        (f".. message:: {SMEM} clash", "clash.txt cannot be read"),
         (".. output:: chapter02_smen", "nearest: chapter02_smem"),
         (f".. numbers:: {SMEM}\n   :variants: smen", "near it: smem"),
         (f".. numbers:: {SMEM}\n   :columns: mediam", "no column 'mediam'; nearest: median"),

@@ -41,6 +41,12 @@ SHOWN = [
     (":device:`peak`", "4917 GB/s"),
     (":device:`l2`", "60.0 MiB"),
     (":device:`sm_count`", "132"),
+    (":device:`shared_block`", "48 KiB"),
+    (":device:`shared_optin`", "227 KiB"),
+    (":device:`shared_reserved`", "1 KiB"),
+    (":device:`shared_sm`", "228 KiB"),
+    (f":measured:`{SMEM} smem resident`", "6"),
+    (f":measured:`{SMEM} smem occupancy`", "75.0 %"),
     (":device:`sm_clock`", "1980 MHz"),
     (":device:`memory`", "140 GiB"),
     (":device:`compute_capability`", "9.0"),
@@ -124,6 +130,26 @@ def test_before_the_first_recording_there_is_a_placeholder(book: Book, role: str
     built = book.build(index=f"Page\n====\n\nIt is {role}.\n")
     assert built.warnings == []
     assert "It is (not recorded yet)." in built.text()
+
+
+@pytest.mark.parametrize(
+    ("role", "message"),
+    [
+        (":device:`shared_optin`", "'shared_optin' is not in the recording of NVIDIA H200"),
+        (f":measured:`{SMEM} smem resident`", "'resident' is null, or missing, in"),
+    ],
+)
+def test_what_an_older_recording_lacks_is_a_warning(
+    recorded_book: Book, role: str, message: str
+) -> None:
+    for path in (recorded_book.root / "figures/data/nvidia-h200").glob("*.json"):
+        text = re.sub(
+            r'"(shared_optin|shared_reserved|blocks_per_sm)": \d+,? ?', "", path.read_text()
+        )
+        path.write_text(text)
+    built = recorded_book.build(index=f"Page\n====\n\nText.\n\nIt is {role}.\n")
+    (warning,) = built.warnings
+    assert message in warning
 
 
 @pytest.mark.parametrize(

@@ -199,9 +199,23 @@ class Output(LookupDirective):
         return block(text.rstrip("\n"), "printed", [nodes.Text(label)], "output")
 
 
+class Message(LookupDirective):
+    """``.. message:: CHAPTER NAME``: what nvcc says of the chapter's NAME.cu, which it refuses.
+
+    The text lies beside it, the command first; a test compiles again and compares.
+    """
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        chapter, name = self.words("CHAPTER", "NAME")
+        _path, text = book.source(chapter, f"{name}.txt")
+        label = _("What the compiler says")
+        return [block(text.rstrip("\n"), "printed", [nodes.Text(label)], "output")]
+
+
 def setup(app: Sphinx) -> None:
     app.add_lexer("printed", PrintedLexer)
     app.add_directive("listing", Listing)
     app.add_directive("changed", Changed)
     app.add_directive("launch", Launch)
     app.add_directive("output", Output)
+    app.add_directive("message", Message)

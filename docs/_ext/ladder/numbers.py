@@ -33,6 +33,12 @@ def peak_percent(run: dict[str, Any], device: dict[str, Any]) -> float:
     return float(100 * run["gb_per_s"] / device["peak_gb_per_s"])
 
 
+def predicted_occupancy(run: dict[str, Any], device: dict[str, Any]) -> float:
+    """Warps of the blocks that fit an SM, of the warps that it can hold, in per cent."""
+    warps = -(-run["block"] // 32)
+    return float(100 * run["blocks_per_sm"] * warps / (device["max_threads_per_sm"] // 32))
+
+
 #: What :measured: can show of a run: the field's name in words, and how it is written.
 FIELDS: dict[str, tuple[str, Formatter]] = {
     "median": (_("median time"), lambda run, device: units.time(run["median_us"])),
@@ -51,6 +57,11 @@ FIELDS: dict[str, tuple[str, Formatter]] = {
     "shared": (
         _("shared memory a block"),
         lambda run, device: units.plain_bytes(run["shared_bytes"]),
+    ),
+    "resident": (_("blocks that fit an SM"), lambda run, device: units.count(run["blocks_per_sm"])),
+    "occupancy": (
+        _("occupancy predicted"),
+        lambda run, device: units.percent(predicted_occupancy(run, device)),
     ),
     "samples": (_("samples"), lambda run, device: units.count(len(run["samples_us"]))),
 }
@@ -76,6 +87,10 @@ DEVICE_FIELDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "sm_clock": lambda device: f"{device['sm_clock_khz'] / 1000:.0f}{units.NO_BREAK}MHz",
     "l2": lambda device: units.binary_bytes(device["l2_bytes"]),
     "memory": lambda device: units.binary_bytes(device["global_bytes"]),
+    "shared_block": lambda device: f"{device['shared_per_block'] / 1024:g}{units.NO_BREAK}KiB",
+    "shared_optin": lambda device: f"{device['shared_optin'] / 1024:g}{units.NO_BREAK}KiB",
+    "shared_reserved": lambda device: f"{device['shared_reserved'] / 1024:g}{units.NO_BREAK}KiB",
+    "shared_sm": lambda device: f"{device['shared_per_sm'] / 1024:g}{units.NO_BREAK}KiB",
     "peak": lambda device: units.rate(device["peak_gb_per_s"]),
 }
 PROVENANCE_FIELDS = ("driver", "toolkit")
@@ -131,8 +146,10 @@ class Measured(RecordedRole):
         def written(found: recorded.Found) -> str:
             try:
                 return write(found.run, found.provenance.device)
-            except TypeError:
-                raise Lost(f"'{wanted}' is null in {recorded.run_name(found.run)}") from None
+            except (TypeError, KeyError):
+                raise Lost(
+                    f"'{wanted}' is null, or missing, in {recorded.run_name(found.run)}"
+                ) from None
 
         return self.show(book.run(name), book, str(what), written)
 
@@ -234,7 +251,12 @@ class Device(RecordedRole):
         if self.text in PROVENANCE_FIELDS:
             record = next(iter(reference.chapters.values()))
             return nodes.inline("", getattr(record.provenance, self.text))
-        return nodes.inline("", DEVICE_FIELDS[self.text](reference.device))
+        try:
+            return nodes.inline("", DEVICE_FIELDS[self.text](reference.device))
+        except KeyError:
+            raise Lost(
+                f"'{self.text}' is not in the recording of {reference.device_name}"
+            ) from None
 
 
 def setup(app: Sphinx) -> None:

@@ -19,7 +19,7 @@ from .directive import LookupDirective
 from .folded import fold
 from .listings import block
 from .names import BadName, RunName, whole
-from .numbers import counter_text, peak_percent
+from .numbers import counter_text, peak_percent, predicted_occupancy
 from .provenance import dagger, short_device
 from .strings import _
 from .table import Cell, Column, table
@@ -54,6 +54,15 @@ COLUMNS: dict[str, tuple[str, Write]] = {
     "samples": (_("samples"), lambda run, device: units.count(len(run["samples_us"]))),
     "grid": (_("blocks"), lambda run, device: units.count(run["grid"])),
     "shared": (_("shared memory, B"), lambda run, device: units.count(run["shared_bytes"])),
+    "resident": (_("blocks an SM"), lambda run, device: _count_or_dash(run.get("blocks_per_sm"))),
+    "occupancy": (
+        _("occupancy predicted, %"),
+        lambda run, device: (
+            units.DASH
+            if run.get("blocks_per_sm") is None
+            else units.digits(predicted_occupancy(run, device))
+        ),
+    ),
     "registers": (_("registers"), lambda run, device: _count_or_dash(run["registers"])),
     "local": (_("local memory, B"), lambda run, device: _count_or_dash(run["local_bytes"])),
 }
