@@ -112,7 +112,7 @@ constexpr std::size_t moments_bytes(unsigned block) {
 ///
 /// \param in       n elements in device memory; left as they are
 /// \param sums     gridDim.x sums, one a block
-/// \param squares  gridDim.x sums of squares; one square of an int may need 62 bits
+/// \param squares  gridDim.x sums of squares; one square of an int may need 63 bits
 /// \param n        number of elements; the last block's share may be short
 /// \pre gridDim.x * blockDim.x >= n
 /// \pre launched with moments_bytes(blockDim.x) bytes of dynamic shared memory or more
