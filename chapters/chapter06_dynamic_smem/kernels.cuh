@@ -104,7 +104,7 @@ __global__ void typed_sum(const int* in, int* partial, std::size_t n) {
 
 // begin two-arrays uses shared-bytes typed-tree
 /// Bytes of dynamic shared memory that `moments` needs.
-constexpr std::size_t moments_bytes(unsigned block) {
+__host__ __device__ constexpr std::size_t moments_bytes(unsigned block) {
   return block * (sizeof(long long) + sizeof(int));
 }
 

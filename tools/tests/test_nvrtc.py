@@ -19,7 +19,8 @@ KERNELS = sorted((ROOT / "chapters").glob("chapter*/kernels.cuh"))
 CSTDDEF = b"namespace std { using size_t = decltype(sizeof(0)); }"
 
 # A template compiles for 61 only where it is used: with these, if it takes one unsigned.
-ARGUMENTS = (1, 4, 64)
+#: Template arguments to try: for a number, and for a type.
+ARGUMENTS = {r"unsigned\s+\w+": ("1", "4", "64"), r"class\s+\w+": ("int", "long long")}
 TEMPLATE = re.compile(r"template\s*<([^>]*)>\s*__global__\s+void\s+(?:__\w+__\([^)]*\)\s*)?(\w+)\(")
 
 
@@ -66,10 +67,11 @@ def instances(path: Path) -> list[str]:
     chapter = path.parent.name.split("_")[0]
     found = []
     for parameters, name in TEMPLATE.findall(path.read_text()):
-        assert re.fullmatch(r"unsigned\s+\w+", parameters), (
-            f"{path}: {name} takes template <{parameters}>; this test knows one unsigned"
+        tried = [each for kind, each in ARGUMENTS.items() if re.fullmatch(kind, parameters)]
+        assert tried, (
+            f"{path}: {name} takes template <{parameters}>; known: one unsigned, one class"
         )
-        found += [f"{chapter}::{name}<{argument}>" for argument in ARGUMENTS]
+        found += [f"{chapter}::{name}<{argument}>" for argument in tried[0]]
     return found
 
 
