@@ -5,7 +5,7 @@ They are shell scripts, because a test calls dozens of them. The environment ste
 - FAKE_LOG        a file that gets a line for every call
 - FAKE_FAIL       "TEXT=STATUS": a chapter's call whose arguments hold TEXT ends with STATUS
 - FAKE_SLEEP      seconds that a chapter's timed run takes
-- FAKE_NCU        "refused", "broken", "torn" or "lacking"
+- FAKE_NCU        "refused", "broken", "torn", "lacking" or "stopped"
 - FAKE_FOUND      "racecheck/old_form=3 …": what the sanitizers find
 - FAKE_SANITIZER  "unsupported" or "slow"
 
@@ -92,6 +92,12 @@ fi
 printf '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream",'
 printf '"Block Size","Grid Size","Device","CC","%s"\\n' "$(echo "$metrics" | sed 's/,/","/g')"
 printf '"","","","","","","","","","",""%s\\n' "$(echo ",$metrics" | sed 's/,[^,]*/,"byte"/g')"
+if [ "$FAKE_NCU" = stopped ] && [ "$variant" = old_form ]; then
+  printf '"0","42","a program","127.0.0.1","old_form(int *)","1","7",'
+  printf '"(0, 0, 0)","(0, 0, 0)","0","9.0"'
+  echo ",$metrics" | sed 's|,[^,]*|,"n/a"|g'
+  exit 3
+fi
 printf '"0","42","a program","127.0.0.1",'
 printf '"void chapter01::unroll<(unsigned int)4>(const int *, int *, unsigned long)","1","7",'
 printf '"(256, 1, 1)","(65536, 1, 1)","0","9.0"'

@@ -608,6 +608,14 @@ def test_a_metric_without_a_number_is_no_zero(book: Book) -> None:
     assert all("launch__registers_per_thread" not in run["launches"][0]["metrics"] for run in runs)
 
 
+def test_a_kernel_that_the_device_stops_has_no_counters(book: Book) -> None:
+    done = book.measure("--chapters", ONE, "--counters", FAKE_NCU="stopped")
+    assert done.returncode == 0, done.stderr
+    assert f"no counters of {ONE}/old_form n=16777216 block=256" in done.stdout
+    runs = json.loads((book.local / "counters.json").read_text())["runs"]
+    assert {run["variant"] for run in runs} == {"plain", "picky", "single"}
+
+
 @pytest.mark.parametrize(
     ("option", "tool"), [("--counters", "ncu"), ("--sanitizers", "compute-sanitizer")]
 )
