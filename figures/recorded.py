@@ -57,6 +57,7 @@ COUNTER_ALIASES = {
         "smsp__average_thread_inst_executed_pred_on_per_inst_executed.ratio"
     ),
     "occupancy_pct": "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "shared_configured": "launch__shared_mem_config_size",
 }
 
 Run = dict[str, Any]

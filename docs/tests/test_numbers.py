@@ -47,6 +47,7 @@ SHOWN = [
     (":device:`shared_sm`", "228 KiB"),
     (f":measured:`{SMEM} smem resident`", "6"),
     (f":measured:`{SMEM} smem occupancy`", "75.0 %"),
+    (f":measured:`{SMEM} smem stay`", "0.967 µs"),  # 6 blocks × 132 SMs × 80 µs / 65536 blocks
     (":device:`sm_clock`", "1980 MHz"),
     (":device:`memory`", "140 GiB"),
     (":device:`compute_capability`", "9.0"),

@@ -39,6 +39,15 @@ def predicted_occupancy(run: dict[str, Any], device: dict[str, Any]) -> float:
     return float(100 * run["blocks_per_sm"] * warps / (device["max_threads_per_sm"] // 32))
 
 
+def stay_us(run: dict[str, Any], device: dict[str, Any]) -> float:
+    """How long a block stays on its SM, by Little's law: blocks under way over blocks a time.
+
+    With all places taken; where some are empty for a while, a little less.
+    """
+    under_way = run["blocks_per_sm"] * device["sm_count"]
+    return float(under_way * run["median_us"] / run["grid"])
+
+
 #: What :measured: can show of a run: the field's name in words, and how it is written.
 FIELDS: dict[str, tuple[str, Formatter]] = {
     "median": (_("median time"), lambda run, device: units.time(run["median_us"])),
@@ -63,6 +72,7 @@ FIELDS: dict[str, tuple[str, Formatter]] = {
         _("occupancy predicted"),
         lambda run, device: units.percent(predicted_occupancy(run, device)),
     ),
+    "stay": (_("a block's stay"), lambda run, device: units.time(stay_us(run, device))),
     "samples": (_("samples"), lambda run, device: units.count(len(run["samples_us"]))),
 }
 
@@ -71,6 +81,7 @@ COUNTER_UNITS: dict[str, Callable[[float], str]] = {
     "dram_read_bytes": units.decimal_bytes,
     "dram_write_bytes": units.decimal_bytes,
     "occupancy_pct": units.percent,
+    "shared_configured": units.binary_bytes,
 }
 
 

@@ -19,7 +19,7 @@ from .directive import LookupDirective
 from .folded import fold
 from .listings import block
 from .names import BadName, RunName, whole
-from .numbers import counter_text, peak_percent, predicted_occupancy
+from .numbers import counter_text, peak_percent, predicted_occupancy, stay_us
 from .provenance import dagger, short_device
 from .strings import _
 from .table import Cell, Column, table
@@ -61,6 +61,12 @@ COLUMNS: dict[str, tuple[str, Write]] = {
             units.DASH
             if run.get("blocks_per_sm") is None
             else units.digits(predicted_occupancy(run, device))
+        ),
+    ),
+    "stay": (
+        _("a block\u2019s stay, µs"),
+        lambda run, device: (
+            units.DASH if run.get("blocks_per_sm") is None else units.digits(stay_us(run, device))
         ),
     ),
     "registers": (_("registers"), lambda run, device: _count_or_dash(run["registers"])),
