@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tools.measuring import NOT_AVAILABLE, ROOT, Failure, profilers
+from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, profilers
 from tools.measuring.plan import SCHEMA_VERSION, Program, Variant, find_programs
 from tools.measuring.provenance import write_whole
 from tools.measuring.records import record_text
@@ -234,6 +234,8 @@ class Device:
         launches = profilers.ncu_launches(
             page.read_text(encoding="utf-8"), (*HARDWARE_METRICS, *SOURCE_METRICS)
         )
+        if variant.legacy and done.returncode == CUDA_ERROR and not launches:
+            return None  # a fault that the device stops: there is nothing to count
         # A classic form may well be wrong; what it does to memory is counted all the same.
         if not launches or (done.returncode and not variant.legacy):
             last = (done.stderr.splitlines() or ["it said nothing"])[-1]
