@@ -134,3 +134,47 @@ def test_the_embedded_device_finds_what_a_gpu_hides() -> None:
     assert done.returncode == 3
     assert "thread (232, 0, 0)" in done.stderr and "legacy.cuh:" in done.stderr
     assert "0 bytes past its end" in done.stderr
+
+
+def on_embedded(chapter: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """A chapter's program on an embedded device with these settings."""
+    build = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(build / "emulator/lib"), **settings}
+    program = build / "chapters" / chapter / chapter
+    return subprocess.run(
+        [program, *arguments], capture_output=True, text=True, env=environment, check=False
+    )
+
+
+def test_what_a_smaller_device_has_no_shared_memory_for() -> None:
+    """Left out of a default run, with a note; refused where it is asked for by name."""
+    done = on_embedded("chapter06_dynamic_smem", "--n", "5000", EMU_DEVICE_PROFILE="t4")
+    assert done.returncode == 0, done.stdout + done.stderr
+    notes = [line for line in done.stdout.splitlines() if line.startswith("note: left out: ")]
+    assert [line.split()[3] for line in notes] == ["ask96k", "ask227k"]
+    assert all("64 KiB" in line for line in notes)
+    assert "launched with 65536, the most asked for: cudaSuccess" in done.stdout
+    named = ["--variant", "ask96k", "--n", "5000"]
+    done = on_embedded("chapter06_dynamic_smem", *named, EMU_DEVICE_PROFILE="t4")
+    assert done.returncode == 2 and "ask96k needs 96 KiB" in done.stderr
+
+
+def test_one_problem_at_a_time_has_the_memory() -> None:
+    """Two inputs of 72 MB in 140 MB: the sums' is freed before the moments' is filled."""
+    variants = ["--n", "18000000", "--variant", "dynamic_unroll4", "moments", "unroll4"]
+    done = on_embedded("chapter06_dynamic_smem", *variants, EMU_MEMORY="140000000")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("variant", "words"),
+    [
+        ("too_few_bytes", ("thread (64, 0, 0)", "kernels.cuh:", "cudaErrorIllegalAddress")),
+        ("ints_first", ("no multiple of 8", "legacy.cuh:", "cudaErrorMisalignedAddress")),
+    ],
+)
+def test_a_fault_that_the_device_stops(variant: str, words: tuple[str, ...]) -> None:
+    done = on_embedded("chapter06_dynamic_smem", "--variant", variant, "--n", "1000")
+    assert done.returncode == 3
+    for word in words:
+        assert word in done.stderr
