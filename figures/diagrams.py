@@ -271,6 +271,156 @@ def tree_smem() -> Picture:
     )
 
 
+def tree_spreading() -> Picture:
+    """The tree from next door outwards, and the two ways to say which thread makes an addition."""
+    n = block = len(EXAMPLE)
+    schemes = {
+        "interleaved": ("vermillion", list(patterns.interleaved(n, block, 0))),
+        "strided": ("green", list(patterns.strided(n, block, 0))),
+    }
+    load, *tree, _ = _levels(schemes["interleaved"][1])
+    arrays = {"in": list(EXAMPLE), "tile": [0] * block, "partial": [0]}
+    rows = _values_after([load, *tree], arrays)[1:]
+    adding = {
+        name: [
+            [str(access.thread) for access in level if access.kind == STORE]
+            for level in _levels(accesses)[1:-1]
+        ]
+        for name, (_, accesses) in schemes.items()
+    }
+
+    def draw(theme: Theme) -> Figure:
+        pitch, height = 1.6, 7.0
+        figure, axes = _canvas(12.4, height, 3.9)
+        top = height - 1.3
+        axes.text(0.1, height - 0.35, "tile, in shared memory", color=theme.written(SHARED_HUE),
+                  va="center")  # fmt: skip
+        _margin(axes, theme, top + 0.25, "threads that add:")
+        for index, value in enumerate(EXAMPLE):
+            _cell(axes, theme, index + 0.5, top, str(value), SHARED_HUE)
+        _steps(axes, theme, tree, rows, SHARED_HUE, top, pitch)
+        for step in range(len(tree)):
+            for line, (name, (hue, _)) in enumerate(schemes.items()):
+                axes.text(8.35, top - (step + 0.55) * pitch - 0.55 * line,
+                          f"{name} {' '.join(adding[name][step])}", va="center",
+                          color=theme.written(hue))  # fmt: skip
+        return figure
+
+    firsts = {name: listed(steps[0]) for name, steps in adding.items()}
+    return Picture(
+        draw=draw,
+        alt=(
+            f"A tree over {n} slots of shared memory that adds neighbours first, then slots 2 "
+            f"apart, then 4; the sum, {rows[-1][0]}, ends in slot 0. In both schemes the same "
+            f"slots are added. In the first step interleaved addressing has threads "
+            f"{firsts['interleaved']} do it, the strided index threads {firsts['strided']}."
+        ),
+        caption=(
+            f"chapter03's interleaved and strided with a block of {block} threads: the same "
+            "additions at the same places, by other threads."
+        ),
+        table=Table(
+            ["step", *(f"{name}: threads that add" for name in schemes)],
+            [
+                [step + 1, *(" ".join(adding[name][step]) for name in schemes)]
+                for step in range(len(tree))
+            ],
+        ),
+    )
+
+
+# ----------------------------------------------------------------------------- lanes at work
+
+#: The addressing schemes of chapter 3, and who makes their additions.
+SCHEMES = {
+    "interleaved": patterns.interleaved,
+    "strided": patterns.strided,
+    "smem, sequential": patterns.smem,
+}
+
+
+def _runs(lanes: Iterable[int]) -> list[tuple[int, int]]:
+    """Neighbouring lanes as (first, how many)."""
+    runs: list[tuple[int, int]] = []
+    for lane in sorted(lanes):
+        if runs and sum(runs[-1]) == lane:
+            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
+        else:
+            runs.append((lane, 1))
+    return runs
+
+
+def lanes_at_work() -> Picture:
+    """Every lane of a block at every step of its tree: adding, idle in a warp that adds, or idle
+    with its whole warp."""
+    block = 256
+    steps = {
+        name: patterns.work(kernel(block, block, 0), block) for name, kernel in SCHEMES.items()
+    }
+    pairs = {name: sum(len(step.lanes) for step in of) for name, of in steps.items()}
+
+    def draw(theme: Theme) -> Figure:
+        rows = len(next(iter(steps.values())))
+        panel = rows + 2.6
+        height = panel * len(steps) + 0.7
+        figure, axes = _canvas(block + 84, height, 0.185 * height)
+        hue = SHARED_HUE
+        for place, (name, of) in enumerate(steps.items()):
+            top = height - place * panel - 2
+            axes.text(0, top + 0.7, name, va="center", weight="bold")
+            axes.text(block + 6, top + 0.7, "lanes in warps", va="center", color=theme.muted)
+            for step in of:
+                y = top - step.step
+                for warp in range(step.warps):
+                    x = warp * patterns.WARP
+                    busy = warp in step.lanes
+                    axes.add_patch(
+                        Rectangle(
+                            (x + 1, y + 0.1), patterns.WARP - 2, 0.8, lw=0.5,
+                            facecolor=theme.tint(hue, 0.75) if busy else "none",
+                            edgecolor=theme.tint(hue, 0.4) if busy else theme.grid,
+                        )
+                    )  # fmt: skip
+                    lane_width = (patterns.WARP - 2) / patterns.WARP
+                    for first, many in _runs(step.lanes.get(warp, ())):
+                        axes.add_patch(
+                            Rectangle(
+                                (x + 1 + first * lane_width, y + 0.1), many * lane_width, 0.8,
+                                lw=0, facecolor=theme.drawn(hue),
+                            )
+                        )  # fmt: skip
+                axes.text(block + 6, y + 0.5, f"{step.adding} in {len(step.lanes)}", va="center")
+        axes.text(0, 0.35, "8 warps of 32 lanes, one row a step of the tree", va="center",
+                  color=theme.muted)  # fmt: skip
+        return figure
+
+    additions = sum(step.adding for step in steps["interleaved"])
+    busiest = max(pairs, key=pairs.__getitem__)
+    others = [name for name in pairs if name != busiest]
+    fewest = {pairs[name] for name in others}
+    assert len(fewest) == 1, "the alt text says that they are level"
+    return Picture(
+        draw=draw,
+        alt=(
+            f"The {additions} additions of a block of {block} threads, by lane and step. "
+            f"{busiest.capitalize()} addressing spreads them over {pairs[busiest]} pairs of a "
+            f"warp and a step; {listed(others)} need {fewest.pop()}, for they keep whole warps at "
+            "work while they can, and after that one warp."
+        ),
+        caption=(
+            f"Lanes that add (dark), lanes that are idle in a warp with work (light) and warps "
+            f"without any (empty), in a block of {block}: one row a step."
+        ),
+        table=Table(
+            ["step", *(f"{name}: {what}" for name in steps for what in ("lanes", "warps"))],
+            [
+                [row[0].step, *(x for step in row for x in (step.adding, len(step.lanes)))]
+                for row in zip(*steps.values(), strict=True)
+            ],
+        ),
+    )
+
+
 # ------------------------------------------------------------------------------ who takes what
 
 
@@ -786,6 +936,8 @@ FIGURES: dict[str, Callable[[], Picture]] = {
     "grid_to_elements": grid_to_elements,
     "tree_gmem": tree_gmem,
     "tree_smem": tree_smem,
+    "tree_spreading": tree_spreading,
+    "lanes_at_work": lanes_at_work,
     "unroll_fold": unroll_fold,
     "warp_shuffle": warp_shuffle,
     "grid_stride": grid_stride,

@@ -219,10 +219,11 @@ def _bars(
 # ------------------------------------------------------------------------- any chapter's plots
 
 
-def chapter_time(view: View, chapter: str) -> Picture:
-    """The time of each of a chapter's kernels at one large size."""
+def chapter_time(view: View, chapter: str, shown: Sequence[str] = ()) -> Picture:
+    """The time of each of a chapter's kernels, or of those *shown*, at one large size."""
     n = view.large_n(chapter)
-    founds = [view.find(chapter, variant, n) for variant in view.variants(chapter)]
+    variants = [name for name in view.variants(chapter) if not shown or name in shown]
+    founds = [view.find(chapter, variant, n) for variant in variants]
     lead = [name_of(found) for found in leaders(founds)]
     slowest, fastest = max(founds, key=time_of), min(founds, key=time_of)
 
@@ -679,6 +680,90 @@ def timing_latency(view: View) -> Picture:
     )
 
 
+# ---------------------------------------------------------------------------- chapter 3's paths
+
+
+def paths_sweep(view: View) -> Picture:
+    """Time against the paths that a warp's lanes take, and the same work dealt out by warps."""
+    chapter = "chapter03_divergence"
+    n = view.large_n(chapter)
+    found_of = {
+        (run["region"], int(run["params"]["paths"])): view.find(chapter, run["variant"], n)
+        for run in view.runs(chapter)
+        if "paths" in run["params"]
+    }
+    mixed = {paths: one for (region, paths), one in found_of.items() if region == "mixed-paths"}
+    by_warp = {paths: one for (region, paths), one in found_of.items() if region == "sorted-paths"}
+    if len(mixed) < 2 or not by_warp:
+        raise MissingData(f"{chapter}'s paths are not recorded in {view.known.name}")
+    counts = sorted(mixed)
+    founds = [mixed[paths] for paths in counts]
+    apart = by_warp[max(by_warp)]
+    first, last = founds[0], founds[-1]
+    each = (time_of(last) - time_of(first)) / (counts[-1] - counts[0])
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure()
+        series = (
+            ("mixed", "vermillion", "o", list(zip(counts, founds, strict=True))),
+            (name_of(apart), "blue", "s", [(max(by_warp), apart)]),
+        )
+        for label, hue, marker, points in series:
+            axes.plot(
+                [x for x, _ in points],
+                [time_of(found) / 1e3 for _, found in points],
+                color=theme.drawn(hue),
+                marker=marker,
+                clip_on=False,
+                zorder=3,
+            )
+            x, found = points[-1]
+            axes.annotate(
+                f"{label}\n{time_text(time_of(found))}",
+                xy=(x, time_of(found) / 1e3),
+                xytext=(-10, 0),
+                textcoords="offset points",
+                ha="right",
+                va="center" if hue == "blue" else "bottom",
+                color=theme.written(hue),
+                weight="bold",
+            )
+        axes.set_xlim(0, counts[-1])
+        axes.set_ylim(0, time_of(last) / 1e3 * 1.16)
+        axes.set_xticks([paths for paths in counts if paths in (1, counts[-1]) or paths % 8 == 0])
+        axes.set_xlabel("kinds of work")
+        axes.grid(axis="y")
+        _heading(axes, f"Milliseconds at n = {size(n)}")
+        return figure
+
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, at n = {size(n)}, a kernel whose lanes all take one path "
+            f"takes {time_text(time_of(first))}, and with {counts[-1]} paths in every warp "
+            f"{time_text(time_of(last))}, {times_text(time_of(last) / time_of(first))} as long: "
+            f"{time_text(each)} more for each path. {name_of(apart)}, with as much of each of "
+            f"{max(by_warp)} kinds of work but one kind a warp, takes "
+            f"{time_text(time_of(apart))}."
+        ),
+        caption=(
+            f"Work of several kinds at n = {size(n)}, {first.run['block']} threads a block: dealt "
+            f"out lane by lane (mixed) and warp by warp ({name_of(apart)})."
+        ),
+        table=Table(
+            ["kernel", "kinds of work", "paths a warp", *run_columns()[1:]],
+            [
+                [*row[:2], row[1] if row[2] else 1, *run_row(found, view.device)[1:]]
+                for row, found in [
+                    *(((name_of(one), paths, True), one) for paths, one in mixed.items()),
+                    *(((name_of(one), paths, False), one) for paths, one in by_warp.items()),
+                ]
+            ],
+        ),
+        runs=[*founds, apart],
+    )
+
+
 # --------------------------------------------------------------------------- chapter 5's sweep
 
 
@@ -1069,6 +1154,8 @@ def shared_occupancy(view: View) -> Picture:
 def _is_rung(found: Found) -> bool:
     """Whether a kernel reads n integers and leaves one for each block; others climb no ladder."""
     run = found.run
+    if "paths" in run["params"]:  # it does other work besides
+        return False
     useful = (patterns.INT_BYTES * run["n"], patterns.INT_BYTES * run["grid"])
     return (run["bytes_read"], run["bytes_written"]) == useful and name_of(found) not in NO_RUNGS
 
@@ -1146,14 +1233,17 @@ def ladder(view: View) -> Picture:
             axes.barh(place, rate, height=0.6, color=theme.written(hue), lw=0, zorder=3)
             axes.plot(0, place, "o", ms=17, color=theme.background, mec=theme.written(hue), mew=2,
                       clip_on=False, zorder=4)  # fmt: skip
-            for text, offset, side, colour, bold in (
-                (str(number), 0, "center", theme.written(hue), True),
-                (f"{rate:.0f}", 11, "left", theme.background, True),
-                (name_of(found), -15, "right", theme.ink, place == top),
+            # A rate stands on its rung, or behind the rail where the rung is too short for it.
+            on = rate > 0.13 * peak
+            written = (0, 11, theme.background) if on else (rate, 14, theme.ink)
+            for text, x, offset, side, colour, bold in (
+                (str(number), 0, 0, "center", theme.written(hue), True),
+                (f"{rate:.0f}", *written[:2], "left", written[2], True),
+                (name_of(found), 0, -15, "right", theme.ink, place == top),
             ):
                 axes.annotate(
                     text,
-                    xy=(0, place),
+                    xy=(x, place),
                     xytext=(offset, 0),
                     textcoords="offset points",
                     ha=side,
@@ -1197,9 +1287,12 @@ def ladder(view: View) -> Picture:
 
 #: Chapters with more kernels than curves that can be followed: those that tell the story.
 SHOWN = {
+    "chapter03_divergence": ("interleaved", "interleaved_mask", "strided", "smem"),
     "chapter05_unroll4": ("smem", "first_add", "unroll4", "unroll8", "complete"),
     "chapter06_dynamic_smem": ("smem", "dynamic_smem", "unroll4", "dynamic_unroll4"),
 }
+#: Chapters with kernels that others are not to be compared with: those that are.
+COMPARED = {"chapter03_divergence": SHOWN["chapter03_divergence"]}
 #: Kernels that are another's twin, in another type.
 NO_RUNGS = ("typed_int", "typed_long")
 
@@ -1223,10 +1316,11 @@ def plots(chapters: Sequence[str]) -> dict[str, Callable[[View], Picture]]:
             return lambda view: make(view, chapter, **more)
 
         shown = SHOWN.get(chapter, ())
-        named[f"{short}_time"] = of_chapter(chapter_time)
+        named[f"{short}_time"] = of_chapter(chapter_time, shown=COMPARED.get(chapter, ()))
         named[f"{short}_bandwidth"] = of_chapter(chapter_bandwidth, shown=shown)
         named[f"{short}_blocks"] = of_chapter(chapter_blocks, shown=shown)
         named[f"{short}_counters"] = of_chapter(chapter_counters)
+    named["chapter03_paths"] = paths_sweep
     named["chapter05_unroll"] = unroll_sweep
     named["chapter06_fit"] = shared_fit
     named["chapter06_occupancy"] = shared_occupancy

@@ -17,6 +17,7 @@ CHAPTERS = (
     "chapter00_timing",
     "chapter01_gmem",
     "chapter02_smem",
+    "chapter03_divergence",
     "chapter05_unroll4",
     "chapter06_dynamic_smem",
 )

@@ -48,6 +48,23 @@ _VARIANTS: dict[str, dict[str, tuple[str, str, float, int, dict[str, Any]]]] = {
         "smem_unrolled": ("chapter02_smem", "smem-unrolled", 1490, 1, {}),
         "smem_stride": ("chapter02_smem", "smem-stride", 3350, 1, {}),
     },
+    "chapter03_divergence": {
+        "interleaved": ("chapter03_divergence", "interleaved-modulo", 420, 1, {}),
+        "interleaved_mask": ("chapter03_divergence", "interleaved-mask", 900, 1, {}),
+        "strided": ("chapter03_divergence", "strided-index", 850, 1, {}),
+        "smem": ("chapter02_smem", "smem-loop", 955, 1, {}),
+        **{
+            f"mixed{paths}": (
+                "chapter03_divergence",
+                "mixed-paths",
+                1200 / (1 + paths),
+                1,
+                {"paths": paths},
+            )
+            for paths in (1, 2, 4, 8, 16, 32)
+        },
+        "sorted32": ("chapter03_divergence", "sorted-paths", 590, 1, {"paths": 32}),
+    },
     "chapter05_unroll4": {
         "smem": ("chapter02_smem", "smem-loop", 955, 1, {}),
         "first_add": ("chapter05_unroll4", "first-add", 1760, 2, {}),

@@ -22,6 +22,7 @@ CHAPTERS = (
     "chapter00_timing",
     "chapter01_gmem",
     "chapter02_smem",
+    "chapter03_divergence",
     "chapter05_unroll4",
     "chapter06_dynamic_smem",
 )
@@ -33,6 +34,8 @@ def test_the_registry_has_what_the_guide_asks_for(root: Path) -> None:
     wanted |= {"chapter01_time", "chapter02_time", "chapter05_time", "chapter05_unroll"}
     wanted |= {f"chapter{c}_{kind}" for c in ("01", "02", "05") for kind in ("bandwidth", "blocks")}
     wanted |= {"chapter01_counters", "chapter02_counters", "primer_machine", "grid_to_elements"}
+    wanted |= {"chapter03_time", "chapter03_bandwidth", "chapter03_paths", "lanes_at_work"}
+    wanted |= {"tree_spreading"}
     wanted |= {"tree_gmem", "tree_smem", "unroll_fold", "warp_shuffle", "grid_stride"}
     wanted |= {"chapter06_fit", "chapter06_occupancy", "chapter06_bandwidth", "two_arrays"}
     assert wanted <= set(draw.figures(root))
@@ -226,6 +229,30 @@ def test_stairs_are_drawn_only_where_the_rule_holds(tmp_path: Path) -> None:
         return draw.drawings("x", picture)["x-light.svg"]
 
     assert len(steps(False)) > len(steps(True)) + 300
+
+
+def test_the_ladder_has_no_kernel_that_does_other_work(books: Books) -> None:
+    table = plots.ladder(View(books, books.reference)).table
+    kernels = {row[table.columns.index("kernel")] for row in table.rows}
+    assert {"interleaved", "interleaved_mask", "strided"} <= kernels
+    assert not {name for name in kernels if name.startswith(("mixed", "sorted"))}
+
+
+def test_a_chapter_compares_what_can_be_compared(books: Books) -> None:
+    named = plots.plots(CHAPTERS)
+    table = named["chapter03_time"](View(books, books.reference)).table
+    assert [row[0] for row in table.rows] == list(plots.COMPARED["chapter03_divergence"])
+
+
+def test_what_a_path_costs_is_computed(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path)
+    before = plots.paths_sweep(_view(root))
+    (last,) = [found for found in before.runs if found.run["variant"] == "mixed32"]
+    (first,) = [found for found in before.runs if found.run["variant"] == "mixed1"]
+    ratio = last.run["median_us"] / first.run["median_us"]
+    assert f"{ratio:.2f} times as long" in before.alt
+    _change(root, "chapter03_divergence", "mixed32", 2.0)
+    assert f"{2 * ratio:.2f} times as long" in plots.paths_sweep(_view(root)).alt
 
 
 def test_a_derived_count_that_is_off_is_said(tmp_path: Path) -> None:
