@@ -19,6 +19,7 @@ N = 8192
 CLASSIC = {
     ("chapter01_gmem", "gmem_classic"): "gmem_unrolled",
     ("chapter02_smem", "smem_classic"): "smem_unrolled",
+    ("chapter03_divergence", "in_step_classic"): "smem",  # with __syncthreads, for that matter
     ("chapter05_unroll4", "last_warp_classic"): "last_warp_sync",
     ("chapter05_unroll4", "unroll4_classic"): "last_warp_sync",
 }

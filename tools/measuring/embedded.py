@@ -66,6 +66,14 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
         "chapter02_smem",
         ("./run --once --variant smem_classic --n 1000 2>&1 | grep '^embedded'",),
     ),
+    "chapter03_apart": (
+        "chapter03_divergence",
+        tuple(
+            f"tools/emulate {schedule}./run --variant in_step_classic --n 4096 2>&1 "
+            "| grep -o 'sum .*'"
+            for schedule in ("", "--schedule apart:1 ", "--schedule apart:2 ")
+        ),
+    ),
     "waits_for_ever": (
         "",
         (f"{_BUILD} -o wait wait.cu", "tools/emulate ./wait"),
