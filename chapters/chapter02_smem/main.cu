@@ -5,7 +5,7 @@
 
 int main(int argc, char** argv) {
   book::Chapter chapter{"chapter02_smem", "The tree moves into shared memory",
-                        "chapter05_unroll4: more work for every thread"};
+                        "chapter03_divergence: which threads should add"};
 
   chapter.add<book::Sum>({
       .name = "gmem",
