@@ -42,7 +42,7 @@ __global__ void interleaved_mask(const int* in, int* partial, std::size_t n) {
   __syncthreads();
 
   for (unsigned s = 1; s < blockDim.x; s *= 2) {
-    const unsigned low = t & (2 * s - 1);  // the remainder by a power of two is its low bits
+    const unsigned low = t & (2 * s - 1);  // remainder by a power of two: the low bits
     if (low == 0 && t + s < blockDim.x) tile[t] += tile[t + s];
     __syncthreads();
   }
@@ -74,8 +74,8 @@ __global__ void strided(const int* in, int* partial, std::size_t n) {
 // end strided-index
 
 // begin path-work
-/// The work of path number Path: flips bits of x, and flips them back. 16 is even, so x returns
-/// as it came; and no two paths are the same code, for each has a pattern of its own.
+/// The work of path number Path: flips bits of x, and flips them back. 16 is even, so
+/// x returns as it came. No two paths are the same code: each has its own pattern.
 template <unsigned Path>
 __device__ unsigned walk(unsigned x) {
 #pragma unroll 1  // stay a loop, which no compiler turns into predicated instructions
@@ -83,8 +83,8 @@ __device__ unsigned walk(unsigned x) {
   return x;
 }
 
-/// Takes path number `path` of those from First to First + Count - 1, by halving: in a warp
-/// whose lanes want k different paths, k - 1 branches part the lanes.
+/// Takes path number `path` of those from First to First + Count - 1, by halving: in a
+/// warp whose lanes want k different paths, k - 1 branches part the lanes.
 template <unsigned First, unsigned Count>
 __device__ unsigned take(unsigned path, unsigned x) {
   if constexpr (Count == 1) {
@@ -98,8 +98,8 @@ __device__ unsigned take(unsigned path, unsigned x) {
 // end path-work
 
 // begin mixed-paths uses path-work smem-tree
-/// smem with some work on each element before the tree. There are `paths` kinds of it, dealt out
-/// lane by lane.
+/// smem with some work on each element before the tree, of `paths` kinds, dealt out lane
+/// by lane.
 ///
 /// \param in       n elements in device memory; left as they are
 /// \param partial  gridDim.x sums, one a block
@@ -111,7 +111,7 @@ __global__ void mixed(const int* in, int* partial, std::size_t n, unsigned paths
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
 
-  const unsigned kind = t % 32 % paths;  // by lane: neighbours take different paths
+  const unsigned kind = t % 32 % paths;  // by lane
   const unsigned x = i < n ? in[i] : 0;
   tile[t] = static_cast<int>(take<0, 32>(kind, x));
   __syncthreads();
@@ -131,7 +131,7 @@ __global__ void sorted(const int* in, int* partial, std::size_t n, unsigned path
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
 
-  const unsigned kind = static_cast<unsigned>(i / 32) % paths;  // by warp: all lanes take one path
+  const unsigned kind = static_cast<unsigned>(i / 32) % paths;  // by warp
   const unsigned x = i < n ? in[i] : 0;
   tile[t] = static_cast<int>(take<0, 32>(kind, x));
   __syncthreads();

@@ -4,7 +4,7 @@
 namespace chapter03::legacy {
 
 // begin in-step-classic
-/// A last warp that counts on its lanes running in step, kept for that fault. Do not copy.
+/// A last warp that counts on lanes running in step, kept for that fault. Do not copy.
 __global__ void in_step_classic(const int* in, int* partial, std::size_t n) {
   __shared__ int tile[1024];
   const unsigned t = threadIdx.x;

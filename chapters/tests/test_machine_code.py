@@ -114,6 +114,19 @@ def test_a_trees_short_body_is_predicated(made: MachineCode, name: str) -> None:
     assert not [each for each in code if each.operation in ("BSSY", "BSYNC", "BRX", "WARPSYNC")]
 
 
+def test_the_classic_last_warp_is_lucky(tmp_path: Path) -> None:
+    """Its lanes are not parted, so its sums are right: chapter 3 calls that luck."""
+    legacy = ROOT / "chapters/chapter03_divergence/legacy.cuh"
+    compiled = _compiled(tmp_path, "chapter03_divergence", f'#include "{legacy}"\n')
+    code = _named(compiled, "in_step_classic")
+    last_warp = machine_code.between(code, "^BSSY", "^BSYNC")
+    over, back = (each for each in last_warp if each.operation == "BRA")
+    assert over.target == last_warp[-1].address, "jumped over by whole warps, if (t < 32)"
+    assert back.target and back.target < back.address, "and but for its loop, straight on"
+    memory = [each for each in last_warp if each.operation in ("LDS", "STS")]
+    assert len(memory) == 3 and all(each.predicated for each in memory)
+
+
 def test_the_remainder_is_most_of_its_loop(made: MachineCode) -> None:
     """Chapter 3's counts of instructions a round."""
     loops = {name: machine_code.loop(made.kernel("chapter03_divergence", name)) for name in TREES}
