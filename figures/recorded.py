@@ -50,7 +50,7 @@ COUNTER_ALIASES = {
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_write_bytes": "dram__bytes_write.sum",
     "instructions": "smsp__inst_executed.sum",
-    "diverging_branches": "smsp__sass_branch_targets_threads_divergent.sum",
+    "divergent_branches": "smsp__sass_branch_targets_threads_divergent.sum",
     "uniform_branches_pct": "smsp__sass_average_branch_targets_threads_uniform.pct",
     "lanes_per_instruction": "smsp__average_thread_inst_executed_per_inst_executed.ratio",
     "lanes_not_predicated_off": (

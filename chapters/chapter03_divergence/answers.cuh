@@ -12,7 +12,7 @@ __global__ void mixed_as_data(const int* in, int* partial, std::size_t n, unsign
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
 
-  const unsigned pattern = (t % 32 % paths + 1) * 0x9e3779b9u;  // in a register of each lane's own
+  const unsigned pattern = (t % 32 % paths + 1) * 0x9e3779b9u;  // each lane's own
   unsigned x = i < n ? in[i] : 0;
 #pragma unroll 1
   for (unsigned round = 0; round < 16; ++round) x ^= pattern;
@@ -26,8 +26,8 @@ __global__ void mixed_as_data(const int* in, int* partial, std::size_t n, unsign
 // end answer-pattern
 
 // begin answer-warp-first
-/// interleaved_mask without the barriers that nobody needs: up to s = 16 both partners of an
-/// addition are lanes of one warp.
+/// interleaved_mask without the barriers that nobody needs: up to s = 16 both partners
+/// of an addition are lanes of one warp.
 __global__ void warp_first(const int* in, int* partial, std::size_t n) {
   __shared__ int tile[1024];
   const unsigned t = threadIdx.x;
@@ -37,7 +37,7 @@ __global__ void warp_first(const int* in, int* partial, std::size_t n) {
   __syncwarp();  // the first additions are of this warp's own slots
 
   for (unsigned s = 1; s < blockDim.x; s *= 2) {
-    if (s == 32) __syncthreads();  // from here on warps read what other warps have left
+    if (s == 32) __syncthreads();  // from here on warps read each other's slots
     const unsigned low = t & (2 * s - 1);
     if (low == 0 && t + s < blockDim.x) tile[t] += tile[t + s];
     if (s < 32) {

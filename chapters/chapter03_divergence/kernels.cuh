@@ -98,8 +98,8 @@ __device__ unsigned take(unsigned path, unsigned x) {
 // end path-work
 
 // begin mixed-paths uses path-work smem-tree
-/// smem with some work on each element before the tree, of `paths` kinds, dealt out lane
-/// by lane.
+/// smem with some work on each element before the tree, of `paths` kinds, dealt out
+/// lane by lane.
 ///
 /// \param in       n elements in device memory; left as they are
 /// \param partial  gridDim.x sums, one a block
