@@ -65,6 +65,10 @@ FOUND: dict[tuple[str, str], dict[Finding, Shapes]] = {
         (UNWRITTEN, "tile[t] += in[i];"): EVERYWHERE,
         (UNWRITTEN, "if (t < half) tile[t] += tile[t + half];"): EVERYWHERE,
     },
+    ("chapter03_divergence", "in_step_classic"): {
+        # One line, whose sums the next round loads in another lane; nobody stores to them again.
+        (RAW, "if (t < half) v[t] = v[t] + v[t + half];"): EVERYWHERE,
+    },
     ("chapter05_unroll4", "last_warp_classic"): {
         (ILLEGAL, "tile[t] = i < n ? in[i] + in[i + blockDim.x] : 0;"): EVERYWHERE,
         **last_warp("tile", EVERYWHERE - {(1000, 1024)}),
