@@ -39,6 +39,13 @@ struct Div {
     return canonical(a / b);
   }
 };
+/// div.approx: a times an approximate reciprocal of b, which for the largest b is zero.
+struct DivApprox {
+  static float apply(float a, float b) {
+    if (std::fabs(b) > 0x1p126f && std::isfinite(b)) return canonical(a * std::copysign(0.0f, b));
+    return canonical(a / b);
+  }
+};
 struct Rcp {
   template <class T>
   static T apply(T a) {
@@ -186,13 +193,17 @@ void emit_float(Builder& b, Type t, unsigned sources, Handler handler, std::int6
 /// `approximate`: "approx" or "full" may stand in place of a rounding mode.
 template <class F>
 void arithmetic(Builder& b, Arithmetic what, unsigned sources, bool approximate = false) {
-  const bool rough = approximate && (b.take("approx") || b.take("full"));
+  const bool fast = approximate && b.take("approx");
+  const bool rough = fast || (approximate && b.take("full"));
   bool said = false;
   Mode mode{what, take_rounding(b, said), b.take("ftz"), b.take("sat")};
   const Type t = take_wide_float(b);
   if (mode.ftz && t != Type::kF32) b.unsupported(".ftz with .f64");
   if (approximate && !rough && !said) b.unsupported("no rounding");
   const bool plain = mode.rounding == Rounding::kNearest && !mode.ftz && !mode.sat;
+  if (fast && what == Arithmetic::kDiv && t == Type::kF32) {
+    return emit_float(b, t, 2, &wrapped<DivApprox, float, true>, mode.pack());
+  }
   Handler handler = t == Type::kF32 ? &general<float> : &general<double>;
   if (plain) {
     if constexpr (std::is_same_v<F, Fma>) {
