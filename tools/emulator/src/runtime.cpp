@@ -404,7 +404,9 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     if (at != text.npos) text.replace(at, kernel.name.size(), kernel_name(kernel.name));
     return text;
   };
-  for (const std::string& warning : result.warnings) say(readable(warning));
+  if (!checker_) {  // else it has told of it as a finding
+    for (const std::string& warning : result.warnings) say(readable(warning));
+  }
   if (result.fault && result.fault->kind == Fault::Kind::kAssert) {
     // In CUDA's own words, which a program's reader may look for.
     const std::string text = result.fault->message + "\n";
