@@ -395,6 +395,10 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   if (trace) observers.push_back(trace.get());
   if (checker_) observers.push_back(checker_.get());
   config.observers = observers;
+  // Of the size that the program asked for; else a kernel that needs it makes the usual one.
+  if (const auto heap = limits.find(cudaLimitMallocHeapSize); heap != limits.end()) {
+    memory_->prepare_heap(heap->second);
+  }
   const LaunchResult result = launch(config);
   if (trace) end_trace(*trace, result);
   tell_findings();
