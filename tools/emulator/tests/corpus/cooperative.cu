@@ -28,14 +28,6 @@ __global__ void tiles(const int* in, int* out) {
   block.sync();
 }
 
-template <int kSize>
-__global__ void wide_tiles(const int* in, int* out) {
-  __shared__ cg::block_tile_memory<256> room;
-  const auto block = cg::this_thread_block(room);
-  const auto tile = cg::tiled_partition<kSize>(block);
-  out[block.thread_rank()] = cg::reduce(tile, in[block.thread_rank()], cg::plus<int>());
-}
-
 __global__ void by_label(const int* in, int* out) {
   const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
   const auto alike = cg::labeled_partition(warp, in[threadIdx.x] % 3);
@@ -92,15 +84,6 @@ int main() {
     CHECK(got[2 * kThreads + i] == prefix);
     CHECK(got[3 * kThreads + i] == values[i % 8 == 7 ? i : i + 1] + i % 32 / 8 * 1000);
     if (i % 3 == 0) CHECK(got[4 * kThreads + i] == thirds * 100 + count);
-  }
-
-  wide_tiles<128><<<1, kThreads>>>(in.get(), out.get());
-  LAUNCHED();
-  got = out.host();
-  for (int half : {0, 1}) {
-    int sum = 0;
-    for (int j = 0; j < 128; ++j) sum += values[half * 128 + j];
-    for (int j = 0; j < 128; ++j) CHECK(got[half * 128 + j] == sum);
   }
 
   by_label<<<1, kThreads>>>(in.get(), out.get());
