@@ -24,18 +24,7 @@ NAMES = sorted(
     for path in CORPUS.iterdir()
     if path.suffix == ".cu" or (path.is_dir() and (path / "main.cu").exists())
 )
-# Refused by name today; strict, so that the day it runs is noticed.
-REFUSED = {"wide_tiles": "%reserved_smem_offset_1 isn't supported"}
-
-
-def marks(name: str) -> list[pytest.MarkDecorator]:
-    found = [pytest.mark.slow] if name in SLOW else []
-    if name in REFUSED:
-        found.append(pytest.mark.xfail(strict=True, reason=REFUSED[name]))
-    return found
-
-
-TESTED = [pytest.param(name, marks=marks(name)) for name in NAMES]
+TESTED = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in NAMES]
 
 
 def build(name: str, program: Path, *options: str) -> Path:
