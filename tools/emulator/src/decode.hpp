@@ -27,7 +27,7 @@ struct Names {
   const Syntax* syntax = nullptr;
   std::map<std::string_view, const Function*> functions;  ///< the one with a body if there is one
   std::map<std::string_view, const Declaration*> variables;
-  bool keep_text = false;  ///< Code::texts is wanted
+  bool keep_text = false;                         ///< Code::texts is wanted
   std::map<std::string_view, Address> addresses;  ///< of functions
   std::vector<const Function*> pointed_at;        ///< functions whose address is taken somewhere
 };

@@ -71,8 +71,8 @@ class GlobalMemory {
   GlobalMemory(const GlobalMemory&) = delete;
   GlobalMemory& operator=(const GlobalMemory&) = delete;
 
-  /// Leaves at least so many bytes between the allocations to come, so that an access past the end of
-  /// one doesn't fall into the next.
+  /// Leaves at least so many bytes between the allocations to come, so that an access past the end
+  /// of one doesn't fall into the next.
   void keep_apart(std::size_t bytes) { apart_ = bytes; }
 
   /// A new allocation of `size` bytes, 256-byte aligned and zeroed; empty when it does not fit.
