@@ -128,7 +128,7 @@ void count_merged(Warp& warp, const Op& op, Mask mask, const Addresses& address)
 
 void count_shared(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
                   const Addresses& address, bool row) {
-  if (direction == Direction::kAtomic || direction == Direction::kCopy) return;
+  if (direction != Direction::kLoad && direction != Direction::kStore) return;
   if (op.flags & kMerged) return count_merged(warp, op, mask, address);
   Wavefronts w{1, 0};
   // Neighbouring words lie in different banks: no need to look at each.

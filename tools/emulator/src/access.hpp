@@ -16,7 +16,8 @@ enum class Direction : std::uint8_t {
   kLoad,
   kStore,
   kAtomic,
-  kCopy  ///< the write of a cp.async, which makes no wavefront
+  kCopy,    ///< the write of a cp.async, which comes later and makes no wavefront
+  kBarrier  ///< of an mbarrier's first value or its end: a write that makes no wavefront
 };
 
 /// Where the lanes' elements are on the host.

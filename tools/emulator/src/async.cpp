@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace emu {
 
@@ -20,17 +21,25 @@ std::uint64_t Mbarrier::pack() const {
          (static_cast<std::uint64_t>(bytes) & 0x1f'ffff) << 40 | std::uint64_t{phase} << 61;
 }
 
-void Mbarrier::complete_if_done() {
-  if (pending != 0 || bytes != 0) return;
+bool Mbarrier::complete_if_done() {
+  if (pending != 0 || bytes != 0) return false;
   phase = (phase + 1) & 7;
   pending = expected;
+  return true;
 }
 
-void AsyncCopies::start(std::uint32_t threads) {
+void AsyncCopies::start(std::uint32_t threads, bool watched) {
   count_ = threads;
+  watched_ = watched;
+  number_ = 0;
+  landed_.clear();
   bulk_.clear();
   if (used_) threads_.clear();
   used_ = false;
+}
+
+std::vector<AsyncCopies::Landed> AsyncCopies::take_landed() {
+  return std::exchange(landed_, {});
 }
 
 AsyncCopies::Thread& AsyncCopies::of(std::uint32_t thread) {
@@ -39,11 +48,13 @@ AsyncCopies::Thread& AsyncCopies::of(std::uint32_t thread) {
   return threads_[thread];
 }
 
-void AsyncCopies::copy(std::uint32_t thread, std::byte* to, const std::byte* data, unsigned bytes) {
+std::uint64_t AsyncCopies::copy(std::uint32_t thread, std::byte* to, const std::byte* data,
+                                unsigned bytes) {
   Thread& t = of(thread);
-  Copy c{to, {}, bytes, t.committed};
+  Copy c{++number_, to, {}, bytes, t.committed};
   std::memcpy(c.data.data(), data, bytes);
   t.copies.push_back(c);
+  return number_;
 }
 
 void AsyncCopies::commit(std::uint32_t thread) {
@@ -55,19 +66,24 @@ void AsyncCopies::wait(std::uint32_t thread, std::uint32_t allowed) {
   std::erase_if(t.copies, [&](const Copy& c) {
     if (std::uint64_t{c.group} + allowed >= t.committed) return false;
     std::memcpy(c.to, c.data.data(), c.bytes);
+    landed(c.number);
     return true;
   });
 }
 
 void AsyncCopies::wait_all(std::uint32_t thread) {
   Thread& t = of(thread);
-  for (const Copy& c : t.copies) std::memcpy(c.to, c.data.data(), c.bytes);
+  for (const Copy& c : t.copies) {
+    std::memcpy(c.to, c.data.data(), c.bytes);
+    landed(c.number);
+  }
   t.copies.clear();
 }
 
-void AsyncCopies::bulk(std::byte* to, const std::byte* from, std::uint32_t bytes,
-                       std::byte* barrier) {
-  bulk_.push_back({to, from, bytes, barrier, 0, nullptr});
+std::uint64_t AsyncCopies::bulk(std::byte* to, const std::byte* from, std::uint32_t bytes,
+                                std::byte* barrier) {
+  bulk_.push_back({++number_, to, from, bytes, barrier, 0, nullptr});
+  return number_;
 }
 
 void AsyncCopies::look_at(std::byte* barrier) {
@@ -79,17 +95,18 @@ void AsyncCopies::look_at(std::byte* barrier) {
     std::memcpy(&bits, barrier, sizeof bits);
     Mbarrier m = Mbarrier::unpack(bits);
     m.bytes -= static_cast<std::int32_t>(b.bytes);
-    m.complete_if_done();
+    landed(b.number, m.complete_if_done());
     bits = m.pack();
     std::memcpy(barrier, &bits, sizeof bits);
     return true;
   });
 }
 
-void AsyncCopies::bulk_store(std::uint32_t thread, std::byte* to, const std::byte* from,
-                             std::uint32_t bytes, Combine combine) {
+std::uint64_t AsyncCopies::bulk_store(std::uint32_t thread, std::byte* to, const std::byte* from,
+                                      std::uint32_t bytes, Combine combine) {
   Thread& t = of(thread);
-  t.stores.push_back({to, from, bytes, nullptr, t.stores_committed, combine});
+  t.stores.push_back({++number_, to, from, bytes, nullptr, t.stores_committed, combine});
+  return number_;
 }
 
 void AsyncCopies::bulk_commit(std::uint32_t thread) {
@@ -105,6 +122,7 @@ void AsyncCopies::bulk_wait(std::uint32_t thread, std::uint32_t allowed) {
     } else {
       std::memcpy(b.to, b.from, b.bytes);
     }
+    landed(b.number);
     return true;
   });
 }

@@ -21,30 +21,40 @@ struct Mbarrier {
 
   static Mbarrier unpack(std::uint64_t bits);
   std::uint64_t pack() const;
-  /// Begins the next phase when nothing is pending.
-  void complete_if_done();
+  /// Begins the next phase when nothing is pending; whether it did.
+  bool complete_if_done();
 };
 
 class AsyncCopies {
  public:
-  /// Forgets all: a block begins.
-  void start(std::uint32_t threads);
+  /// A copy that has landed.
+  struct Landed {
+    std::uint64_t copy;
+    bool completes;  ///< with it a phase of its barrier was over
+  };
+
+  /// Forgets all: a block begins. `watched`: remembers what lands, for take_landed.
+  void start(std::uint32_t threads, bool watched);
+  /// What has landed since it was last asked, in that order.
+  std::vector<Landed> take_landed();
+
+  // Those that begin a copy give its number in the block.
 
   // cp.async: up to 16 bytes, read when issued.
-  void copy(std::uint32_t thread, std::byte* to, const std::byte* data, unsigned bytes);
+  std::uint64_t copy(std::uint32_t thread, std::byte* to, const std::byte* data, unsigned bytes);
   void commit(std::uint32_t thread);
   /// Lets all but the newest `allowed` groups of a thread land.
   void wait(std::uint32_t thread, std::uint32_t allowed);
   void wait_all(std::uint32_t thread);
 
   // cp.async.bulk to shared memory: lands when somebody looks at its barrier.
-  void bulk(std::byte* to, const std::byte* from, std::uint32_t bytes, std::byte* barrier);
+  std::uint64_t bulk(std::byte* to, const std::byte* from, std::uint32_t bytes, std::byte* barrier);
   void look_at(std::byte* barrier);
 
   // cp.async.bulk to global memory, in groups of each thread's own.
   using Combine = void (*)(std::byte* to, const std::byte* from, std::uint32_t bytes);
-  void bulk_store(std::uint32_t thread, std::byte* to, const std::byte* from, std::uint32_t bytes,
-                  Combine combine);
+  std::uint64_t bulk_store(std::uint32_t thread, std::byte* to, const std::byte* from,
+                           std::uint32_t bytes, Combine combine);
   void bulk_commit(std::uint32_t thread);
   void bulk_wait(std::uint32_t thread, std::uint32_t allowed);
   /// Whether a bulk copy to global memory was never waited for.
@@ -52,12 +62,14 @@ class AsyncCopies {
 
  private:
   struct Copy {
+    std::uint64_t number;
     std::byte* to;
     std::array<std::byte, 16> data;
     unsigned bytes;
     std::uint32_t group;
   };
   struct Bulk {
+    std::uint64_t number;
     std::byte* to;
     const std::byte* from;
     std::uint32_t bytes;
@@ -71,9 +83,14 @@ class AsyncCopies {
     std::uint32_t committed = 0, stores_committed = 0;
   };
   Thread& of(std::uint32_t thread);
+  void landed(std::uint64_t copy, bool completes = false) {
+    if (watched_) landed_.push_back({copy, completes});
+  }
 
   std::uint32_t count_ = 0;
-  bool used_ = false;
+  bool used_ = false, watched_ = false;
+  std::uint64_t number_ = 0;
+  std::vector<Landed> landed_;
   std::vector<Thread> threads_;  ///< empty until the first copy
   std::vector<Bulk> bulk_;
 };

@@ -25,6 +25,18 @@ std::byte* place_of(const Located& found, unsigned lane, unsigned bytes) {
   return found.run ? found.run + std::size_t{lane} * bytes : found.at[lane];
 }
 
+/// Tells of copies that threads have waited for.
+void tell_landed(Warp& warp) {
+  if (!warp.block().watched()) return;
+  for (const AsyncCopies::Landed& landed : warp.block().async().take_landed()) {
+    warp.block().tell([&](BlockObserver& o) { o.copy_landed(landed.copy); });
+  }
+}
+
+Address in_shared(Warp& warp, const std::byte* place) {
+  return static_cast<Address>(place - warp.block().shared());
+}
+
 // --- cp.async -------------------------------------------------------------------------------
 // Two operations: one reads global memory into registers that no program sees, as a load, the
 // other hands the bytes on to the block with the place in shared memory where they will lie.
@@ -79,6 +91,18 @@ void read_async(Warp& warp, const Op& op, Mask mask) {
         }
         data[i][k] = a->host[address[i] - a->base + k];
       }
+      if (warp.block().watched()) {
+        const Access access{.warp = warp,
+                            .op = op,
+                            .lanes = kBit[i],
+                            .space = Space::kGlobal,
+                            .direction = Direction::kLoad,
+                            .order = Order::kWeak,
+                            .bytes = wanted[i],
+                            .address = address.data(),
+                            .values = nullptr};
+        warp.block().tell([&](BlockObserver& o) { o.access(access); });
+      }
     });
     counters.global_load_requests = before.global_load_requests + 1;
     counters.global_load_sectors =
@@ -96,8 +120,19 @@ void write_async(Warp& warp, const Op& op, Mask mask) {
   for_each_lane(mask, [&](unsigned i) {
     std::array<std::byte, 16> data;
     for (unsigned k = 0; k < 4; ++k) std::memcpy(&data[4 * k], &warp.lanes<U32>(slots[k])[i], 4);
-    warp.block().async().copy(thread_of(warp, i), place_of(found, i, op.count), data.data(),
-                              op.count);
+    std::byte* const to = place_of(found, i, op.count);
+    const U64 number = warp.block().async().copy(thread_of(warp, i), to, data.data(), op.count);
+    if (!warp.block().watched()) return;
+    const Copy copy{.warp = warp,
+                    .op = op,
+                    .lane = i,
+                    .number = number,
+                    .to_space = Space::kShared,
+                    .to = in_shared(warp, to),
+                    .from_space = Space::kGeneric,
+                    .from = 0,
+                    .bytes = op.count};
+    warp.block().tell([&](BlockObserver& o) { o.copy_began(copy); });
   });
 }
 
@@ -106,9 +141,11 @@ void wait_group(Warp& warp, const Op& op, Mask mask) {
   for_each_lane(mask, [&](unsigned i) {
     warp.block().async().wait(thread_of(warp, i), static_cast<U32>(op.imm));
   });
+  tell_landed(warp);
 }
 void wait_all(Warp& warp, const Op&, Mask mask) {
   for_each_lane(mask, [&](unsigned i) { warp.block().async().wait_all(thread_of(warp, i)); });
+  tell_landed(warp);
 }
 void commit_group(Warp& warp, const Op&, Mask mask) {
   for_each_lane(mask, [&](unsigned i) { warp.block().async().commit(thread_of(warp, i)); });
@@ -120,6 +157,7 @@ void bulk_wait_group(Warp& warp, const Op& op, Mask mask) {
   for_each_lane(mask, [&](unsigned i) {
     warp.block().async().bulk_wait(thread_of(warp, i), static_cast<U32>(op.imm));
   });
+  tell_landed(warp);
 }
 
 void emit_alone(Builder& b, Handler handler) {
@@ -210,12 +248,34 @@ struct At {
   }
 };
 
+void tell_arrived(Warp& warp, unsigned lane, const At& at, bool releases, bool completes) {
+  if (!warp.block().watched()) return;
+  const Address where = in_shared(warp, at.place);
+  warp.block().tell([&](BlockObserver& o) {
+    o.mbarrier_arrived(warp, lane, where, releases);
+    if (completes) o.mbarrier_completed(where);
+  });
+}
+
+/// Tells of copies that who waits for this barrier waits for.
+void tell_landed_at(Warp& warp, const std::byte* barrier) {
+  if (!warp.block().watched()) return;
+  const Address where = in_shared(warp, barrier);
+  for (const AsyncCopies::Landed& landed : warp.block().async().take_landed()) {
+    warp.block().tell([&](BlockObserver& o) {
+      o.copy_landed_at(landed.copy, where);
+      if (landed.completes) o.mbarrier_completed(where);
+    });
+  }
+}
+
 /// Calls f(lane, At&) for each lane, one after another, on barriers that are initialised.
 template <class F>
-void for_each_barrier(Warp& warp, const Op& op, Mask mask, Space space, F f) {
+void for_each_barrier(Warp& warp, const Op& op, Mask mask, Space space, F f,
+                      Direction direction = Direction::kAtomic) {
   if (op.control != Control::kSuspend) warp.block().update();
   Located found;
-  locate(warp, op, mask, space, Direction::kAtomic, 8, found);
+  locate(warp, op, mask, space, direction, 8, found);
   for_each_lane(mask, [&](unsigned i) {
     At at{place_of(found, i, 8), {}};
     U64 bits = 0;
@@ -229,13 +289,19 @@ void for_each_barrier(Warp& warp, const Op& op, Mask mask, Space space, F f) {
   });
 }
 
-enum ArriveFlags : std::int64_t { kDrop = 1, kExpect = 2, kNoComplete = 4, kTell = 8 };
+enum ArriveFlags : std::int64_t {
+  kDrop = 1,
+  kExpect = 2,
+  kNoComplete = 4,
+  kTell = 8,
+  kRelaxed = 16
+};
 
 // In the operations on mbarriers op.imm is the address's displacement, op.count the flags.
 template <Space S>
 void init(Warp& warp, const Op& op, Mask mask) {
   Located found;
-  locate(warp, op, mask, S, Direction::kAtomic, 8, found);
+  locate(warp, op, mask, S, Direction::kBarrier, 8, found);
   for_each_lane(mask, [&](unsigned i) {
     const U32 count = warp.lanes<U32>(op.b)[i];
     if (count == 0 || count > Mbarrier::kMost) {
@@ -247,10 +313,11 @@ void init(Warp& warp, const Op& op, Mask mask) {
 }
 template <Space S>
 void inval(Warp& warp, const Op& op, Mask mask) {
-  for_each_barrier(warp, op, mask, S, [&](unsigned, At& at) {
+  const auto end = [](unsigned, At& at) {
     at.barrier = {};
     at.store();
-  });
+  };
+  for_each_barrier(warp, op, mask, S, end, Direction::kBarrier);
 }
 
 void add_bytes(Warp& warp, const Op& op, unsigned lane, Mbarrier& m, std::int64_t bytes) {
@@ -280,7 +347,7 @@ void arrive(Warp& warp, const Op& op, Mask mask) {
     }
     if (op.count & kDrop) m.expected -= count;
     m.pending -= count;
-    m.complete_if_done();
+    tell_arrived(warp, i, at, !(op.count & kRelaxed), m.complete_if_done());
     at.store();
   });
 }
@@ -291,39 +358,49 @@ void change_bytes(Warp& warp, const Op& op, Mask mask) {
   for_each_barrier(warp, op, mask, S, [&](unsigned i, At& at) {
     const std::int64_t bytes = warp.lanes<U32>(op.b)[i];
     add_bytes(warp, op, i, at.barrier, op.count ? bytes : -bytes);
-    if (!op.count) at.barrier.complete_if_done();
+    if (!op.count) tell_arrived(warp, i, at, false, at.barrier.complete_if_done());
     at.store();
   });
 }
 
-/// op.count: whether op.b is a parity, not a state.
+enum WaitFlags : std::uint16_t { kParity = 1, kRelaxedWait = 2 };
+
+/// op.b: a parity, or else a state.
 template <Space S>
 void test_wait(Warp& warp, const Op& op, Mask mask) {
   warp.poll();
   Mask& d = warp.predicate(op.d);
   for_each_barrier(warp, op, mask, S, [&](unsigned i, At& at) {
     warp.block().async().look_at(at.place);
+    tell_landed_at(warp, at.place);
     U64 bits = 0;
     std::memcpy(&bits, at.place, sizeof bits);
     const U32 phase = Mbarrier::unpack(bits).phase;
-    const bool over = op.count ? (phase & 1) != (warp.lanes<U32>(op.b)[i] & 1)
-                               : phase != Mbarrier::unpack(warp.lanes<U64>(op.b)[i]).phase;
+    const bool over = op.count & kParity
+                          ? (phase & 1) != (warp.lanes<U32>(op.b)[i] & 1)
+                          : phase != Mbarrier::unpack(warp.lanes<U64>(op.b)[i]).phase;
     d = over ? d | kBit[i] : d & ~kBit[i];
+    if (over && !(op.count & kRelaxedWait) && warp.block().watched()) {
+      const Address where = in_shared(warp, at.place);
+      warp.block().tell([&](BlockObserver& o) { o.mbarrier_waited(warp, i, where); });
+    }
   });
 }
 
 /// cp.async.mbarrier.arrive: the thread's copies land, and count as one that arrives.
 template <Space S>
 void arrive_of_copies(Warp& warp, const Op& op, Mask mask) {
-  for_each_lane(mask, [&](unsigned i) { warp.block().async().wait_all(thread_of(warp, i)); });
   for_each_barrier(warp, op, mask, S, [&](unsigned i, At& at) {
+    warp.block().async().wait_all(thread_of(warp, i));
+    tell_landed_at(warp, at.place);
     if (!op.count) return;  // what it adds to the pending count it takes away at once
     if (at.barrier.pending == 0) {
       warp.fault(Fault::Kind::kIllegalInstruction, op, i,
                  "more arrive at an mbarrier than its phase waits for");
     }
     --at.barrier.pending;
-    at.barrier.complete_if_done();
+    // Of what the thread did itself nothing is promised.
+    tell_arrived(warp, i, at, false, at.barrier.complete_if_done());
     at.store();
   });
 }
@@ -338,9 +415,12 @@ void pending_count(Warp& warp, const Op& op, Mask mask) {
 bool take_shared(Builder& b) {
   return b.take_any("shared", "shared::cta", "shared::cluster");
 }
-void take_order(Builder& b) {
-  b.take_any("release", "acquire", "relaxed");
+/// Whether it orders nothing.
+bool take_order(Builder& b) {
+  const bool relaxed = b.take("relaxed");
+  b.take_any("release", "acquire");
   b.take_any("cta", "cluster");
+  return relaxed;
 }
 
 #define EMU_BY_SPACE(handler) (shared ? &handler<Space::kShared> : &handler<Space::kGeneric>)
@@ -362,7 +442,7 @@ void build_arrive(Builder& b, bool drop) {
   if (drop) flags |= kDrop;
   if (b.take("expect_tx")) flags |= kExpect;
   if (b.take("noComplete")) flags |= kNoComplete;
-  take_order(b);
+  if (take_order(b)) flags |= kRelaxed;
   const bool shared = take_shared(b);
   if (b.take_type() != Type::kB64) b.unsupported("this type");
   b.finish();
@@ -387,7 +467,7 @@ void build_arrive(Builder& b, bool drop) {
 
 void build_wait(Builder& b, bool suspends) {
   const bool parity = b.take("parity");
-  take_order(b);
+  const bool relaxed = take_order(b);
   const bool shared = take_shared(b);
   if (b.take_type() != Type::kB64) b.unsupported("this type");
   b.finish();
@@ -398,7 +478,7 @@ void build_wait(Builder& b, bool suspends) {
   Op& op = emit_at(b, 1, EMU_BY_SPACE(test_wait));
   op.d = d;
   op.b = what;
-  op.count = parity;
+  op.count = static_cast<std::uint16_t>((parity ? kParity : 0) | (relaxed ? kRelaxedWait : 0));
   if (suspends) op.control = Control::kSuspend;
 }
 
@@ -447,6 +527,7 @@ struct BulkEnds {
   std::byte* shared;
   std::byte* global;
   U32 bytes;
+  Address shared_at, global_at;
 };
 
 std::uint64_t slot_value(Warp& warp, Slot slot, bool narrow, unsigned lane) {
@@ -483,7 +564,22 @@ BulkEnds ends_of(Warp& warp, const Op& op, unsigned i) {
                                                        std::to_string(near->size) + " bytes"
                                                  : std::string()));
   }
-  return {warp.block().shared() + shared, a->host + (global - a->base), bytes};
+  return {warp.block().shared() + shared, a->host + (global - a->base), bytes, shared, global};
+}
+
+void tell_bulk(Warp& warp, const Op& op, unsigned lane, const BulkEnds& ends, U64 number,
+               bool to_shared) {
+  if (!warp.block().watched()) return;
+  const Copy copy{.warp = warp,
+                  .op = op,
+                  .lane = lane,
+                  .number = number,
+                  .to_space = to_shared ? Space::kShared : Space::kGlobal,
+                  .to = to_shared ? ends.shared_at : ends.global_at,
+                  .from_space = to_shared ? Space::kGlobal : Space::kShared,
+                  .from = to_shared ? ends.global_at : ends.shared_at,
+                  .bytes = ends.bytes};
+  warp.block().tell([&](BlockObserver& o) { o.copy_began(copy); });
 }
 
 void bulk_load(Warp& warp, const Op& op, Mask mask) {
@@ -496,16 +592,18 @@ void bulk_load(Warp& warp, const Op& op, Mask mask) {
         warp.block().shared_bytes() - barrier < 8) {
       warp.fault(Fault::Kind::kIllegalAddress, op, i, "cp.async.bulk: no mbarrier there");
     }
-    warp.block().async().bulk(ends.shared, ends.global, ends.bytes,
-                              warp.block().shared() + barrier);
+    const U64 number = warp.block().async().bulk(ends.shared, ends.global, ends.bytes,
+                                                 warp.block().shared() + barrier);
+    tell_bulk(warp, op, i, ends, number, true);
   });
 }
 
 void bulk_store(Warp& warp, const Op& op, Mask mask) {
   for_each_lane(mask, [&](unsigned i) {
     const BulkEnds ends = ends_of(warp, op, i);
-    warp.block().async().bulk_store(thread_of(warp, i), ends.global, ends.shared, ends.bytes,
-                                    nullptr);
+    const U64 number = warp.block().async().bulk_store(thread_of(warp, i), ends.global, ends.shared,
+                                                       ends.bytes, nullptr);
+    tell_bulk(warp, op, i, ends, number, false);
   });
 }
 

@@ -141,7 +141,7 @@ void Block::start(std::uint64_t index) {
     if (code().local_bytes) std::memset(local_.get() + i * local_stride_, 0, code().local_bytes);
   }
   barriers_.fill({});
-  async_.start(threads_);
+  async_.start(threads_, watched_);
   idle_timeouts_ = 0;
   live_ = threads_;
   running_ = warps_.size();

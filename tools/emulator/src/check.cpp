@@ -95,6 +95,27 @@ class BlockChecks final : public BlockObserver {
   void fence(Warp& warp, const Op&, Mask lanes) override {
     if (race_) race_->fence(warp, lanes);
   }
+  void copy_began(const Copy& copy) override {
+    if (race_) race_->copy_began(copy);
+    if (init_) init_->copy_began(copy);
+  }
+  void copy_landed(std::uint64_t number) override {
+    if (race_) race_->copy_landed(number);
+    if (init_) init_->copy_landed(number);
+  }
+  void copy_landed_at(std::uint64_t number, Address mbarrier) override {
+    if (race_) race_->copy_landed_at(number, mbarrier);
+    if (init_) init_->copy_landed(number);
+  }
+  void mbarrier_arrived(Warp& warp, unsigned lane, Address at, bool releases) override {
+    if (race_) race_->mbarrier_arrived(warp, lane, at, releases);
+  }
+  void mbarrier_completed(Address at) override {
+    if (race_) race_->mbarrier_completed(at);
+  }
+  void mbarrier_waited(Warp& warp, unsigned lane, Address at) override {
+    if (race_) race_->mbarrier_waited(warp, lane, at);
+  }
   void undefined(Warp& warp, const Op& op, unsigned lane, const std::string& what) override {
     if (!checker_.checks().sync) return;
     const std::uint32_t pc = pc_of(warp, op);

@@ -21,10 +21,40 @@ InitCheck::InitCheck(BlockFindings& findings, Checker& checker)
 void InitCheck::begin() {
   std::ranges::fill(shared_, 0);
   std::ranges::fill(local_, 0);
+  copies_.clear();
+}
+
+void InitCheck::copy_began(const Copy& copy) {
+  copies_.emplace(copy.number, OnItsWay{copy.to_space, copy.to, copy.bytes});
+  if (copy.from_space == Space::kGeneric) return;
+  std::array<Address, kLanes> address{};
+  address[copy.lane] = copy.from;
+  access({.warp = copy.warp,
+          .op = copy.op,
+          .lanes = kBit[copy.lane],
+          .space = copy.from_space,
+          .direction = Direction::kLoad,
+          .order = Order::kWeak,
+          .bytes = static_cast<unsigned>(copy.bytes),
+          .address = address.data(),
+          .values = nullptr});
+}
+
+void InitCheck::copy_landed(std::uint64_t number) {
+  const auto copy = copies_.find(number);
+  if (copy == copies_.end()) return;
+  const auto [space, to, bytes] = copy->second;
+  copies_.erase(copy);
+  if (space == Space::kShared) {
+    set_bits(shared_, to, bytes);
+  } else if (Written* written = checker_.written(to)) {
+    set_bits(written->bits, to - written->allocation.base, bytes);
+  }
 }
 
 void InitCheck::access(const Access& access) {
   const auto pc = static_cast<std::uint32_t>(&access.op - access.warp.code().ops.data());
+  if (access.direction == Direction::kCopy) return;  // told of as a copy
   switch (access.space) {
     case Space::kGlobal: return global(access, pc);
     case Space::kShared:
@@ -41,7 +71,7 @@ void InitCheck::global(const Access& access, std::uint32_t pc) {
       if (!last_) return;
     }
     const std::size_t offset = at - last_->allocation.base;
-    if (access.direction != Direction::kStore && !all_set(last_->bits, offset, access.bytes)) {
+    if (reads(access.direction) && !all_set(last_->bits, offset, access.bytes)) {
       note(access, i, pc, "reads global memory that nobody wrote");
     }
     if (access.direction != Direction::kLoad) set_bits(last_->bits, offset, access.bytes);
@@ -54,7 +84,7 @@ void InitCheck::of_block(const Access& access, std::uint32_t pc) {
   for_each_lane(access.lanes, [&](unsigned i) {
     const std::size_t thread = access.warp.number() * kLanes + i;
     const std::size_t offset = access.address[i] + (shared ? 0 : thread * local_bytes_);
-    if (access.direction != Direction::kStore && !all_set(bits, offset, access.bytes)) {
+    if (reads(access.direction) && !all_set(bits, offset, access.bytes)) {
       note(access, i, pc,
            shared ? "reads shared memory that nobody wrote"
                   : "reads local memory that it didn't write");

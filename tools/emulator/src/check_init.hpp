@@ -4,6 +4,7 @@
 /// was read is used: a wide load of a padded structure is one.
 #pragma once
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "check.hpp"
@@ -16,11 +17,16 @@ class InitCheck {
 
   void begin();
   void access(const Access& access);
+  void copy_began(const Copy& copy);
+  void copy_landed(std::uint64_t number);
 
  private:
   using Bits = std::vector<std::uint64_t>;
   void global(const Access& access, std::uint32_t pc);
   void of_block(const Access& access, std::uint32_t pc);
+  static bool reads(Direction direction) {
+    return direction == Direction::kLoad || direction == Direction::kAtomic;
+  }
   void note(const Access& access, unsigned lane, std::uint32_t pc, const char* what);
 
   BlockFindings& findings_;
@@ -29,6 +35,12 @@ class InitCheck {
   Bits shared_;
   Bits local_;  ///< of all threads, one after another
   Written* last_ = nullptr;
+  struct OnItsWay {
+    Space space;
+    Address to;
+    std::uint64_t bytes;
+  };
+  std::unordered_map<std::uint64_t, OnItsWay> copies_;
 };
 
 }  // namespace emu

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "block.hpp"
 #include "lanes.hpp"
@@ -45,13 +46,20 @@ RaceCheck::RaceCheck(BlockFindings& findings)
 
 /// A block begins as if all had met: what blocks before it left is in the past of all threads.
 void RaceCheck::begin() {
-  auto clocks = std::make_shared<Clocks>(threads_);
+  auto clocks = std::make_shared<Clocks>(warps_.size() * kLanes + kAgents);
   for (unsigned t = 0; t < threads_; ++t) (*clocks)[t] = warps_[t / kLanes].clock;
+  std::ranges::copy(agents_, clocks->end() - kAgents);
   for (WarpState& warp : warps_) {
     ++warp.clock;
     warp.knowing = {{kAllLanes, clocks}};
   }
   for (auto& barrier : barriers_) barrier.clear();
+  mbarriers_.clear();
+  for (const auto& [number, copy] : copies_) {  // shared memory's places are used again
+    if (copy.to_space == Space::kShared) land(copy, copy.to_space, copy.to, 0, 0, 0);
+    if (copy.from_space == Space::kShared) land(copy, copy.from_space, copy.from, 0, 0, 0);
+  }
+  copies_.clear();
   if (fenced_) {
     std::ranges::fill(patterns_, Pattern{});
     locations_.clear();
@@ -73,9 +81,14 @@ const RaceCheck::Known& RaceCheck::known(unsigned warp, unsigned lane) const {
 
 void RaceCheck::learn(unsigned warp, Mask lanes, const Known& known) {
   auto& all = warps_[warp].knowing;
-  for (Knowing& k : all) k.lanes &= ~lanes;
+  bool there = false;
+  for (Knowing& k : all) {
+    const bool same = k.known == known;
+    k.lanes = same ? k.lanes | lanes : k.lanes & ~lanes;
+    there |= same;
+  }
   std::erase_if(all, [](const Knowing& k) { return k.lanes == 0; });
-  all.push_back({lanes, known});
+  if (!there) all.push_back({lanes, known});
 }
 
 /// What lanes hand on now; what they do from here on is later.
@@ -94,7 +107,7 @@ RaceCheck::Known RaceCheck::join(const std::vector<Arrived>& all) const {
   for (const Arrived& a : all) {
     if (std::ranges::find(joined, a.known.get()) != joined.end()) continue;
     joined.push_back(a.known.get());
-    for (unsigned t = 0; t < threads_; ++t) (*sum)[t] = std::max((*sum)[t], (*a.known)[t]);
+    for (std::size_t t = 0; t < sum->size(); ++t) (*sum)[t] = std::max((*sum)[t], (*a.known)[t]);
   }
   for (const Arrived& a : all) {
     for_each_lane(a.lanes, [&](unsigned i) {
@@ -189,6 +202,116 @@ void RaceCheck::order(const Access& access, unsigned lane) {
   }
 }
 
+// --- mbarriers and copies ----------------------------------------------------------------------
+
+RaceCheck::Mbarrier& RaceCheck::mbarrier(Address at) {
+  const auto [place, fresh] = mbarriers_.try_emplace(at);
+  if (fresh) place->second.agent = static_cast<unsigned>(mbarriers_.size() - 1) % kAgents;
+  return place->second;
+}
+
+void RaceCheck::mbarrier_arrived(const Warp& warp, unsigned lane, Address at, bool releases) {
+  const unsigned w = warp.number();
+  Mbarrier& m = mbarrier(at);
+  if (releases) {
+    m.gathered =
+        join(m.gathered, materialise({known(w, lane), warps_[w].clock}, w * kLanes + lane));
+    ++warps_[w].clock;
+  }
+}
+
+void RaceCheck::mbarrier_completed(Address at) {
+  Mbarrier& m = mbarrier(at);
+  m.handed = join(m.handed, std::exchange(m.gathered, nullptr));
+}
+
+void RaceCheck::mbarrier_waited(const Warp& warp, unsigned lane, Address at) {
+  const Known& handed = mbarrier(at).handed;
+  const unsigned w = warp.number();
+  if (!handed) return;
+  const Known before = known(w, lane);
+  if (before == handed) return;
+  // Lanes that knew the same go on knowing the same, which keeps their accesses together.
+  if (before != waited_before_ || handed != waited_for_) {
+    waited_before_ = before;
+    waited_for_ = handed;
+    waited_now_ = join(before, handed);
+  }
+  learn(w, kBit[lane], waited_now_);
+}
+
+void RaceCheck::copy_began(const Copy& copy) {
+  const auto pc = static_cast<std::uint32_t>(&copy.op - copy.warp.code().ops.data());
+  ++number_;
+  if (copy.from_space != Space::kGeneric) {
+    touch({.warp = copy.warp,
+           .space = copy.from_space,
+           .direction = Direction::kLoad,
+           .kind = 0,
+           .pc = pc,
+           .clock = kOnItsWay},
+          copy.lane, copy.from, copy.bytes);
+  }
+  touch({.warp = copy.warp,
+         .space = copy.to_space,
+         .direction = Direction::kCopy,
+         .kind = kWrites,
+         .pc = pc,
+         .clock = kOnItsWay},
+        copy.lane, copy.to, copy.bytes);
+  copies_.emplace(copy.number, OnItsWay{copy.warp.number(), copy.lane, pc, copy.to_space,
+                                        copy.from_space, copy.to, copy.from, copy.bytes});
+}
+
+void RaceCheck::copy_landed(std::uint64_t number) {
+  const auto copy = copies_.find(number);
+  if (copy == copies_.end()) return;
+  const auto [warp, lane] = std::pair{copy->second.warp, copy->second.lane};
+  land(number, warp, lane, warps_[warp].clock);
+}
+
+void RaceCheck::copy_landed_at(std::uint64_t number, Address at) {
+  Mbarrier& m = mbarrier(at);
+  const auto agent = static_cast<unsigned>(warps_.size()) * kLanes + m.agent;
+  const Clock now = ++agents_[m.agent];
+  land(number, static_cast<unsigned>(warps_.size()), m.agent, now);
+  auto clocks = m.gathered ? std::make_shared<Clocks>(*m.gathered)
+                           : std::make_shared<Clocks>(warps_.size() * kLanes + kAgents);
+  (*clocks)[agent] = now;
+  m.gathered = std::move(clocks);
+}
+
+/// From now on the copy's accesses are those of a lane at a time.
+void RaceCheck::land(std::uint64_t number, unsigned warp, unsigned lane, Clock clock) {
+  const auto copy = copies_.find(number);
+  if (copy == copies_.end()) return;
+  land(copy->second, copy->second.to_space, copy->second.to, warp, lane, clock);
+  land(copy->second, copy->second.from_space, copy->second.from, warp, lane, clock);
+  copies_.erase(copy);
+}
+
+void RaceCheck::land(const OnItsWay& copy, Space space, Address first, unsigned warp, unsigned lane,
+                     Clock clock) {
+  if (space == Space::kGeneric) return;
+  const auto in = [&](Cell& c) {
+    for (std::uint32_t k = 0; k < c.count; ++k) {
+      Entry& e = c.at(k);
+      if (e.clock != kOnItsWay || e.pc != copy.pc || e.warp != copy.warp ||
+          e.lanes != kBit[copy.lane]) {
+        continue;
+      }
+      e.clock = clock;
+      e.warp = static_cast<std::uint8_t>(warp);
+      e.lanes = kBit[lane];
+    }
+  };
+  for (Address at = first; at < first + copy.bytes; at += 4) {  // copies are of whole words
+    Cell& c = cell(space, at / 4);
+    in(c);
+    if (c.bytes) std::ranges::for_each(*c.bytes, in);
+  }
+}
+
 // --- Accesses --------------------------------------------------------------------------------
 
 RaceCheck::Cell& RaceCheck::cell(Space space, Address word) {
@@ -225,6 +348,7 @@ RaceCheck::Cell& RaceCheck::cell(Space space, Address word) {
 
 void RaceCheck::access(const Access& access) {
   if (access.space != Space::kShared && access.space != Space::kGlobal) return;
+  if (access.direction == Direction::kCopy) return;  // told of as a copy
   const auto pc = static_cast<std::uint32_t>(&access.op - access.warp.code().ops.data());
   const bool strong = access.direction == Direction::kAtomic ||
                       (access.order != Order::kWeak && access.order != Order::kVolatile);
@@ -232,7 +356,7 @@ void RaceCheck::access(const Access& access) {
   if (strong) kind |= kStrong;
   if (access.order == Order::kVolatile) kind |= kVolatile;
   ++number_;
-  if (access.direction == Direction::kStore) same_instruction(access, pc);
+  if (access.direction == Direction::kStore) same_instruction(access, kind, pc);
   for_each_lane(access.lanes, [&](unsigned i) {
     std::uint8_t mine = kind;
     if (access.order != Order::kWeak) {
@@ -240,28 +364,38 @@ void RaceCheck::access(const Access& access) {
       if (patterns_[t].released.known) mine |= kReleases;
       order(access, i);
     }
-    const Address first = access.address[i], past = first + access.bytes;
-    for (Address at = first; at < past;) {
-      Cell& c = cell(access.space, at / 4);
-      const auto bytes = static_cast<unsigned>(std::min<Address>(past, at / 4 * 4 + 4) - at);
-      if (bytes == 4 && !c.bytes) {
-        visit(access, i, c, at, bytes, mine, pc);
-      } else {
-        if (!c.bytes) {  // a part of it now: each byte has seen what the word has
-          c.bytes = std::make_unique<std::array<Cell, 4>>();
-          for (Cell& byte : *c.bytes) {
-            for (std::uint32_t k = 0; k < c.count; ++k) byte.push(c.at(k));
-          }
-          c.count = 0;
-          c.more.reset();
-        }
-        for (unsigned k = 0; k < bytes; ++k) {
-          visit(access, i, (*c.bytes)[(at + k) % 4], at + k, 1, mine, pc);
-        }
-      }
-      at += bytes;
-    }
+    touch({.warp = access.warp,
+           .space = access.space,
+           .direction = access.direction,
+           .kind = mine,
+           .pc = pc,
+           .clock = warps_[access.warp.number()].clock,
+           .values = access.values ? access.values + std::size_t{i} * access.bytes : nullptr,
+           .at = access.address[i]},
+          i, access.address[i], access.bytes);
   });
+}
+
+void RaceCheck::touch(const Touch& touch, unsigned lane, Address first, std::uint64_t length) {
+  const Address past = first + length;
+  for (Address at = first; at < past;) {
+    Cell& c = cell(touch.space, at / 4);
+    const auto bytes = static_cast<unsigned>(std::min<Address>(past, at / 4 * 4 + 4) - at);
+    if (bytes == 4 && !c.bytes) {
+      visit(touch, lane, c, at, bytes);
+    } else {
+      if (!c.bytes) {  // a part of it now: each byte has seen what the word has
+        c.bytes = std::make_unique<std::array<Cell, 4>>();
+        for (Cell& byte : *c.bytes) {
+          for (std::uint32_t k = 0; k < c.count; ++k) byte.push(c.at(k));
+        }
+        c.count = 0;
+        c.more.reset();
+      }
+      for (unsigned k = 0; k < bytes; ++k) visit(touch, lane, (*c.bytes)[(at + k) % 4], at + k, 1);
+    }
+    at += bytes;
+  }
 }
 
 /// Strong accesses order themselves. Volatile ones do where it is plain that they are meant to: one
@@ -274,17 +408,20 @@ bool RaceCheck::excused(std::uint8_t before, std::uint8_t now) const {
   return store & kReleases;
 }
 
-void RaceCheck::visit(const Access& access, unsigned lane, Cell& cell, Address at, unsigned bytes,
-                      std::uint8_t kind, std::uint32_t pc) {
-  const unsigned w = access.warp.number();
+void RaceCheck::visit(const Touch& touch, unsigned lane, Cell& cell, Address at, unsigned bytes) {
+  const unsigned w = touch.warp.number();
+  const std::uint8_t kind = touch.kind;
+  const std::uint32_t pc = touch.pc;
   const Clocks& seen = *known(w, lane);
-  const Clock now = warps_[w].clock;
+  const Clock now = touch.clock;
   const Mask me = kBit[lane];
   bool recorded = false;
   for (std::uint32_t k = 0; k < cell.count;) {
     Entry& e = cell.at(k);
     const bool here = e.warp == w;
-    const bool here_and_now = here && e.clock == now && e.pc == pc && e.kind == kind;
+    const Mask mine = here && e.clock != kOnItsWay ? me : 0;
+    const bool here_and_now =
+        here && now != kOnItsWay && e.clock == now && e.pc == pc && e.kind == kind;
     if (!((e.kind | kind) & kWrites)) {
       if (here_and_now) {
         e.lanes |= me;
@@ -294,7 +431,7 @@ void RaceCheck::visit(const Access& access, unsigned lane, Cell& cell, Address a
       }
       // Reads don't race; one that another follows for all its lanes can go.
       const bool covers = !(kind & (kStrong | kVolatile)) || kind == e.kind;
-      Mask left = covers ? e.lanes & ~(here ? me : 0) : e.lanes;
+      Mask left = covers ? e.lanes & ~mine : e.lanes;
       if (covers && left &&
           seen[e.warp * kLanes + static_cast<unsigned>(std::countr_zero(left))] >= e.clock) {
         for (Mask m = left; m; m &= m - 1) {
@@ -310,17 +447,17 @@ void RaceCheck::visit(const Access& access, unsigned lane, Cell& cell, Address a
       }
       continue;
     }
-    Mask unordered = e.lanes & ~(here ? me : 0);
+    Mask unordered = e.lanes & ~mine;
     for (Mask m = unordered; m; m &= m - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(m));
       if (seen[e.warp * kLanes + i] >= e.clock) unordered &= ~kBit[i];
     }
     bool told = false;
     if (unordered && !excused(e.kind, kind)) {
-      const bool two_stores = (e.kind & kWrites) && access.direction == Direction::kStore;
+      const bool two_stores = (e.kind & kWrites) && touch.direction == Direction::kStore;
       const bool one_access = here_and_now && e.access == number_;  // same_instruction looks at it
-      if (!(two_stores && (one_access || stores_what_is_there(access, lane, at, bytes)))) {
-        report(access, lane, at, e, static_cast<unsigned>(std::countr_zero(unordered)), pc);
+      if (!(two_stores && (one_access || stores_what_is_there(touch, at, bytes)))) {
+        report(touch, lane, at, e, static_cast<unsigned>(std::countr_zero(unordered)), false);
         told = true;
       }
     }
@@ -342,7 +479,7 @@ void RaceCheck::visit(const Access& access, unsigned lane, Cell& cell, Address a
 }
 
 /// Lanes that store to one place at once: the value is anybody's, unless all store the same.
-void RaceCheck::same_instruction(const Access& access, std::uint32_t pc) {
+void RaceCheck::same_instruction(const Access& access, std::uint8_t kind, std::uint32_t pc) {
   std::array<std::pair<Address, unsigned>, kLanes> places;
   std::size_t n = 0;
   bool rising = true;
@@ -358,36 +495,41 @@ void RaceCheck::same_instruction(const Access& access, std::uint32_t pc) {
     const unsigned before = places[k - 1].second;
     if (std::memcmp(access.values + std::size_t{lane} * access.bytes,
                     access.values + std::size_t{before} * access.bytes, access.bytes) != 0) {
-      report(access, lane, at,
-             {warps_[access.warp.number()].clock, pc, kBit[before],
-              static_cast<std::uint8_t>(access.warp.number()), kWrites, number_},
-             before, pc);
+      const unsigned w = access.warp.number();
+      report({.warp = access.warp,
+              .space = access.space,
+              .direction = access.direction,
+              .kind = kind,
+              .pc = pc,
+              .clock = warps_[w].clock},
+             lane, at,
+             {warps_[w].clock, pc, kBit[before], static_cast<std::uint8_t>(w), kind, number_},
+             before, false);
     }
   }
 }
 
-/// Two threads that store one value: whoever is last, the same is there.
-bool RaceCheck::stores_what_is_there(const Access& access, unsigned lane, Address at,
-                                     unsigned bytes) const {
+bool RaceCheck::stores_what_is_there(const Touch& touch, Address at, unsigned bytes) const {
+  if (!touch.values) return false;
   const std::byte* there = nullptr;
-  if (access.space == Space::kShared) {
+  if (touch.space == Space::kShared) {
     there = findings_.block().shared() + at;
   } else if (const Allocation* a = findings_.block().launch().config.memory->find(at, bytes)) {
     there = a->host + (at - a->base);
   }
-  const std::byte* mine =
-      access.values + std::size_t{lane} * access.bytes + (at - access.address[lane]);
-  return there && std::memcmp(there, mine, bytes) == 0;
+  return there && std::memcmp(there, touch.values + (at - touch.at), bytes) == 0;
 }
 
-void RaceCheck::report(const Access& access, unsigned lane, Address at, const Entry& before,
-                       unsigned before_lane, std::uint32_t pc) {
-  const bool shared = access.space == Space::kShared;
-  const bool now_writes = access.direction != Direction::kLoad;
-  const bool atomic = access.direction == Direction::kAtomic;
-  const bool before_atomic = (before.kind & kWrites) && (before.kind & kStrong);
+void RaceCheck::report(const Touch& touch, unsigned lane, Address at, const Entry& before,
+                       unsigned before_lane, bool same_value) {
+  const bool shared = touch.space == Space::kShared;
+  const bool now_writes = touch.direction != Direction::kLoad;
+  const bool before_writes = before.kind & kWrites;
   const char* what = nullptr;
-  if (now_writes && (before.kind & kWrites)) {
+  if (now_writes && before_writes && same_value) {
+    what = shared ? "two threads write one value to one place of shared memory, unsynchronised"
+                  : "two threads write one value to one place of global memory, unsynchronised";
+  } else if (now_writes && before_writes) {
     what = shared ? "two threads write one place of shared memory, unsynchronised"
                   : "two threads write one place of global memory, unsynchronised";
   } else if (now_writes) {
@@ -397,20 +539,23 @@ void RaceCheck::report(const Access& access, unsigned lane, Address at, const En
     what = shared ? "read after write in shared memory, unsynchronised"
                   : "read after write in global memory, unsynchronised";
   }
-  findings_.note("race", what, pc, before.pc, [&] {
-    const unsigned w = access.warp.number();
+  findings_.note("race", what, touch.pc, before.pc, [&] {
+    const auto did = [&](std::uint32_t pc, bool copies, bool writes, bool atomic) {
+      return std::string(copies   ? writes ? " copies to" : " copies from"
+                         : atomic ? " updates"
+                         : writes ? " writes"
+                                  : " reads") +
+             " it at " + findings_.line(pc);
+    };
+    const auto w = static_cast<unsigned>(touch.warp.number());
+    const bool agent = before.warp == warps_.size();
     return std::vector<std::string>{
-        findings_.block_name() + ", " + findings_.memory(access.space, at),
-        findings_.thread(before.warp, before_lane) +
-            (before_atomic             ? " updates"
-             : (before.kind & kWrites) ? " writes"
-                                       : " reads") +
-            " it at " + findings_.line(before.pc),
-        findings_.thread(w, lane) +
-            (atomic       ? " updates"
-             : now_writes ? " writes"
-                          : " reads") +
-            " it at " + findings_.line(pc)};
+        findings_.block_name() + ", " + findings_.memory(touch.space, at),
+        (agent ? "a bulk copy" : findings_.thread(before.warp, before_lane)) +
+            did(before.pc, before.clock == kOnItsWay, before_writes,
+                before_writes && (before.kind & kStrong)),
+        findings_.thread(w, lane) + did(touch.pc, touch.clock == kOnItsWay, now_writes,
+                                        touch.direction == Direction::kAtomic)};
   });
 }
 

@@ -6,6 +6,12 @@
 /// atomic (or volatile) write hands on what the thread knew at the fence; an atomic (or volatile)
 /// read and then a fence takes it up: PTX's release and acquire patterns.
 ///
+/// An mbarrier gathers what those who arrive at it know, and when a phase is over hands it to who
+/// waits for that. What a copy that goes on by itself touches, it accesses as if at every moment
+/// from its beginning until it has landed: then, where its thread waited for it, it counts as that
+/// thread's access, and where it counts at an mbarrier as one of a thread that stands for the
+/// mbarrier (kAgents of them; beyond, mbarriers share one).
+///
 /// Of each word, and of each byte where bytes were accessed, there is a list of the accesses that a
 /// later one could still race with. An access that happens after another and conflicts with all
 /// that the other does replaces it, so that the lists stay short: a thread is in each at most once
@@ -33,10 +39,18 @@ class RaceCheck {
   void completed(unsigned barrier);
   void met(const Warp& warp, Mask lanes);
   void fence(const Warp& warp, Mask lanes);
+  void copy_began(const Copy& copy);
+  void copy_landed(std::uint64_t number);
+  void copy_landed_at(std::uint64_t number, Address mbarrier);
+  void mbarrier_arrived(const Warp& warp, unsigned lane, Address mbarrier, bool releases);
+  void mbarrier_completed(Address mbarrier);
+  void mbarrier_waited(const Warp& warp, unsigned lane, Address mbarrier);
 
  private:
   using Clock = std::uint32_t;
-  using Clocks = std::vector<Clock>;  ///< of each thread of the block
+  static constexpr Clock kOnItsWay = ~Clock{0};  ///< of a copy: in nobody's past
+  static constexpr unsigned kAgents = 32;
+  using Clocks = std::vector<Clock>;  ///< of each lane of the block's warps, and of agents
   using Known = std::shared_ptr<const Clocks>;
 
   /// How an access takes part in races.
@@ -93,6 +107,29 @@ class RaceCheck {
     Clock clock;
     bool waits;
   };
+  struct Mbarrier {
+    unsigned agent = 0;
+    Known gathered;  ///< in this phase
+    Known handed;    ///< by phases that are over
+  };
+  /// What one access, or a copy's, does to a place.
+  struct Touch {
+    const Warp& warp;
+    Space space;
+    Direction direction;
+    std::uint8_t kind;
+    std::uint32_t pc;
+    Clock clock;
+    const std::byte* values = nullptr;  ///< from `at` on; null: not known
+    Address at = 0;
+  };
+  struct OnItsWay {
+    unsigned warp, lane;
+    std::uint32_t pc;
+    Space to_space, from_space;
+    Address to, from;
+    std::uint64_t bytes;
+  };
 
   const Known& known(unsigned warp, unsigned lane) const;
   void learn(unsigned warp, Mask lanes, const Known& known);
@@ -103,13 +140,17 @@ class RaceCheck {
 
   Cell& cell(Space space, Address word);
   void order(const Access& access, unsigned lane);
-  void visit(const Access& access, unsigned lane, Cell& cell, Address at, unsigned bytes,
-             std::uint8_t kind, std::uint32_t pc);
-  void same_instruction(const Access& access, std::uint32_t pc);
-  bool stores_what_is_there(const Access& access, unsigned lane, Address at, unsigned bytes) const;
+  void touch(const Touch& touch, unsigned lane, Address first, std::uint64_t bytes);
+  void visit(const Touch& touch, unsigned lane, Cell& cell, Address at, unsigned bytes);
+  void same_instruction(const Access& access, std::uint8_t kind, std::uint32_t pc);
+  bool stores_what_is_there(const Touch& touch, Address at, unsigned bytes) const;
   bool excused(std::uint8_t before, std::uint8_t now) const;
-  void report(const Access& access, unsigned lane, Address at, const Entry& before,
-              unsigned before_lane, std::uint32_t pc);
+  void report(const Touch& touch, unsigned lane, Address at, const Entry& before,
+              unsigned before_lane, bool same_value);
+  Mbarrier& mbarrier(Address at);
+  void land(std::uint64_t number, unsigned warp, unsigned lane, Clock clock);
+  void land(const OnItsWay& copy, Space space, Address first, unsigned warp, unsigned lane,
+            Clock clock);
 
   BlockFindings& findings_;
   unsigned threads_;
@@ -118,6 +159,10 @@ class RaceCheck {
   bool fenced_ = false;  ///< any thread of this block: else there are no patterns to follow
   std::vector<Pattern> patterns_;
   std::unordered_map<Address, Known> locations_;  ///< handed on there
+  std::unordered_map<Address, Mbarrier> mbarriers_;
+  std::array<Clock, kAgents> agents_{};
+  Known waited_before_, waited_for_, waited_now_;  ///< of the last lane that waited
+  std::unordered_map<std::uint64_t, OnItsWay> copies_;
   std::vector<Cell> shared_;
   std::unordered_map<Address, Page*> pages_;
   std::deque<std::pair<Address, std::unique_ptr<Page>>> used_;

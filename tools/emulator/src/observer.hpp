@@ -29,6 +29,19 @@ struct Access {
   const std::byte* values;       ///< of a store: lane i's at i * bytes; else null
 };
 
+/// A copy that goes on while its thread does other things: what it will touch until it has landed.
+struct Copy {
+  Warp& warp;
+  const Op& op;
+  unsigned lane;         ///< whose it is
+  std::uint64_t number;  ///< in the block
+  Space to_space;
+  Address to;
+  Space from_space;  ///< kGeneric: it has been read, which was told as an access
+  Address from;
+  std::uint64_t bytes;
+};
+
 /// Looks on at the blocks that one host thread runs, one after another; never two calls at a time.
 class BlockObserver {
  public:
@@ -50,6 +63,17 @@ class BlockObserver {
   /// bar.warp.sync (kNoData) orders memory.
   virtual void met(Warp&, const Op&, Mask /*lanes*/) {}
   virtual void fence(Warp&, const Op&, Mask /*lanes*/) {}
+  virtual void copy_began(const Copy&) {}
+  /// A copy has landed, as its thread has waited for.
+  virtual void copy_landed(std::uint64_t /*number*/) {}
+  /// A copy has landed, as who waits for a phase of the mbarrier will know.
+  virtual void copy_landed_at(std::uint64_t /*number*/, Address /*mbarrier*/) {}
+  /// A lane arrived at an mbarrier, after which `mbarrier_completed` may follow. `releases`: what
+  /// it did before is known to who waits for the phase; else it only counts.
+  virtual void mbarrier_arrived(Warp&, unsigned /*lane*/, Address, bool /*releases*/) {}
+  virtual void mbarrier_completed(Address) {}  ///< a phase of it
+  /// A lane asked for a phase of an mbarrier that is over, and orders what it does next after it.
+  virtual void mbarrier_waited(Warp&, unsigned /*lane*/, Address) {}
   virtual void exited(Warp&, Mask /*lanes*/) {}
   /// A lane did something whose result PTX leaves undefined; `what` says it.
   virtual void undefined(Warp&, const Op&, unsigned /*lane*/, const std::string& /*what*/) {}

@@ -51,9 +51,9 @@ const char* name_of(Space space) {
 }
 
 const char* name_of(Direction direction) {
-  return direction == Direction::kLoad    ? "load"
-         : direction == Direction::kStore ? "store"
-                                          : "atomic";
+  return direction == Direction::kLoad     ? "load"
+         : direction == Direction::kAtomic ? "atomic"
+                                           : "store";
 }
 
 /// One access, or as much of it as lies in one allocation.
