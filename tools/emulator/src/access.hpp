@@ -17,7 +17,7 @@ enum class Direction : std::uint8_t {
   kStore,
   kAtomic,
   kCopy,    ///< the write of a cp.async, which comes later and makes no wavefront
-  kBarrier  ///< of an mbarrier's first value or its end: a write that makes no wavefront
+  kBarrier  ///< the write of an mbarrier's first value, which makes no wavefront
 };
 
 /// Where the lanes' elements are on the host.

@@ -271,11 +271,10 @@ void tell_landed_at(Warp& warp, const std::byte* barrier) {
 
 /// Calls f(lane, At&) for each lane, one after another, on barriers that are initialised.
 template <class F>
-void for_each_barrier(Warp& warp, const Op& op, Mask mask, Space space, F f,
-                      Direction direction = Direction::kAtomic) {
+void for_each_barrier(Warp& warp, const Op& op, Mask mask, Space space, F f) {
   if (op.control != Control::kSuspend) warp.block().update();
   Located found;
-  locate(warp, op, mask, space, direction, 8, found);
+  locate(warp, op, mask, space, Direction::kAtomic, 8, found);
   for_each_lane(mask, [&](unsigned i) {
     At at{place_of(found, i, 8), {}};
     U64 bits = 0;
@@ -313,11 +312,10 @@ void init(Warp& warp, const Op& op, Mask mask) {
 }
 template <Space S>
 void inval(Warp& warp, const Op& op, Mask mask) {
-  const auto end = [](unsigned, At& at) {
+  for_each_barrier(warp, op, mask, S, [&](unsigned, At& at) {
     at.barrier = {};
     at.store();
-  };
-  for_each_barrier(warp, op, mask, S, end, Direction::kBarrier);
+  });
 }
 
 void add_bytes(Warp& warp, const Op& op, unsigned lane, Mbarrier& m, std::int64_t bytes) {

@@ -57,7 +57,8 @@ std::string place_in(const std::string& message) {
   const std::size_t number =
       std::min(message.find_first_not_of("0123456789", ptx + 9), message.size());
   if (message.compare(number, 2, " (") != 0) return message.substr(ptx, number - ptx);
-  return message.substr(number + 2, message.find(')', number) - number - 2);
+  const std::string place = message.substr(number + 2, message.find(')', number) - number - 2);
+  return place.substr(0, place.find(", inlined at "));
 }
 
 /// All the checks of the blocks that one host thread runs.
@@ -265,7 +266,7 @@ std::string BlockFindings::place(std::uint32_t pc) const {
 std::string BlockFindings::line(std::uint32_t pc) const {
   const int ptx = block_.code().places[pc].ptx_line;
   const std::string at = place(pc), number = "PTX line " + std::to_string(ptx);
-  return at == number ? at : at + " (" + number + ")";
+  return at == number ? at : at + block_.code().inlined_at(pc) + " (" + number + ")";
 }
 
 std::string BlockFindings::memory(Space space, Address address) const {
@@ -397,6 +398,7 @@ void Checker::host_copied(Address to, Address from, std::size_t bytes) {
 void Checker::finish() {
   if (!checks_.memory) return;
   for (const auto& [base, w] : written_) {
+    if (w.allocation.what == kHeapName) continue;  // the device's own
     findings_.add({.check = "memory",
                    .what = "memory is never freed",
                    .places = {"cudaMalloc number " + std::to_string(w.number)},

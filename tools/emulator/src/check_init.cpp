@@ -20,6 +20,8 @@ InitCheck::InitCheck(BlockFindings& findings, Checker& checker)
 
 void InitCheck::begin() {
   std::ranges::fill(shared_, 0);
+  const Code& code = findings_.block().code();
+  set_bits(shared_, code.driver_shared, code.driver_shared_bytes);
   std::ranges::fill(local_, 0);
   copies_.clear();
 }

@@ -148,8 +148,9 @@ struct Code {
   };
   struct Place {
     int ptx_line;
-    int file, line;          ///< of the source, 0 where not known
-    std::uint32_t text = 0;  ///< index in `texts`
+    int file, line;                      ///< of the source, 0 where not known
+    std::uint32_t text = 0;              ///< index in `texts`
+    int outer_file = 0, outer_line = 0;  ///< where what was inlined is called, outermost
   };
 
   struct SharedVariable {
@@ -171,13 +172,16 @@ struct Code {
   Slot stack = 0;               ///< register: where the thread's stack ends; of 64 bits
   std::size_t stack_bytes = 0;  ///< a thread, after local_bytes; 0 where nothing needs it
   bool uses_heap = false;
-  std::size_t zeroed_bytes = 0;  ///< registers: the head of the file
-  std::size_t file_bytes = 0;    ///< all of it
-  std::size_t local_bytes = 0;   ///< a thread
-  std::vector<Order> orders;     ///< of each numbered access to memory
+  std::uint64_t driver_shared = 0, driver_shared_bytes = 0;  ///< which the driver sets to zero
+  std::size_t zeroed_bytes = 0;                              ///< registers: the head of the file
+  std::size_t file_bytes = 0;                                ///< all of it
+  std::size_t local_bytes = 0;                               ///< a thread
+  std::vector<Order> orders;                                 ///< of each numbered access to memory
 
   /// "PTX line 12 (kernels.cuh:40)"
   std::string where(std::uint32_t pc) const;
+  /// ", inlined at a.cu:3", or nothing.
+  std::string inlined_at(std::uint32_t pc) const;
 };
 
 }  // namespace emu

@@ -67,6 +67,9 @@ std::uint64_t round_up(std::uint64_t n, std::uint64_t align) {
 
 }  // namespace
 
+constexpr const char* kDriverShared = "the driver's shared memory";
+constexpr std::uint64_t kDriverSharedBytes = 1024;
+
 /// A function's names and places while it is decoded.
 struct Frame {
   const Function* function = nullptr;
@@ -191,8 +194,8 @@ class Decoder {
   std::uint64_t reserved_shared(int line) {
     if (!reserved_shared_) {
       Declaration d;
-      d.name = "the driver's shared memory";
-      d.bytes = 1024;
+      d.name = kDriverShared;
+      d.bytes = kDriverSharedBytes;
       d.align = 128;
       d.line = line;
       reserved_shared_ = put(shared_, d, kMaxShared, "shared");
@@ -567,6 +570,11 @@ class Decoder {
         code.shared_variables.push_back({std::string(d->name), at, d->bytes});
       }
     }
+    if (reserved_shared_) {
+      code.driver_shared = *reserved_shared_;
+      code.driver_shared_bytes = kDriverSharedBytes;
+      code.shared_variables.push_back({kDriverShared, *reserved_shared_, kDriverSharedBytes});
+    }
     code.zeroed_bytes = head;
     code.file_bytes = head + round_up(constant_bytes_, 64);
     code.local_bytes = round_up(local_, stack_ ? 128 : 16);
@@ -839,7 +847,8 @@ Op& Builder::emit(Handler handler) {
     op.flags |= kGuarded;
   }
   frame_.ops.push_back(op);
-  frame_.op_places.push_back({in_.line, in_.file, in_.source_line, decoder_.keep_text(in_)});
+  frame_.op_places.push_back({in_.line, in_.file, in_.source_line, decoder_.keep_text(in_),
+                              in_.outer_file, in_.outer_line});
   return frame_.ops.back();
 }
 

@@ -137,7 +137,7 @@ std::size_t GlobalMemory::free_bytes() const {
 
 bool GlobalMemory::prepare_heap(std::size_t bytes) {
   if (heap_.begun()) return true;
-  const std::optional<Address> base = allocate(bytes, "the heap of malloc in kernels");
+  const std::optional<Address> base = allocate(bytes, kHeapName);
   if (base) heap_.begin(*base, bytes);
   return base.has_value();
 }

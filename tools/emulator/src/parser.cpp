@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "emu/module.hpp"
 #include "lexer.hpp"
@@ -295,6 +298,8 @@ class Parser {
     if (!accept(';')) {
       f.has_body = true;
       file_ = source_line_ = 0;
+      outer_ = {};
+      outers_.clear();
       block(f, 0, 0);
     }
     out_.functions.push_back(std::move(f));
@@ -335,16 +340,18 @@ class Parser {
   void location() {
     file_ = small_integer();
     source_line_ = small_integer();
-    small_integer();
+    const int column = small_integer();
+    outer_ = {};
     while (accept(',')) {  // function_name sym [+ n], inlined_at file line column
       const std::string_view what = word("'function_name' or 'inlined_at'");
       if (what == "function_name") {
         word("a name");
         if (accept('+')) integer();
       } else {
-        small_integer();
-        small_integer();
-        small_integer();
+        const int file = small_integer(), line = small_integer();
+        const auto outer = outers_.find({file, line, small_integer()});
+        outer_ = outer == outers_.end() ? std::pair{file, line} : outer->second;
+        outers_[{file_, source_line_, column}] = outer_;
       }
     }
   }
@@ -396,6 +403,7 @@ class Parser {
     }
     in.file = file_;
     in.source_line = source_line_;
+    std::tie(in.outer_file, in.outer_line) = outer_;
     std::size_t begin = 0;
     for (std::size_t dot; (dot = in.text.find('.', begin)) != std::string_view::npos;) {
       if (begin == 0) in.opcode = in.text.substr(0, dot);
@@ -481,6 +489,8 @@ class Parser {
   Lexer lexer_;
   Token now_;
   Syntax out_;
+  std::pair<int, int> outer_;  ///< file and line into which the current one was inlined
+  std::map<std::array<int, 3>, std::pair<int, int>> outers_;  ///< by file, line, column
   int file_ = 0, source_line_ = 0;
 };
 

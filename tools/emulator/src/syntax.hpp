@@ -54,7 +54,8 @@ struct Instruction {
   std::vector<Operand> operands = {};
   int scope = 0;
   int line = 0;
-  int file = 0, source_line = 0;  ///< from .loc
+  int file = 0, source_line = 0;       ///< from .loc
+  int outer_file = 0, outer_line = 0;  ///< where what it was inlined into calls it, outermost
 };
 
 /// Registers declared together, as `%r<13>`.

@@ -21,6 +21,15 @@ constexpr unsigned kGroupsInARow = 6;
 
 }  // namespace
 
+std::string Code::inlined_at(std::uint32_t pc) const {
+  const Place& place = places[pc];
+  const auto file = static_cast<std::size_t>(place.outer_file);
+  if (place.outer_line <= 0 || file >= files.size()) return "";
+  const std::string& name = files[file];
+  return ", inlined at " + name.substr(name.rfind('/') + 1) + ":" +
+         std::to_string(place.outer_line);
+}
+
 std::string Code::where(std::uint32_t pc) const {
   if (pc >= places.size()) return "the end";
   const Place& place = places[pc];
@@ -29,7 +38,7 @@ std::string Code::where(std::uint32_t pc) const {
     const auto file = static_cast<std::size_t>(place.file);
     const std::string name = file < files.size() ? files[file] : "";
     text += " (" + (name.empty() ? "line" : name.substr(name.rfind('/') + 1)) +
-            (name.empty() ? " " : ":") + std::to_string(place.line) + ")";
+            (name.empty() ? " " : ":") + std::to_string(place.line) + inlined_at(pc) + ")";
   }
   return text;
 }

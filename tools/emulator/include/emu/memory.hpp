@@ -22,7 +22,8 @@ inline constexpr Address kGlobalBase = 0x0000'2100'0000'0000;  ///< first global
 inline constexpr Address kGlobalEnd = 0x0000'2500'0000'0000;   ///< past the last: 4 TiB
 inline constexpr Address kCodeBase = 0x0000'2600'0000'0000;    ///< pointers to functions
 inline constexpr std::size_t kHeapBytes = 8 << 20;             ///< of malloc in kernels
-inline constexpr std::size_t kAllocationAlignment = 256;       ///< of every device pointer
+inline constexpr const char* kHeapName = "the heap of malloc in kernels";
+inline constexpr std::size_t kAllocationAlignment = 256;  ///< of every device pointer
 
 /// What one allocation is: found for an access, named in an error.
 struct Allocation {
