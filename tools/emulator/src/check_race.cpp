@@ -456,8 +456,9 @@ void RaceCheck::visit(const Touch& touch, unsigned lane, Cell& cell, Address at,
     if (unordered && !excused(e.kind, kind)) {
       const bool two_stores = (e.kind & kWrites) && touch.direction == Direction::kStore;
       const bool one_access = here_and_now && e.access == number_;  // same_instruction looks at it
-      if (!(two_stores && (one_access || stores_what_is_there(touch, at, bytes)))) {
-        report(touch, lane, at, e, static_cast<unsigned>(std::countr_zero(unordered)), false);
+      if (!(two_stores && one_access)) {
+        report(touch, lane, at, e, static_cast<unsigned>(std::countr_zero(unordered)),
+               two_stores && stores_what_is_there(touch, at, bytes));
         told = true;
       }
     }
@@ -478,7 +479,7 @@ void RaceCheck::visit(const Touch& touch, unsigned lane, Cell& cell, Address at,
   }
 }
 
-/// Lanes that store to one place at once: the value is anybody's, unless all store the same.
+/// Lanes that store to one place at once: the value is anybody's. Storing one value is a race too.
 void RaceCheck::same_instruction(const Access& access, std::uint8_t kind, std::uint32_t pc) {
   std::array<std::pair<Address, unsigned>, kLanes> places;
   std::size_t n = 0;
@@ -487,25 +488,26 @@ void RaceCheck::same_instruction(const Access& access, std::uint8_t kind, std::u
     rising &= n == 0 || access.address[i] > places[n - 1].first;
     places[n++] = {access.address[i], i};
   });
-  if (rising) return;
+  if (rising || excused(kind, kind)) return;
   std::sort(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(n));
   for (std::size_t k = 1; k < n; ++k) {
     const auto [at, lane] = places[k];
     if (at != places[k - 1].first) continue;
     const unsigned before = places[k - 1].second;
-    if (std::memcmp(access.values + std::size_t{lane} * access.bytes,
-                    access.values + std::size_t{before} * access.bytes, access.bytes) != 0) {
-      const unsigned w = access.warp.number();
-      report({.warp = access.warp,
-              .space = access.space,
-              .direction = access.direction,
-              .kind = kind,
-              .pc = pc,
-              .clock = warps_[w].clock},
-             lane, at,
-             {warps_[w].clock, pc, kBit[before], static_cast<std::uint8_t>(w), kind, number_},
-             before, false);
-    }
+    const bool same =
+        access.values &&
+        std::memcmp(access.values + std::size_t{lane} * access.bytes,
+                    access.values + std::size_t{before} * access.bytes, access.bytes) == 0;
+    const unsigned w = access.warp.number();
+    report({.warp = access.warp,
+            .space = access.space,
+            .direction = access.direction,
+            .kind = kind,
+            .pc = pc,
+            .clock = warps_[w].clock},
+           lane, at,
+           {warps_[w].clock, pc, kBit[before], static_cast<std::uint8_t>(w), kind, number_}, before,
+           same);
   }
 }
 
@@ -527,8 +529,9 @@ void RaceCheck::report(const Touch& touch, unsigned lane, Address at, const Entr
   const bool before_writes = before.kind & kWrites;
   const char* what = nullptr;
   if (now_writes && before_writes && same_value) {
-    what = shared ? "two threads write one value to one place of shared memory, unsynchronised"
-                  : "two threads write one value to one place of global memory, unsynchronised";
+    what = shared
+               ? "two threads write the same value to one place of shared memory, unsynchronised"
+               : "two threads write the same value to one place of global memory, unsynchronised";
   } else if (now_writes && before_writes) {
     what = shared ? "two threads write one place of shared memory, unsynchronised"
                   : "two threads write one place of global memory, unsynchronised";

@@ -57,6 +57,8 @@ Checked check(const std::string& body, unsigned threads, const std::string& list
 constexpr const char* kRaw = "race: read after write in shared memory, unsynchronised";
 constexpr const char* kWar = "race: write after read in shared memory, unsynchronised";
 constexpr const char* kWaw = "race: two threads write one place of shared memory, unsynchronised";
+constexpr const char* kSameShared =
+    "race: two threads write the same value to one place of shared memory, unsynchronised";
 constexpr const char* kRawGlobal = "race: read after write in global memory, unsynchronised";
 constexpr const char* kShared = "init: reads shared memory that nobody wrote";
 
@@ -144,8 +146,14 @@ TEST(Race, TwoWrites) {
   EXPECT_THAT(check("st.shared.u32 [tile], %r0;", 32).found, ElementsAre(kWaw));
   EXPECT_THAT(check("and.b32 %r3, %r0, 32; st.shared.u32 [tile], %r3;", 64).found,
               ElementsAre(kWaw));
-  // All write the same: whoever is last, the same is there.
-  EXPECT_THAT(check("st.shared.u32 [tile], 1;", 64).found, IsEmpty());
+  // All write the same: in one instruction, of two warps, atomically.
+  EXPECT_THAT(check("st.shared.u32 [tile], 1;", 64).found, ElementsAre(kSameShared));
+  EXPECT_THAT(check("st.shared.u32 [tile], 1;", 1).found, IsEmpty());
+  EXPECT_THAT(
+      check("and.b32 %r3, %r0, 31; setp.eq.u32 %p1, %r3, 0; @%p1 st.shared.u32 [tile], 1;", 64)
+          .found,
+      ElementsAre(kSameShared));
+  EXPECT_THAT(check("st.relaxed.cta.shared.u32 [tile], 1;", 64).found, IsEmpty());
   // The same instruction again, of another lane: the earlier turn of a loop.
   EXPECT_THAT(check("mov.u32 %r6, 0;\nL: setp.eq.u32 %p1, %r0, %r6;\n"
                     "@%p1 st.shared.u32 [tile], %r0;\nadd.u32 %r6, %r6, 1;\n"
@@ -259,6 +267,112 @@ TEST(Race, ASpinLockWithFences) {
   };
   EXPECT_THAT(check(lock("membar.gl;"), 64).found, IsEmpty());
   EXPECT_THAT(check(lock(""), 64).found, Contains(kRawGlobal));
+}
+
+// A thread's copy is seen by itself once it has waited, and by others after a barrier then.
+TEST(Race, AsynchronousCopies) {
+  const std::string copy = "cp.async.ca.shared.global [%r1], [%rd1], 4; cp.async.commit_group;\n";
+  const std::string own = "ld.shared.u32 %r5, [%r1];";
+  const std::string other = "xor.b32 %r3, %r1, 4; ld.shared.u32 %r5, [%r3];";
+  EXPECT_THAT(check(copy + "cp.async.wait_group 0;" + own, 64).found, IsEmpty());
+  EXPECT_THAT(check(copy + "cp.async.wait_all; bar.sync 0;" + other, 64).found, IsEmpty());
+  EXPECT_THAT(check(copy + "cp.async.wait_all;" + other, 64, "race").found, ElementsAre(kRaw));
+  EXPECT_THAT(check(copy + "bar.sync 0; cp.async.wait_all;" + other, 64, "race").found,
+              ElementsAre(kRaw));
+  EXPECT_THAT(check(copy + own, 64).found, ElementsAre(kShared, kRaw));
+  EXPECT_THAT(check(copy + "cp.async.wait_group 1;" + own, 64).found, ElementsAre(kShared, kRaw));
+  EXPECT_THAT(check(copy + "st.shared.u32 [%r1], 1; cp.async.wait_all;", 64).found,
+              ElementsAre(kWaw));
+  EXPECT_THAT(
+      check("st.shared.u32 [%r1], 1; bar.sync 0;" + other + copy + "cp.async.wait_all;", 64, "race")
+          .found,
+      ElementsAre(kWar));
+  // What is left on its way ends with the block.
+  EXPECT_THAT(check(copy, 64, "all", 3).found, IsEmpty());
+}
+
+// Warp 0 produces, warp 1 waits at the mbarrier at other[0].
+std::string handed_over(const std::string& produce, const std::string& wait,
+                        const std::string& count = "32") {
+  return "setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [other], " + count +
+         "; bar.sync 0;\nsetp.ge.u32 %p2, %r0, 32; @%p2 bra CONSUME;\n" + produce +
+         "\nbra DONE;\nCONSUME: " + wait + "\nld.shared.u32 %r5, [%r1+-128];";
+}
+
+TEST(Race, Mbarriers) {
+  const std::string store = "st.shared.u32 [%r1], %r0;";
+  const std::string wait =
+      "mbarrier.try_wait.parity.shared.b64 %p3, [other], 0; @!%p3 bra CONSUME;";
+  const std::string arrive = "mbarrier.arrive.shared.b64 _, [other];";
+  EXPECT_THAT(check(handed_over(store + arrive, wait), 64).found, IsEmpty());
+  EXPECT_THAT(check(handed_over(arrive + store, wait), 64, "race").found, ElementsAre(kRaw));
+  EXPECT_THAT(
+      check(handed_over(store + "mbarrier.arrive.relaxed.cta.shared.b64 _, [other];", wait), 64)
+          .found,
+      ElementsAre(kRaw));
+  EXPECT_THAT(check(handed_over(store + arrive,
+                                "mbarrier.try_wait.parity.relaxed.cta.shared.b64 %p3, [other], 0;"
+                                "@!%p3 bra CONSUME;"),
+                    64)
+                  .found,
+              ElementsAre(kRaw));
+  // A phase that isn't over hands on nothing.
+  EXPECT_THAT(check(handed_over(store + arrive,
+                                "mbarrier.test_wait.parity.shared.b64 %p3, [other], 0;", "33"),
+                    64)
+                  .found,
+              ElementsAre(kRaw));
+  // cp.async.mbarrier.arrive hands on the copies, of what the thread did itself nothing.
+  const std::string noinc = "cp.async.mbarrier.arrive.noinc.shared.b64 [other];";
+  EXPECT_THAT(
+      check(handed_over("cp.async.ca.shared.global [%r1], [%rd1], 4;" + noinc, wait), 64).found,
+      IsEmpty());
+  EXPECT_THAT(check(handed_over(store + noinc, wait), 64).found, ElementsAre(kRaw));
+  // The first value is a plain write.
+  EXPECT_THAT(check("mbarrier.init.shared.b64 [other], 64;", 64, "race").found,
+              Contains(HasSubstr("race: two threads write")));
+}
+
+TEST(Race, BulkCopies) {
+  const auto bulk = [](const std::string& barrier) {
+    return "setp.ne.u32 %p4, %r0, 0; @%p4 bra DONE;\nmov.u32 %r6, 128;\n"
+           "mbarrier.arrive.expect_tx.shared.b64 _, [other], %r6;\n"
+           "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd0], %r6,"
+           " [" +
+           barrier + "];";
+  };
+  const std::string wait =
+      "mbarrier.try_wait.parity.shared.b64 %p3, [other], 0; @!%p3 bra CONSUME;";
+  EXPECT_THAT(check(handed_over(bulk("other"), wait, "1"), 64).found, IsEmpty());
+  EXPECT_THAT(check(handed_over(bulk("other"), "", "1"), 64).found, ElementsAre(kShared, kRaw));
+  // Who began it knows no more of it than others.
+  EXPECT_THAT(check(handed_over(bulk("other") + "ld.shared.u32 %r5, [tile];", wait, "1"), 64).found,
+              ElementsAre(kShared, kRaw));
+  EXPECT_THAT(check(handed_over(bulk("other"), wait, "1"), 64, "all", 1, false).found,
+              ElementsAre("init: reads global memory that nobody wrote"));
+  // To global memory: the source stays in use until its thread has waited.
+  const std::string store =
+      "st.shared.u32 [%r1], %r0; bar.sync 0; setp.ne.u32 %p4, %r0, 0; @%p4 bra DONE;\n"
+      "mov.u32 %r6, 128; cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], %r6;\n"
+      "cp.async.bulk.commit_group;\n";
+  const std::string waited = "cp.async.bulk.wait_group 0;", again = "st.shared.u32 [tile], 7;";
+  EXPECT_THAT(check(store + waited + again + "ld.global.u32 %r5, [%rd0];", 32).found, IsEmpty());
+  EXPECT_THAT(check(store + again + waited, 32).found, ElementsAre(kWar));
+  EXPECT_THAT(check(store + "ld.global.u32 %r5, [%rd0];" + waited, 32).found,
+              ElementsAre(kRawGlobal));
+}
+
+TEST(Race, NamesTheCallOfWhatWasInlined) {
+  const Checked c = check(
+      ".loc 1 7 3\n.loc 2 50 5, function_name $L, inlined_at 1 7 3\n"
+      ".loc 2 60 6, function_name $L, inlined_at 2 50 5\nst.shared.u32 [%r1], %r0;\n"
+      ".loc 1 8 3\nld.shared.u32 %r5, [tile+4];\n",
+      32, "all", 1, true, ".file 1 \"/a/kernels.cuh\"\n.file 2 \"/b/sync.h\"\n");
+  ASSERT_EQ(c.findings.size(), 1u);
+  EXPECT_THAT(c.findings[0].places, ElementsAre("kernels.cuh:8", "sync.h:60"));
+  EXPECT_THAT(c.findings[0].details[1],
+              HasSubstr("writes it at sync.h:60, inlined at kernels.cuh:7 (PTX line"));
+  EXPECT_THAT(c.findings[0].details[2], HasSubstr("reads it at kernels.cuh:8 (PTX line"));
 }
 
 // --- init ------------------------------------------------------------------------------------
