@@ -21,6 +21,9 @@ BLOCKS = (64, 256, 1024)
 
 RAW, WAR = "race: read after write", "race: write after read"
 UNWRITTEN = "init: reads shared memory that nobody wrote"
+SAME = (
+    "race: two threads write the same value to one place of global memory, unsynchronised"
+)
 ILLEGAL = "memory: an illegal address"
 
 Shapes = set[tuple[int, int]]
@@ -64,6 +67,7 @@ FOUND: dict[tuple[str, str], dict[Finding, Shapes]] = {
     ("chapter02_smem", "stride_classic"): {
         (UNWRITTEN, "tile[t] += in[i];"): EVERYWHERE,
         (UNWRITTEN, "if (t < half) tile[t] += tile[t + half];"): EVERYWHERE,
+        (SAME, "partial[blockIdx.x] = tile[0];"): EVERYWHERE,
     },
     ("chapter03_divergence", "in_step_classic"): {
         # One line, whose sums the next round loads in another lane; nobody stores to them again.

@@ -84,6 +84,8 @@ void InitCheck::of_block(const Access& access, std::uint32_t pc) {
   const bool shared = access.space == Space::kShared;
   Bits& bits = shared ? shared_ : local_;
   for_each_lane(access.lanes, [&](unsigned i) {
+    // A stack's frames come and go: what is there was written for another, or wasn't.
+    if (!shared && access.address[i] + access.bytes > local_bytes_) return;
     const std::size_t thread = access.warp.number() * kLanes + i;
     const std::size_t offset = access.address[i] + (shared ? 0 : thread * local_bytes_);
     if (reads(access.direction) && !all_set(bits, offset, access.bytes)) {
