@@ -21,10 +21,8 @@ BLOCKS = (64, 256, 1024)
 
 RAW, WAR = "race: read after write", "race: write after read"
 UNWRITTEN = "init: reads shared memory that nobody wrote"
-SAME = (
-    "race: two threads write the same value to one place of global memory, unsynchronised"
-)
-ILLEGAL = "memory: an illegal address"
+SAME = "race: two threads write the same value to one place of global memory, unsynchronised"
+ILLEGAL, MISALIGNED = "memory: an illegal address", "memory: a misaligned address"
 
 Shapes = set[tuple[int, int]]
 """n and block."""
@@ -87,6 +85,12 @@ FOUND: dict[tuple[str, str], dict[Finding, Shapes]] = {
         (UNWRITTEN, "if (t < half) tile[t] += tile[t + half];"): {(1000, 1024)},
         **last_warp("tile", EVERYWHERE - {(1000, 256)}),
     },
+    ("chapter06_dynamic_smem", "too_few_bytes"): {
+        (ILLEGAL, "tile[t] = i < n ? in[i] : 0;"): EVERYWHERE,
+    },
+    ("chapter06_dynamic_smem", "ints_first"): {
+        (MISALIGNED, "square[t] = static_cast<long long>(value) * value;"): {(n, 255) for n in NS},
+    },
 }
 
 
@@ -145,9 +149,14 @@ def test_modern_kernels_are_clean(chapter: str, n: int, tmp_path: Path) -> None:
             assert not missing, done.stdout
 
 
-@pytest.mark.parametrize("block", BLOCKS)
-@pytest.mark.parametrize("n", NS)
-@pytest.mark.parametrize("kernel", FOUND, ids="-".join)
+@pytest.mark.parametrize(
+    ("kernel", "n", "block"),
+    [
+        pytest.param(kernel, n, block, id=f"{'-'.join(kernel)}-{n}-{block}")
+        for kernel, found in FOUND.items()
+        for n, block in sorted(set().union(*found.values()))
+    ],
+)
 def test_classic_kernels_have_their_faults(
     kernel: tuple[str, str], n: int, block: int, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ Needs nvcc, and no GPU. A program of several units is a folder.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -18,6 +19,25 @@ SHARED = ("-std=c++20", "-cudart", "shared")
 PTX = ("-arch=compute_90", "-code=compute_90")
 # What compiles for longer than the others run.
 SLOW = {"cooperative", "cub_block", "cub_reduce", "cub_sort", "thrust"}
+# What --check all finds in them: none but what is wrong in CUDA's own headers or meant so.
+FOUND: dict[str, set[tuple[str, str]]] = {
+    # The lock is taken without a fence: right on hardware by the order of its instructions only.
+    "locks": {
+        (f"race: {what} in global memory, unsynchronised", "locks.cu")
+        for what in ("read after write", "write after read")
+    }
+    | {("race: two threads write one place of global memory, unsynchronised", "locks.cu")},
+    # Of the warp that comes last its first lane alone takes part in the tile's barrier, and tells
+    # the others by a shuffle; all lanes store their warp's sum to one place.
+    "wide_tiles": {
+        (f"race: {what} shared memory, unsynchronised", "reduce.h")
+        for what in (
+            "two threads write one place of",
+            "two threads write the same value to one place of",
+        )
+    }
+    | {("race: read after write in shared memory, unsynchronised", "coalesced_reduce.h")},
+}
 OPTIONS = {"pointers": ("--extended-lambda",), "separate": ("-rdc=true",)}
 NAMES = sorted(
     path.stem
@@ -50,6 +70,19 @@ def test_the_program_finds_its_results_right(name: str, tmp_path: Path) -> None:
     ran = run(build(name, tmp_path / name))
     assert ran.stdout.splitlines()[-1:] == ["right"], ran.stdout + ran.stderr
     assert ran.returncode == 0
+
+
+@pytest.mark.parametrize("name", TESTED)
+def test_checks_find_nothing_false(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "findings"
+    file.touch()
+    program = build(name, tmp_path / name, *PTX, "-lineinfo")
+    ran = run(program, "--check", "all", "--findings", str(file))
+    assert ran.stdout.splitlines()[-1:] == ["right"], ran.stdout + ran.stderr
+    findings = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    found = {(f"{f['check']}: {f['what']}", f["places"][0].partition(":")[0]) for f in findings}
+    assert found == FOUND.get(name, set()), ran.stderr
+    assert ran.returncode == (4 if found else 0)
 
 
 def test_printf_comes_when_the_program_waits(tmp_path: Path) -> None:
