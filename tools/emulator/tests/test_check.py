@@ -22,6 +22,7 @@ SOURCE = r"""
 #include <cstdio>
 #include <cstring>
 #include <cooperative_groups.h>
+#include <cuda_pipeline.h>
 
 __global__ void last_warp_volatile(int* data, int) {
   __shared__ int tile[64];
@@ -148,6 +149,23 @@ __global__ void half_comes(int* data, int) {
   if (threadIdx.x < 32) asm volatile("bar.sync 3, 64;" ::: "memory");  // @A
   data[threadIdx.x] = 1;
 }
+template <bool Waits>
+__device__ void copy(int* data) {
+  __shared__ int tile[256];
+  __pipeline_memcpy_async(&tile[threadIdx.x], &data[threadIdx.x], 4);  // @A
+  __pipeline_commit();
+  if (Waits) __pipeline_wait_prior(0);
+  __syncthreads();
+  data[256 + threadIdx.x] = tile[255 - threadIdx.x];  // @B
+}
+__global__ void copy_waited(int* data, int) { copy<true>(data); }
+__global__ void copy_unwaited(int* data, int) { copy<false>(data); }
+__global__ void all_write(int* data, int) {
+  __shared__ int tile[256];
+  tile[threadIdx.x] = data[threadIdx.x];
+  __syncthreads();
+  data[256] = tile[0];  // @A
+}
 __global__ void touch(int* data, int n) {
   if (threadIdx.x < n) data[threadIdx.x] += 1;  // @A
 }
@@ -172,6 +190,9 @@ int main(int, char** arguments) {
   if (IS(tiles)) tiles<<<1, 256>>>(data, 0);
   if (IS(tiles_too_far)) tiles_too_far<<<1, 256>>>(data, 0);
   if (IS(barrier_in_branches)) barrier_in_branches<<<1, 256>>>(data, 0);
+  if (IS(copy_waited)) copy_waited<<<1, 256>>>(data, 0);
+  if (IS(copy_unwaited)) copy_unwaited<<<1, 256>>>(data, 0);
+  if (IS(all_write)) all_write<<<1, 256>>>(data, 0);
   if (IS(half_comes)) half_comes<<<1, 256>>>(data, 0);
   if (IS(unset)) {
     int* fresh;
@@ -233,6 +254,18 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     "tiles": set(),
     "tiles_too_far": {("race", RAW.format("shared"), "B <- A")},
     "barrier_in_branches": {("sync", "threads of one warp at different barriers", "B <- A")},
+    "copy_waited": set(),
+    "copy_unwaited": {
+        ("race", RAW.format("shared"), "B <- cuda_pipeline_helpers.h:190"),
+        ("init", "reads shared memory that nobody wrote", "B"),
+    },
+    "all_write": {
+        (
+            "race",
+            "two threads write the same value to one place of global memory, unsynchronised",
+            "A",
+        )
+    },
     "half_comes": {("sync", "threads wait for ever", "A")},
     "unset": {("init", "reads global memory that nobody wrote", "A")},
     "unset_copy": {
