@@ -65,23 +65,26 @@ def run(program: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", TESTED)
-def test_the_program_finds_its_results_right(name: str, tmp_path: Path) -> None:
-    ran = run(build(name, tmp_path / name))
+@pytest.fixture(scope="module", params=TESTED)
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    name = request.param
+    return build(name, tmp_path_factory.mktemp(name) / name, *PTX, "-lineinfo")
+
+
+def test_the_program_finds_its_results_right(program: Path) -> None:
+    ran = run(program)
     assert ran.stdout.splitlines()[-1:] == ["right"], ran.stdout + ran.stderr
     assert ran.returncode == 0
 
 
-@pytest.mark.parametrize("name", TESTED)
-def test_checks_find_nothing_false(name: str, tmp_path: Path) -> None:
+def test_checks_find_nothing_false(program: Path, tmp_path: Path) -> None:
     file = tmp_path / "findings"
     file.touch()
-    program = build(name, tmp_path / name, *PTX, "-lineinfo")
     ran = run(program, "--check", "all", "--findings", str(file))
     assert ran.stdout.splitlines()[-1:] == ["right"], ran.stdout + ran.stderr
     findings = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     found = {(f"{f['check']}: {f['what']}", f["places"][0].partition(":")[0]) for f in findings}
-    assert found == FOUND.get(name, set()), ran.stderr
+    assert found == FOUND.get(program.name, set()), ran.stderr
     assert ran.returncode == (4 if found else 0)
 
 
