@@ -340,7 +340,9 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     return cudaErrorInvalidValue;
   }
   const int limit = dynamic_shared_limit(found);
-  if (limit < 0 || dynamic_shared > static_cast<std::size_t>(limit)) return cudaErrorInvalidValue;
+  if (limit < 0 || dynamic_shared > static_cast<std::size_t>(limit)) {
+    return request.cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidValue;
+  }
   if (!kernel.parameters.empty() && request.arguments == nullptr) return cudaErrorInvalidValue;
   const std::uint64_t resident =
       static_cast<std::uint64_t>(blocks_per_sm(found, block.volume(), dynamic_shared)) *
@@ -403,6 +405,7 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   if (trace) end_trace(*trace, result);
   tell_findings();
   printed += result.printed;
+  if (!result.printed.empty()) has_printed = true;
   const auto readable = [&](std::string text) {
     const std::size_t at = text.find(kernel.name);
     if (at != text.npos) text.replace(at, kernel.name.size(), kernel_name(kernel.name));
@@ -515,6 +518,8 @@ void Runtime::reset() {
   pools.clear();
   pooled.clear();
   limits.clear();
+  host_flags.clear();
+  has_printed = false;
   default_pool = {};
   current_pool = &default_pool;
   for (auto& [stub, function] : functions) function.max_dynamic_shared.reset();

@@ -94,6 +94,8 @@ class Runtime {
   std::map<Address, std::pair<Pool*, std::size_t>> pooled;  ///< allocations of pools
   std::map<int, std::size_t> limits;                        ///< that the program has set
   unsigned device_flags = 0;
+  cudaFuncCache cache_config = cudaFuncCachePreferNone;
+  std::map<Address, unsigned> host_flags;  ///< of pinned and registered memory
 
   /// Reads a binary's PTX and places its variables, once.
   cudaError_t load(FatBinary& binary);
@@ -129,6 +131,7 @@ class Runtime {
 
   /// What kernels have printed since the host last waited for them; then it comes out.
   std::string printed;
+  bool has_printed = false;  ///< so that its FIFO is of its size for good
   void flush_printed();
 
   /// A kernel's fault breaks the device for the rest of the process. As on hardware the launch

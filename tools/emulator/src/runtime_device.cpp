@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "runtime.hpp"
@@ -165,17 +166,41 @@ void fill(cudaDeviceProp& p, const emu::Profile& profile) {
 #endif
 }
 
-/// Empty for a limit that the device hasn't got.
-std::optional<std::size_t> default_limit(cudaLimit limit) {
-  switch (limit) {
+/// The step in which L2 is set aside for what shall stay: a sixteenth, as an H200 has it; 0 where
+/// none can be.
+std::size_t persisting_step(const emu::Profile& profile) {
+  return profile.attribute(cudaDevAttrMaxPersistingL2CacheSize) == 0
+             ? 0
+             : static_cast<std::size_t>(profile.attribute(cudaDevAttrL2CacheSize)) / 16;
+}
+
+// Limits that can only be asked for; CUDA 12's headers haven't got their names.
+constexpr int kShmemSize = 7, kCigEnabled = 8;
+constexpr std::size_t kMostStack = 512 << 10;  // of a thread, on every architecture
+constexpr std::size_t kLeastFifo = 512 << 10;
+
+/// Empty for a limit that the device hasn't got. From Hopper on as an H200 has them.
+std::optional<std::size_t> default_limit(const emu::Profile& profile, cudaLimit limit) {
+  switch (static_cast<int>(limit)) {
     case cudaLimitStackSize: return 1024;
-    case cudaLimitPrintfFifoSize: return std::size_t{1} << 20;
+    case cudaLimitPrintfFifoSize:
+      return profile.architecture() < 90
+                 ? std::size_t{1} << 20
+                 : std::size_t{65536} *
+                       static_cast<std::size_t>(profile.attribute(cudaDevAttrMultiProcessorCount));
     case cudaLimitMallocHeapSize: return std::size_t{8} << 20;
     case cudaLimitDevRuntimePendingLaunchCount: return 2048;
     case cudaLimitMaxL2FetchGranularity: return 64;
-    case cudaLimitPersistingL2CacheSize: return 0;
+    case cudaLimitPersistingL2CacheSize: return 3 * persisting_step(profile);
+    case kShmemSize:
+      return static_cast<std::size_t>(profile.attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    case kCigEnabled: return 0;
     default: return std::nullopt;
   }
+}
+
+std::size_t round_up(std::size_t value, std::size_t step) {
+  return step == 0 ? value : (value + step - 1) / step * step;
 }
 
 /// "0000:00:06.0": domain, bus and device.
@@ -202,6 +227,13 @@ int refused(const char* function) {
 int ignored() {
   return fine(Needs::kDevice);
 }
+int advised(const void* pointer) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const Allocation* a = runtime.memory().find(reinterpret_cast<Address>(pointer), 1);
+    return a != nullptr && a->kind == Allocation::Kind::kManaged ? cudaSuccess
+                                                                 : cudaErrorInvalidValue;
+  });
+}
 }  // namespace emu
 
 extern "C" {
@@ -227,12 +259,18 @@ cudaError_t cudaSetValidDevices(int*, int) {
 }
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return api(Needs::kNothing, [&](Runtime& runtime) {
+    const unsigned schedule = flags & unsigned{cudaDeviceScheduleMask};
+    if ((flags & ~unsigned{cudaDeviceMask}) != 0 || (schedule & (schedule - 1)) != 0) {
+      return cudaErrorInvalidValue;
+    }
     runtime.device_flags = flags;
     return cudaSuccess;
   });
 }
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return give(Needs::kNothing, flags, [](Runtime& runtime) { return runtime.device_flags; });
+  return give(Needs::kNothing, flags, [](Runtime& runtime) {
+    return runtime.device_flags | unsigned{cudaDeviceMapHost};  // which every device does
+  });
 }
 
 /// Under the name of its version: CUDA 12's headers call it cudaGetDeviceProperties_v2.
@@ -257,8 +295,13 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device)
   });
 }
 
-cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
-  return give(Needs::kNothing, can, [](Runtime&) { return 0; });
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return api(Needs::kNothing, [&](Runtime&) {
+    if (can == nullptr) return cudaErrorInvalidValue;
+    if (device != 0 || peer != 0) return cudaErrorInvalidDevice;
+    *can = 0;
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaDriverGetVersion(int* version) {
   return give(Needs::kNothing, version, [](Runtime&) { return CUDART_VERSION; });
@@ -276,23 +319,39 @@ cudaError_t cudaDeviceReset() {
     return cudaSuccess;
   });
 }
-cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
-  return fine(Needs::kDevice);
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    runtime.cache_config = config;
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
-  return give(Needs::kDevice, config, [](Runtime&) { return cudaFuncCachePreferNone; });
+  return give(Needs::kDevice, config, [](Runtime& runtime) { return runtime.cache_config; });
 }
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
-    const auto otherwise = default_limit(limit);
-    if (!otherwise) return cudaErrorUnsupportedLimit;
+    if (limit < 0 || limit > kCigEnabled) return cudaErrorInvalidValue;
+    if (!default_limit(*runtime.profile(), limit) || limit >= kShmemSize) {
+      return cudaErrorUnsupportedLimit;
+    }
+    if (limit == cudaLimitStackSize) {
+      if (value > kMostStack) return cudaErrorInvalidValue;
+      value = round_up(value, 16);
+    }
+    if (limit == cudaLimitPrintfFifoSize) {
+      if (runtime.has_printed) return cudaErrorInvalidValue;
+      value = std::max(value, kLeastFifo);
+    }
+    if (limit == cudaLimitPersistingL2CacheSize) {
+      value = round_up(value, persisting_step(*runtime.profile()));
+    }
     runtime.limits[limit] = value;
     return cudaSuccess;
   });
 }
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
-    const auto otherwise = default_limit(limit);
+    const auto otherwise = default_limit(*runtime.profile(), limit);
     if (value == nullptr) return cudaErrorInvalidValue;
     if (!otherwise) return cudaErrorUnsupportedLimit;
     const auto set = runtime.limits.find(limit);
@@ -304,7 +363,9 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   return api(Needs::kNothing, [&](Runtime& runtime) {
     if (text == nullptr || length < 1) return cudaErrorInvalidValue;
     if (device != 0) return cudaErrorInvalidDevice;
-    std::snprintf(text, static_cast<std::size_t>(length), "%s", bus_address(runtime).c_str());
+    const std::string address = bus_address(runtime);
+    if (static_cast<std::size_t>(length) <= address.size()) return cudaErrorInvalidValue;
+    std::snprintf(text, static_cast<std::size_t>(length), "%s", address.c_str());
     return cudaSuccess;
   });
 }
@@ -312,17 +373,26 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return api(Needs::kNothing, [&](Runtime& runtime) {
     if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
     const std::string own = bus_address(runtime);
+    const std::string_view asked = text;
+    if (asked.empty() ||
+        asked.find_first_not_of("0123456789abcdefABCDEF:.") != std::string_view::npos) {
+      return cudaErrorInvalidValue;
+    }
     if (own != text && own.substr(own.find(':') + 1) != text) return cudaErrorInvalidDevice;
     *device = 0;
     return cudaSuccess;
   });
 }
 // One device has no peer.
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
-  return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidDevice; });
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  return api(Needs::kDevice, [&](Runtime&) {
+    return peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice;
+  });
 }
-cudaError_t cudaDeviceDisablePeerAccess(int) {
-  return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidDevice; });
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  return api(Needs::kDevice, [&](Runtime&) {
+    return peer == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice;
+  });
 }
 cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) {
   return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidDevice; });

@@ -171,13 +171,18 @@ cudaError_t cudaLaunchCooperativeKernel(const void* stub, dim3 grid, dim3 block,
 cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* stub) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     if (kernel == nullptr) return cudaErrorInvalidValue;
-    if (!runtime.functions.contains(stub)) return cudaErrorInvalidResourceHandle;
+    if (!runtime.functions.contains(stub)) return cudaErrorInvalidDeviceFunction;
     return __cudaGetKernel(kernel, stub);
   });
 }
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* stub) {
-  return cudaGetKernel(reinterpret_cast<cudaKernel_t*>(function), stub);
+  cudaKernel_t kernel = nullptr;
+  const cudaError_t status = cudaGetKernel(&kernel, stub);
+  if (status == cudaSuccess && function != nullptr) {  // which may be null
+    *function = reinterpret_cast<cudaFunction_t>(kernel);
+  }
+  return status;
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* stub) {
@@ -214,6 +219,8 @@ cudaError_t cudaFuncSetAttribute(const void* stub, cudaFuncAttribute attribute, 
       found.function->carveout = value;
       return cudaSuccess;
     }
+    // Leave for what is refused at the launch.
+    if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) return cudaSuccess;
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaErrorInvalidValue;
     const int most = runtime.profile()->attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) -
                      static_cast<int>(found.kernel->static_shared_bytes);
@@ -250,6 +257,7 @@ cudaError_t cudaFuncGetName(const char** name, const void* stub) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     const auto at = runtime.functions.find(stub);
     if (name == nullptr) return cudaErrorInvalidValue;
+    if (stub == nullptr) return cudaErrorInvalidDeviceFunction;
     if (at == runtime.functions.end()) return cudaErrorInvalidResourceHandle;
     *name = at->second.name.c_str();
     return cudaSuccess;
@@ -259,9 +267,10 @@ cudaError_t cudaFuncGetName(const char** name, const void* stub) {
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* stub,
                                                                    int block_size,
                                                                    std::size_t dynamic_shared,
-                                                                   unsigned) {
+                                                                   unsigned flags) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
-    if (blocks == nullptr || block_size <= 0) return cudaErrorInvalidValue;
+    if (blocks == nullptr || block_size <= 0 || flags > cudaOccupancyDisableCachingOverride)
+      return cudaErrorInvalidValue;
     const Runtime::Found found = runtime.find_kernel(stub);
     if (found.status != cudaSuccess) return found.status;
     *blocks = runtime.blocks_per_sm(found, static_cast<std::uint64_t>(block_size), dynamic_shared);
@@ -283,13 +292,14 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* size, const v
     const Runtime::Found found = runtime.find_kernel(stub);
     if (found.status != cudaSuccess) return found.status;
     const emu::Profile& p = *runtime.profile();
+    if (blocks > runtime.blocks_per_sm(found, static_cast<std::uint64_t>(block_size), 0)) {
+      return cudaErrorInvalidValue;
+    }
     const long unit = p.shared_unit;
     const long share =
         p.attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / blocks / unit * unit;
-    const long fixed = p.attribute(cudaDevAttrReservedSharedMemoryPerBlock) +
-                       static_cast<long>(found.kernel->static_shared_bytes);
-    const long most = p.attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) -
-                      static_cast<long>(found.kernel->static_shared_bytes);
+    const auto fixed = static_cast<long>(found.kernel->static_shared_bytes);
+    const long most = runtime.dynamic_shared_limit(found);
     *size = static_cast<std::size_t>(std::clamp(share - fixed, 0L, std::max(most, 0L)));
     return cudaSuccess;
   });

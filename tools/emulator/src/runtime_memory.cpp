@@ -26,6 +26,10 @@ std::byte* on_device(Runtime& runtime, const void* pointer, std::size_t size) {
   return a == nullptr ? nullptr : a->host + (address_of(pointer) - a->base);
 }
 
+bool is_host_memory(const Allocation* a) {
+  return a != nullptr && (a->kind == Kind::kPinned || a->kind == Kind::kRegistered);
+}
+
 bool in_device_range(const void* pointer) {
   return address_of(pointer) >= emu::kSharedWindow && address_of(pointer) < emu::kGlobalEnd;
 }
@@ -94,7 +98,8 @@ std::optional<Part> part_of(const cudaPitchedPtr& volume, const cudaPos& at,
       !fits(at.x, extent.width, volume.pitch)) {
     return std::nullopt;
   }
-  const bool one_plane = extent.depth <= 1 && at.z == 0;
+  // A plane alone may be given without its height.
+  const bool one_plane = extent.depth <= 1 && at.z == 0 && volume.ysize == 0;
   if (!one_plane && !fits(at.y, extent.height, volume.ysize)) return std::nullopt;
   const unsigned __int128 plane = static_cast<unsigned __int128>(volume.pitch) * volume.ysize;
   if (plane * (at.z + extent.depth) > kMost ||
@@ -122,6 +127,7 @@ cudaError_t copy_volume(const cudaMemcpy3DParms* p, Needs needs) {
       return cudaErrorInvalidMemcpyDirection;
     }
     if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
+    if (e.width > p->dstPtr.pitch || e.width > p->srcPtr.pitch) return cudaErrorInvalidPitchValue;
     const auto to = part_of(p->dstPtr, p->dstPos, e), from = part_of(p->srcPtr, p->srcPos, e);
     if (!to || !from || side(runtime, to->first, span_of(*to, e), p->kind, false) == nullptr ||
         side(runtime, from->first, span_of(*from, e), p->kind, true) == nullptr) {
@@ -140,6 +146,7 @@ cudaError_t copy_volume(const cudaMemcpy3DParms* p, Needs needs) {
 cudaError_t copy_plane(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                        std::size_t width, std::size_t height, cudaMemcpyKind kind, Needs needs) {
   return api(needs, [&](Runtime& runtime) {
+    if (height == 1 && (width > to_pitch || width > from_pitch)) return cudaErrorInvalidValue;
     return copy_rows(runtime, to, to_pitch, from, from_pitch, width, height, kind);
   });
 }
@@ -153,7 +160,7 @@ cudaError_t copy(void* to, const void* from, std::size_t size, cudaMemcpyKind ki
 cudaError_t set_rows(Runtime& runtime, void* to, std::size_t pitch, int value, std::size_t width,
                      std::size_t height) {
   if (width == 0 || height == 0) return cudaSuccess;
-  if (height > 1 && pitch < width) return cudaErrorInvalidPitchValue;
+  if (height > 1 && pitch < width) return cudaErrorInvalidValue;
   if (height > 1 && pitch > (SIZE_MAX - width) / (height - 1)) return cudaErrorInvalidValue;
   std::byte* target = on_device(runtime, to, pitch * (height - 1) + width);
   if (target == nullptr) return cudaErrorInvalidValue;
@@ -222,13 +229,23 @@ cudaError_t release(void* pointer) {
   });
 }
 
-cudaError_t allocate_shared(void** pointer, std::size_t size, const char* what, Kind kind) {
+cudaError_t allocate_shared(void** pointer, std::size_t size, unsigned flags, const char* what,
+                            Kind kind) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
-    if (pointer == nullptr) return cudaErrorInvalidValue;
+    constexpr unsigned kPinned =
+        cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    const bool valid = kind == Kind::kManaged
+                           ? flags == cudaMemAttachGlobal || flags == cudaMemAttachHost
+                           : (flags & ~kPinned) == 0;
+    if (pointer == nullptr || !valid) return cudaErrorInvalidValue;
     *pointer = nullptr;
-    if (size == 0) return kind == Kind::kManaged ? cudaErrorInvalidValue : cudaSuccess;
+    if (size == 0) return cudaSuccess;
     *pointer = runtime.allocate_shared(size, what, kind);
-    return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+    if (*pointer == nullptr) return cudaErrorMemoryAllocation;
+    if (kind == Kind::kPinned) {
+      runtime.host_flags[address_of(*pointer)] = flags | unsigned{cudaHostAllocMapped};
+    }
+    return cudaSuccess;
   });
 }
 
@@ -269,7 +286,7 @@ cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t widt
       (height != 0 && width + kPitch > SIZE_MAX / height)) {
     return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
   }
-  *pitch = (width + kPitch - 1) / kPitch * kPitch;
+  *pitch = height == 0 ? 0 : (width + kPitch - 1) / kPitch * kPitch;
   return allocate(pointer, *pitch * height);
 }
 
@@ -284,14 +301,14 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* volume, cudaExtent extent) {
   return status;
 }
 
-cudaError_t cudaMallocManaged(void** pointer, std::size_t size, unsigned) {
-  return allocate_shared(pointer, size, "cudaMallocManaged", Kind::kManaged);
+cudaError_t cudaMallocManaged(void** pointer, std::size_t size, unsigned flags) {
+  return allocate_shared(pointer, size, flags, "cudaMallocManaged", Kind::kManaged);
 }
-cudaError_t cudaHostAlloc(void** pointer, std::size_t size, unsigned) {
-  return allocate_shared(pointer, size, "cudaHostAlloc", Kind::kPinned);
+cudaError_t cudaHostAlloc(void** pointer, std::size_t size, unsigned flags) {
+  return allocate_shared(pointer, size, flags, "cudaHostAlloc", Kind::kPinned);
 }
 cudaError_t cudaMallocHost(void** pointer, std::size_t size) {
-  return allocate_shared(pointer, size, "cudaMallocHost", Kind::kPinned);
+  return allocate_shared(pointer, size, 0, "cudaMallocHost", Kind::kPinned);
 }
 cudaError_t cudaFreeHost(void* pointer) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
@@ -301,29 +318,34 @@ cudaError_t cudaFreeHost(void* pointer) {
   });
 }
 
-cudaError_t cudaHostRegister(void* pointer, std::size_t size, unsigned) {
+cudaError_t cudaHostRegister(void* pointer, std::size_t size, unsigned flags) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
-    if (pointer == nullptr || size == 0 || in_device_range(pointer)) return cudaErrorInvalidValue;
-    return runtime.memory().map(pointer, size, "cudaHostRegister", Kind::kRegistered)
-               ? cudaSuccess
-               : cudaErrorHostMemoryAlreadyRegistered;
+    constexpr unsigned kAll = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                              cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+    if (pointer == nullptr || size == 0 || in_device_range(pointer) || (flags & ~kAll) != 0) {
+      return cudaErrorInvalidValue;
+    }
+    if (!runtime.memory().map(pointer, size, "cudaHostRegister", Kind::kRegistered)) {
+      return cudaErrorHostMemoryAlreadyRegistered;
+    }
+    runtime.host_flags[address_of(pointer)] = flags | unsigned{cudaHostRegisterMapped};
+    return cudaSuccess;
   });
 }
 cudaError_t cudaHostUnregister(void* pointer) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     const Allocation* a = runtime.memory().find(address_of(pointer), 1);
-    if (a == nullptr || a->kind != Kind::kRegistered || a->base != address_of(pointer)) {
-      return cudaErrorHostMemoryNotRegistered;
-    }
+    if (a == nullptr || a->kind != Kind::kRegistered) return cudaErrorHostMemoryNotRegistered;
+    if (a->base != address_of(pointer)) return cudaErrorInvalidValue;
     runtime.memory().free(a->base);
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     const Allocation* a = runtime.memory().find(address_of(host), 1);
-    if (device == nullptr || a == nullptr || in_device_range(host)) return cudaErrorInvalidValue;
+    if (device == nullptr || flags != 0 || !is_host_memory(a)) return cudaErrorInvalidValue;
     *device = host;
     return cudaSuccess;
   });
@@ -331,8 +353,8 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     const Allocation* a = runtime.memory().find(address_of(host), 1);
-    if (flags == nullptr || a == nullptr || a->kind != Kind::kPinned) return cudaErrorInvalidValue;
-    *flags = cudaHostAllocMapped;
+    if (flags == nullptr || !is_host_memory(a)) return cudaErrorInvalidValue;
+    *flags = runtime.host_flags[a->base];
     return cudaSuccess;
   });
 }
@@ -369,9 +391,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
-    if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
-    *free = runtime.memory().free_bytes();
-    *total = runtime.profile()->global_bytes;
+    if (free != nullptr) *free = runtime.memory().free_bytes();
+    if (total != nullptr) *total = runtime.profile()->global_bytes;
     return cudaSuccess;
   });
 }

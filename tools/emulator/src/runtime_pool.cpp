@@ -48,7 +48,11 @@ cudaError_t on_pool(cudaMemPool_t handle, const Body& body) {
 
 cudaError_t allocate(void** pointer, std::size_t size, Pool* from) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
-    if (pointer == nullptr || size == 0) return cudaErrorInvalidValue;
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    if (size == 0) {
+      *pointer = nullptr;
+      return cudaSuccess;
+    }
     Pool& pool = from == nullptr ? *runtime.current_pool : *from;
     const auto address = runtime.memory().allocate(size, "cudaMallocAsync");
     if (!address) return cudaErrorMemoryAllocation;

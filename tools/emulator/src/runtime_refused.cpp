@@ -5,6 +5,7 @@
 namespace emu {
 int refused(const char* function);  // both in runtime_device.cpp
 int ignored();
+int advised(const void* pointer);
 }  // namespace emu
 
 #define REFUSED(function)           \
@@ -23,9 +24,15 @@ IGNORED(cudaDeviceFlushGPUDirectRDMAWrites)
 IGNORED(cudaDeviceGraphMemTrim)
 IGNORED(cudaDeviceSetSharedMemConfig)
 IGNORED(cudaFuncSetSharedMemConfig)
-IGNORED(cudaMemAdvise)
 IGNORED(cudaMemDiscardAndPrefetchBatchAsync)
 IGNORED(cudaMemDiscardBatchAsync)
-IGNORED(cudaMemPrefetchAsync)
-IGNORED(cudaMemPrefetchAsync_ptsz)
 IGNORED(cudaMemPrefetchBatchAsync)
+
+// Advice about managed memory, and wrong about any other.
+#define ADVISED(function)                       \
+  extern "C" int function(const void* memory) { \
+    return emu::advised(memory);                \
+  }
+ADVISED(cudaMemAdvise)
+ADVISED(cudaMemPrefetchAsync)
+ADVISED(cudaMemPrefetchAsync_ptsz)

@@ -89,8 +89,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return on_stream(stream, Needs::kDevice);
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
+    if ((flags & ~unsigned{cudaEventWaitExternal}) != 0) return cudaErrorInvalidValue;
     return known(runtime, stream) && find(runtime, event) != nullptr
                ? cudaSuccess
                : cudaErrorInvalidResourceHandle;
@@ -162,6 +163,9 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID which,
     auto* own = reinterpret_cast<Stream*>(stream);
     *value = {};
     if (!runtime.streams.contains(own)) return cudaSuccess;
+    if (which == cudaStreamAttributeSynchronizationPolicy) {
+      value->syncPolicy = static_cast<cudaSynchronizationPolicy>(-1);  // none that has a name
+    }
     if (which == cudaStreamAttributePriority) value->priority = own->priority;
     if (const auto at = own->attributes.find(which); at != own->attributes.end()) {
       *value = at->second;
@@ -195,6 +199,12 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t func
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     if (event == nullptr) return cudaErrorInvalidValue;
+    constexpr unsigned kAll =
+        cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    const bool shared = (flags & unsigned{cudaEventInterprocess}) != 0;
+    if ((flags & ~kAll) != 0 || (shared && (flags & unsigned{cudaEventDisableTiming}) == 0)) {
+      return cudaErrorInvalidValue;
+    }
     auto made =
         std::make_unique<Event>(Event{.timed = (flags & unsigned{cudaEventDisableTiming}) == 0});
     runtime.events.insert(made.get());
@@ -214,11 +224,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
     return cudaSuccess;
   });
 }
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
   return api(Needs::kNothing, [&](Runtime& runtime) {  // like a launch, it doesn't wait
     if (runtime.broken != cudaSuccess && runtime.fault_told) return runtime.broken;
     Event* own = find(runtime, event);
     if (own == nullptr || !known(runtime, stream)) return cudaErrorInvalidResourceHandle;
+    if ((flags & ~unsigned{cudaEventRecordExternal}) != 0) return cudaErrorInvalidValue;
+    if (flags != 0) return cudaErrorIllegalState;  // it is for a stream that is captured
     own->recorded = true;
     return cudaSuccess;
   });

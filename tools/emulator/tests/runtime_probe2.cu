@@ -1,5 +1,7 @@
 // More questions to the runtime, as runtime_probe.cu asks them: limits, pools, volumes, streams,
-// cooperative launches, functions, devices, pointers and printf.
+// cooperative launches, functions, devices, pointers and printf. None passes null where a value is
+// asked for as cudaGetSymbolAddress, cudaMemPoolSetAttribute and cudaLaunchKernelExC do: there
+// NVIDIA's runtime ends the program.
 //
 //   runtime_probe2              names the sections
 //   runtime_probe2 SECTION      asks one; runtime_h200/SECTION.txt is what an H200 answered
@@ -49,9 +51,6 @@ __global__ void is_valid(int* to) {
 }
 __global__ void print(int value) {
   printf("device says %d\n", value);
-}
-__global__ void print_much(int lines) {
-  for (int i = 0; i < lines; ++i) printf("line %d of %d\n", i, lines);
 }
 
 void host_function() {}
@@ -121,7 +120,7 @@ void more_pools() {
   ASK(cudaFreeAsync(p, nullptr));
   ASK(cudaFreeAsync(p, nullptr));
   ASK(cudaDeviceSynchronize());
-  cudaMemPool_t pool = nullptr, other = nullptr, now = nullptr;
+  cudaMemPool_t pool = nullptr, now = nullptr;
   ASK(cudaDeviceGetDefaultMemPool(&pool, 0));
   ASK(cudaDeviceGetDefaultMemPool(&pool, 99));
   ASK(cudaDeviceGetDefaultMemPool(nullptr, 0));
@@ -153,37 +152,6 @@ void more_pools() {
   ASK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &bytes));
   ASK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &bytes));
   ASK(cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowOpportunistic, &flag));
-  ASK(cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowOpportunistic, nullptr));
-  bytes = 1 << 20;
-  ASK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes));
-  show(pool);
-  ASK(cudaFreeAsync(q, nullptr));
-  ASK(cudaMemPoolTrimTo(pool, 0));
-  ASK(cudaMemPoolDestroy(pool));
-  ASK(cudaMemPoolTrimTo(nullptr, 0));
-  ASK(cudaMallocFromPoolAsync(&p, 100, nullptr, nullptr));
-  cudaMemPoolProps properties{};
-  ASK(cudaMemPoolCreate(&other, &properties));
-  properties.allocType = cudaMemAllocationTypePinned;
-  properties.location = {cudaMemLocationTypeDevice, 99};
-  ASK(cudaMemPoolCreate(&other, &properties));
-  properties.location.id = 0;
-  ASK(cudaMemPoolCreate(&other, &properties));
-  ASK(cudaMallocFromPoolAsync(&p, 100, other, nullptr));
-  cudaPointerAttributes at{};
-  ASK(cudaPointerGetAttributes(&at, p));
-  std::printf("type %d\n", static_cast<int>(at.type));
-  ASK(cudaFreeAsync(p, nullptr));
-  ASK(cudaDeviceSetMemPool(0, other));
-  ASK(cudaDeviceGetMemPool(&now, 0));
-  std::printf("the new one is the current %d\n", now == other);
-  cudaMemLocation location{cudaMemLocationTypeDevice, 0};
-  cudaMemAccessFlags access{};
-  ASK(cudaMemPoolGetAccess(&access, other, &location));
-  std::printf("access %d\n", static_cast<int>(access));
-  ASK(cudaMemPoolDestroy(other));
-  ASK(cudaDeviceGetMemPool(&now, 0));
-  std::printf("the default is the current again %d\n", now == pool);
 }
 
 void more_volumes() {
@@ -367,8 +335,6 @@ void more_cooperative() {
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim.x = attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
   ASK(cudaLaunchKernelEx(&config, is_valid, p));
-  ASK(cudaLaunchKernelExC(nullptr, address(is_valid), arguments));
-  LAUNCH(grid_barrier<<<1, 32>>>(p));
 }
 
 void more_functions() {
@@ -432,31 +398,7 @@ void more_functions() {
 void more_symbols() {
   int values[16] = {};
   void* where = nullptr;
-  std::size_t size = 0;
   ASK(cudaGetSymbolAddress(&where, values));
-  ASK(cudaGetSymbolAddress(nullptr, table));
-  ASK(cudaGetSymbolSize(&size, values));
-  ASK(cudaGetSymbolAddress(&where, managed_value));
-  std::printf("its own address %d\n", where == &managed_value);
-  ASK(cudaGetSymbolAddress(&where, weights));
-  ASK(cudaMemcpyToSymbol(table, values, 4, 64));
-  ASK(cudaMemcpyToSymbol(table, values, 0, 64));
-  ASK(cudaMemcpyToSymbol(table, values, 4, 60));
-  ASK(cudaMemcpyToSymbol(table, values, 4, 61));
-  ASK(cudaMemcpyToSymbol(table, values, 4, 0, cudaMemcpyDeviceToHost));
-  ASK(cudaMemcpyToSymbol(table, values, 4, 0, cudaMemcpyDefault));
-  ASK(cudaMemcpyToSymbol(table, where, 4, 0, cudaMemcpyDeviceToDevice));
-  ASK(cudaMemcpyFromSymbol(values, table, 4, 0, cudaMemcpyHostToDevice));
-  ASK(cudaMemcpyFromSymbol(nullptr, table, 4, 0));
-  ASK(cudaMemcpyToSymbolAsync(weights, values, 32, 0, cudaMemcpyHostToDevice, nullptr));
-  ASK(cudaMemcpyFromSymbolAsync(values, weights, 32, 0, cudaMemcpyDeviceToHost, nullptr));
-  cudaPointerAttributes at{};
-  ASK(cudaPointerGetAttributes(&at, where));
-  std::printf("type %d\n", static_cast<int>(at.type));
-  ASK(cudaPointerGetAttributes(&at, &managed_value));
-  std::printf("type %d\n", static_cast<int>(at.type));
-  ASK(cudaFree(where));
-  ASK(cudaFree(&managed_value));
 }
 
 void more_devices() {
@@ -581,14 +523,14 @@ void more_print() {
   print<<<1, 1>>>(6);  // never waited for
 }
 
-// More than fits: which lines are there.
+// What a kernel that prints more than fits has left is no answer to compare: the host takes out
+// records while it waits, so that it is chance. Of 100,000 lines by one thread an H200 gave 27,304,
+// in runs of the newest 2,048 at a time (256 bytes of the FIFO each): the older ones are lost.
 void more_print_much() {
   ASK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 16));
   std::size_t size = 0;
   ASK(cudaDeviceGetLimit(&size, cudaLimitPrintfFifoSize));
   std::printf("fifo %zu\n", size);
-  print_much<<<1, 1>>>(100'000);
-  ASK(cudaDeviceSynchronize());
 }
 
 }  // namespace
@@ -607,7 +549,7 @@ int main(int argc, char** argv) {
     if (argc < 2 || std::string(argv[1]) != name) continue;
     // What was answered is kept if the next question is too much; but where printf is asked about,
     // all is left as it is for any program.
-    if (ask != more_print && ask != more_print_much) std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    if (ask != more_print) std::setvbuf(stdout, nullptr, _IOLBF, 0);
     ask();
   }
   return 0;
