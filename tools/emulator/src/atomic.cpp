@@ -1,6 +1,7 @@
 // atom and red. Lanes take their turns in the order of their numbers. Blocks run on several host
 // threads, so global memory is updated by the host's own atomic operations.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -187,6 +188,84 @@ Handler pick_atomic(Builder& b, Type t, Space space, bool noftz) {
   return nullptr;
 }
 
+/// Several elements side by side, each updated by itself. op.list: the op.count summands, then the
+/// places of what was there.
+template <class F, class T, Space S, bool Tells>
+void atomic_vector(Warp& warp, const Op& op, Mask mask) {
+  Located found;
+  const unsigned bytes = sizeof(T) * op.count;
+  warp.poll();
+  warp.block().update();
+  locate(warp, op, mask, S, Direction::kAtomic, bytes, found);
+  const std::uint32_t* slots = warp.code().lists.data() + op.list;
+  for_each_lane(mask, [&](unsigned i) {
+    std::byte* const at = found.run ? found.run + i * bytes : found.at[i];
+    std::array<T, kMostBytes / sizeof(T)> b;  // read first: results may replace them
+    for (unsigned e = 0; e < op.count; ++e) b[e] = warp.lanes<T>(slots[e])[i];
+    for (unsigned e = 0; e < op.count; ++e) {
+      const T old = update<F, T>(at + e * sizeof(T), b[e], b[e]);
+      if (Tells) warp.lanes<T>(slots[op.count + e])[i] = old;
+    }
+  });
+}
+
+template <class F, class T, bool Tells>
+Handler vector_in_space(Space space) {
+  if (space == Space::kGlobal) return &atomic_vector<F, T, Space::kGlobal, Tells>;
+  if (space == Space::kGeneric) return &atomic_vector<F, T, Space::kGeneric, Tells>;
+  return nullptr;
+}
+
+template <bool Tells>
+Handler pick_vector(Builder& b, Type t, Space space, bool noftz) {
+  if (!b.take("add") || noftz != is_half(t)) return nullptr;
+  switch (t) {
+    case Type::kF32: return vector_in_space<AddFlushed, float, Tells>(space);
+    case Type::kF16: return vector_in_space<AddHalves<false>, U16, Tells>(space);
+    case Type::kBf16: return vector_in_space<AddHalves<true>, U16, Tells>(space);
+    case Type::kF16x2: return vector_in_space<AddHalves<false>, U32, Tells>(space);
+    case Type::kBf16x2: return vector_in_space<AddHalves<true>, U32, Tells>(space);
+    default: return nullptr;
+  }
+}
+
+template <bool Tells>
+void build_vector(Builder& b, unsigned count, Space space, Order order, bool noftz) {
+  const Type t = b.take_type();
+  const Handler handler = pick_vector<Tells>(b, t, space, noftz);
+  b.finish();
+  if (!handler || width(t) / 8 * count > kMostBytes) {
+    b.unsupported("this operation on this vector");
+  }
+  const std::size_t place = Tells ? 1 : 0;
+  b.expect_operands(place + 2, place + 2);
+  const auto elements = [&](std::size_t i) -> const std::vector<Operand>& {
+    const Operand& list = b.operand(i);
+    if (list.kind != Operand::Kind::kList || list.elements.size() != count) {
+      b.unsupported("so many elements");
+    }
+    return list.elements;
+  };
+  std::vector<std::uint32_t> slots;
+  for (const Operand& e : elements(place + 1)) {
+    slots.push_back(b.source(e, width(t), is_float(t)));
+  }
+  if (Tells) {
+    for (const Operand& e : elements(0)) slots.push_back(b.result(e, width(t)));
+  }
+  Op address;
+  b.address(address, place);
+  const std::uint32_t list = b.list(slots);
+  const std::uint32_t number = b.number_access(order);
+  Op& op = b.emit(handler);
+  op.a = address.a;
+  op.imm = address.imm;
+  op.flags |= address.flags;
+  op.count = static_cast<std::uint16_t>(count);
+  op.list = list;
+  op.target = number;
+}
+
 template <bool Tells>
 void build(Builder& b) {
   Space space = Space::kGeneric;
@@ -198,6 +277,9 @@ void build(Builder& b) {
   if (b.take("acq_rel")) order = Order::kAcquireRelease;
   for (const char* hint : {"relaxed", "cta", "cluster", "gpu", "sys"}) b.take(hint);
   const bool noftz = b.take("noftz");
+  if (const unsigned count = b.take("v2") ? 2 : b.take("v4") ? 4 : b.take("v8") ? 8 : 0) {
+    return build_vector<Tells>(b, count, space, order, noftz);
+  }
   const Type t = b.take_type();
   const bool swaps = std::ranges::count(b.in().modifiers, "cas") != 0;
   const Handler handler = pick_atomic<Tells>(b, t, space, noftz);

@@ -515,5 +515,27 @@ TEST(Half, Atomics) {
   }
 }
 
+TEST(Half, VectorAtomics) {
+  for (const Kind& k : kinds()) {
+    const std::string t = k.name, h = ", {%h1, %h1, %h1, %h1", r = ", {%r1, %r1";
+    Device device(module_text(
+        ".visible .entry k(.param .u64 out) {\n"
+        ".reg .b64 %rd<4>; .reg .b16 %h<9>; .reg .b32 %r<4>;\n"
+        "ld.param.u64 %rd1, [out]; mov.b16 %h1, " +
+        std::to_string(k.bfloat ? 0x3f80 : 0x3c00) + "; mov.b32 %r1, {%h1, %h1};\n" +
+        "red.global.v8." + t + ".add.noftz [%rd1]" + h + ", %h1, %h1, %h1, %h1};\n" +
+        "atom.global.v4." + t + ".add.noftz {%h2, %h3, %h4, %h5}, [%rd1]" + h + "};\n" +
+        "red.global.add.noftz.v4." + t + "x2 [%rd1]" + r + ", %r1, %r1};\n" + "ret;\n}"));
+    const Address out = device.buffer(std::vector<std::uint16_t>(9, 0));
+    device.argument(out);
+    const LaunchResult ran = device.run({1, 1, 1}, {32, 1, 1});
+    ASSERT_FALSE(ran.fault) << ran.fault->message;
+    const auto got = device.read<std::uint16_t>(out, 9);
+    for (int i = 0; i < 9; ++i) {
+      EXPECT_EQ(k.format.value(got[i]), i < 4 ? 96.0 : i < 8 ? 64.0 : 0.0) << t << " " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace emu::test

@@ -124,6 +124,50 @@ TEST(Memory, GenericAddressesOfAllSpacesInOneWarp) {
     EXPECT_EQ(v[i], i % 4 == 0 ? 401u : i % 4 == 1 ? 102u : 203u) << i;
 }
 
+TEST(Atomic, VectorsOfFloats) {
+  // What was there comes back, also into the registers of what is added, in another order. Lanes
+  // take their turns, so that the last of 4 finds what the others have added.
+  const std::string begin =
+      "mov.u64 %rd1, room;"
+      "mov.f32 %f1, 0f3f800000; mov.f32 %f2, 0f40000000;"
+      "mov.f32 %f3, 0f40400000; mov.f32 %f4, 0f40800000; bar.sync 0;";
+  const auto old = run_body(begin +
+                                "atom.global.add.v4.f32 {%f4, %f3, %f2, %f1}, [%rd1],"
+                                " {%f1, %f2, %f3, %f4}; add.f32 %f5, %f4, %f3;"
+                                "mul.f32 %f1, %f1, 0f42c80000; add.f32 %f5, %f5, %f1;"
+                                "cvt.rni.u32.f32 %r1, %f5;",
+                            32);
+  for (unsigned i = 0; i < 32; ++i) EXPECT_EQ(old[i], i * (1 + 2 + 400)) << i;
+  const auto sums = run_body(begin +
+                                 "red.relaxed.gpu.global.add.v2.f32 [%rd1], {%f1, %f2};"
+                                 "bar.sync 0; ld.global.v2.f32 {%f5, %f6}, [%rd1];"
+                                 "fma.rn.f32 %f5, %f6, 0f447a0000, %f5;"
+                                 "cvt.rni.u32.f32 %r1, %f5;",
+                             32);
+  EXPECT_EQ(sums[0], 64032u);
+
+  LaunchResult off;
+  run_body(
+      "ld.param.u64 %rd1, [out]; mov.f32 %f1, 0f3f800000;"
+      "red.global.add.v2.f32 [%rd1+4], {%f1, %f1};",
+      1, &off);
+  ASSERT_TRUE(off.fault);
+  EXPECT_EQ(off.fault->kind, Fault::Kind::kMisalignedAddress);
+  for (const char* body :
+       {"red.shared.add.v2.f32 [tile], {%f1, %f1};", "red.global.min.v2.f32 [room], {%f1, %f1};",
+        "red.global.add.v8.f32 [room], {%f1, %f1, %f1, %f1, %f1, %f1, %f1, %f1};",
+        "red.global.add.v2.f32 [room], {%f1, %f1, %f1};",
+        "red.global.add.v2.f64 [room], {%fd1, %fd1};"}) {
+    const auto module = parse_ptx(
+        module_text(
+            std::string(".global .align 16 .b8 room[64];\n.visible .entry k() {"
+                        ".shared .align 16 .b8 tile[64]; .reg .f32 %f<4>; .reg .f64 %fd<4>;") +
+            body + "ret; }"),
+        "test");
+    EXPECT_NE(module->kernels.at("k").unsupported, "") << body;
+  }
+}
+
 TEST(Atomic, EveryOperation) {
   const struct {
     const char* op;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -229,6 +230,56 @@ TEST(Runtime, PoolsKnowWhatIsInUse) {
   EXPECT_EQ(cudaMemPoolTrimTo(own, 0), cudaErrorInvalidValue);
   EXPECT_EQ(cudaMemPoolDestroy(pool), cudaErrorInvalidValue) << "the device's own";
   static_cast<void>(cudaGetLastError());
+}
+
+/// PTX as a compiler of Pascal's days wrote it, on the profile that takes no newer.
+void run_on_pascal() {
+  setenv("EMU_DEVICE_PROFILE", "gtx1050ti", 1);
+  const std::string text = R"(.version 6.1
+.target sm_61
+.address_size 64
+.visible .global .align 4 .u32 variable = 42;
+.visible .entry kernel(.param .u64 kernel_param_0) {
+  .reg .pred %p<3>;
+  .reg .b32 %r<9>;
+  .reg .f32 %f<3>;
+  .reg .f64 %fd<2>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [kernel_param_0];
+  cvta.to.global.u64 %rd1, %rd1;
+  mov.u32 %r1, %tid.x;
+  cvt.rn.f32.u32 %f1, %r1;
+  mov.b32 %r2, %f1;
+  shfl.sync.bfly.b32 %r3|%p1, %r2, 16, 31, -1;
+  mov.b32 %f2, %r3;
+  add.f32 %f1, %f1, %f2;
+  cvt.f64.f32 %fd1, %f1;
+  red.global.add.f64 [%rd1], %fd1;
+  setp.gt.u32 %p2, %r1, 7;
+  vote.sync.ballot.b32 %r4, %p2, -1;
+  st.global.u32 [%rd1+8], %r4;
+  ret;
+})";
+  Program pascal(text, 61), turing(kStore, 75);
+  cudaDeviceProp p{};
+  if (cudaGetDeviceProperties(&p, 0) != cudaSuccess || p.major != 6 || p.minor != 1) std::exit(1);
+  void* out = nullptr;
+  if (cudaMalloc(&out, 128) != cudaSuccess || cudaMemset(out, 0, 128) != cudaSuccess) std::exit(2);
+  if (pascal.launch({&out}) != cudaSuccess) std::exit(3);
+  struct {
+    double sum;
+    std::uint32_t ballot;
+  } got{};
+  if (cudaMemcpy(&got, out, 12, cudaMemcpyDeviceToHost) != cudaSuccess) std::exit(4);
+  if (got.sum != 2 * 496 || got.ballot != 0xffffff00) std::exit(5);
+  if (turing.launch({&out}) != cudaErrorNoKernelImageForDevice) std::exit(6);
+  std::exit(0);
+}
+
+TEST(RuntimeDeathTest, APascalTakesItsOwnPtxAndNoNewer) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own: a profile is for good
+  EXPECT_EXIT(run_on_pascal(), testing::ExitedWithCode(0),
+              AllOf(HasSubstr("PTX for 75"), HasSubstr("gtx1050ti")));
 }
 
 TEST(Runtime, ACopyInThreeDimensionsLeavesNothingHalfDone) {

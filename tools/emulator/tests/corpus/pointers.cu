@@ -56,7 +56,7 @@ int main() {
   CHECK(blocks > 0 && threads > 0 && threads <= 1024);
   std::size_t room = 0;
   CUDA(cudaOccupancyAvailableDynamicSMemPerBlock(&room, shift, 2, 128));
-  CHECK(room >= 40'000);
+  CHECK(room >= 30'000);  // half an SM's, of the smallest
   cudaFunction_t function{};
   CUDA(cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(shift)));
   const char* name = nullptr;
