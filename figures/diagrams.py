@@ -823,11 +823,11 @@ def embedded_divergence() -> Picture:
                 runs = lane in active
                 _cell(axes, theme, lane * 0.72 + 0.5, y, str(line) if runs else "",
                       "purple" if runs else None, size=0.64, hollow=not runs)  # fmt: skip
-            axes.text(6.15, y, f"{line}  {code[line - 1].strip()}", va="center",
+            axes.text(6.15, y, f"line {line}:  {code[line - 1].strip()}", va="center",
                       color=theme.ink)  # fmt: skip
             if step:
                 _arrow(axes, theme, (0.0, y + 1.0), (0.0, y + 0.35), theme.muted)
-        axes.text(0.15, 0.35, "time goes down; a cell holds the line that its lane carries out",
+        axes.text(0.15, 0.35, "from top to bottom; a cell holds the line that its lane runs",
                   va="center", color=theme.muted)  # fmt: skip
         return figure
 

@@ -240,6 +240,51 @@ def test_every_instruction_table_of_the_embedded_device_is_found() -> None:
     assert tables == len(declared) > 10
 
 
+def test_refusals_come_from_the_sources(book: Book, counts: Counts) -> None:
+    source = book.root / "tools" / "emulator" / "src"
+    source.mkdir(parents=True)
+    rows = '      {"tex", kTexture},\n      {"st.async", "clusters"},\n      {"sust", kTexture},\n'
+    reason = 'constexpr std::string_view kTexture = "textures";\n'
+    (source / "table.cpp").write_text(reason + rows)
+    (source / "refused.inc").write_text("// none\nREFUSED(cudaFreeArray)\n")
+    built = book.build(index="Page\n====\n\n.. refused::\n")
+    assert built.warnings == []
+    (table,) = built.page().select("table")
+    texts = [row.get_text(" ", strip=True) for row in table("tr")[1:]]
+    assert texts == ["clusters st.async", "textures sust tex"]
+    assert "The 1 functions of the runtime" in built.text()
+    assert "cudaFreeArray" in built.text()
+    (source / "table.cpp").write_text(rows)
+    (warning,) = book.build().warnings
+    assert "no reason kTexture" in warning
+
+
+def test_every_refusal_of_the_embedded_device_is_found() -> None:
+    from ladder import instructions
+
+    sources = Path(__file__).resolve().parents[2] / "tools/emulator/src"
+    text = (sources / "table.cpp").read_text()
+    listed = text.partition("Refusal kRefused[] = {")[2].partition("};")[0]
+    assert len(instructions._REFUSED.findall(text)) == listed.count('{"') > 10
+    functions = (sources / "refused.inc").read_text()
+    assert len(instructions._FUNCTION.findall(functions)) == functions.count("REFUSED(") > 100
+
+
+def test_a_corpus_is_told_by_its_first_comments(book: Book, counts: Counts) -> None:
+    folder = book.root / "tools" / "corpus"
+    (folder / "two").mkdir(parents=True)
+    (folder / "one.cu").write_text("// One thing,\n// and another.\nint a;\n// not this\n")
+    (folder / "two" / "main.cu").write_text("// Units.\nint b;\n")
+    built = book.build(index="Page\n====\n\n.. corpus:: tools/corpus\n")
+    assert built.warnings == []
+    (table,) = built.page().select("table")
+    texts = [row.get_text(" ", strip=True) for row in table("tr")[1:]]
+    assert texts == ["one One thing, and another.", "two Units."]
+    (folder / "one.cu").write_text("int a;\n")
+    (warning,) = book.build().warnings
+    assert "one.cu does not say what it is" in warning
+
+
 def test_a_file_outside_the_chapters_is_shown_whole(book: Book, counts: Counts) -> None:
     path = book.root / "tools" / "one.cu"
     path.parent.mkdir()

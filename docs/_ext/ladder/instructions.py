@@ -1,4 +1,4 @@
-"""What the embedded device knows, read from its instruction tables."""
+"""What the embedded device knows and what it refuses, read from its own sources."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sphinx.application import Sphinx
 
 from .book import Book, Lost
 from .directive import LookupDirective
+from .folded import fold
 from .strings import _
 from .table import Cell, Column, table
 
@@ -31,6 +32,10 @@ ROOMS = {
 }
 _TABLE = re.compile(r"^constexpr Row k\w+\[\] = \{(.*?)\};$", re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r'\{"(\w+)",')
+_REASON = re.compile(r'(k\w+) = "([^"]+)"')
+_REFUSED = re.compile(r'^ +\{"([\w.]+)", (?:(k\w+)|"([^"]+)")\},$', re.MULTILINE)
+_FUNCTION = re.compile(r"^REFUSED\((\w+)\)$", re.MULTILINE)
+_OPENING = re.compile(r"(?://.*\n)+")
 
 
 def tables(book: Book) -> dict[str, list[str]]:
@@ -56,13 +61,76 @@ class Instructions(LookupDirective):
         order = [*(room for room in ROOMS if room in found), *(set(found) - set(ROOMS))]
         rows: list[list[Cell]] = []
         for room in order:
-            cell: list[nodes.Node] = []
-            for name in found[room]:
-                cell += [nodes.literal("", name), nodes.Text(" ")]
-            rows.append([str(ROOMS.get(room, room.replace("_", " "))), cell])
+            rows.append([str(ROOMS.get(room, room.replace("_", " "))), _named(found[room])])
         columns = [Column(_("for")), Column(_("instructions"))]
         return [table(columns, rows, "instructions")]
 
 
+def refused(book: Book) -> dict[str, list[str]]:
+    """The instructions that are refused by name, by the reason."""
+    _path, text = book.file(f"{SOURCES}/table.cpp")
+    reasons = dict(_REASON.findall(text))
+    found: dict[str, list[str]] = {}
+    for name, constant, words in _REFUSED.findall(text):
+        if constant and constant not in reasons:
+            raise Lost(f"no reason {constant} in {SOURCES}/table.cpp")
+        found.setdefault(words or reasons[constant], []).append(name)
+    if not found:
+        raise Lost(f"no refused instruction in {SOURCES}/table.cpp")
+    return found
+
+
+def refused_functions(book: Book) -> list[str]:
+    """The runtime's functions that are refused by name."""
+    _path, text = book.file(f"{SOURCES}/refused.inc")
+    names = _FUNCTION.findall(text)
+    if not names:
+        raise Lost(f"no refused function in {SOURCES}/refused.inc")
+    return names
+
+
+def _named(names: list[str]) -> list[nodes.Node]:
+    cell: list[nodes.Node] = []
+    for name in names:
+        cell += [nodes.literal("", name), nodes.Text(" ")]
+    return cell
+
+
+class Refused(LookupDirective):
+    """``.. refused::``: the instructions and functions that the embedded device refuses."""
+
+    required_arguments = 0
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        columns = [Column(_("not here")), Column(_("instructions"))]
+        rows: list[list[Cell]] = [
+            [reason, _named(sorted(names))] for reason, names in sorted(refused(book).items())
+        ]
+        names = refused_functions(book)
+        label = _("The {count} functions of the runtime that are refused").format(count=len(names))
+        listed = nodes.paragraph("", "", *_named(names))
+        return [table(columns, rows, "instructions"), fold(label, [listed])]
+
+
+class Corpus(LookupDirective):
+    """``.. corpus:: FOLDER``: the programs of a folder, by the comment that each opens with."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        (folder,) = self.words("FOLDER")
+        rows: list[list[Cell]] = []
+        for path in [*book.files(folder, "*.cu"), *book.files(folder, "*/main.cu")]:
+            opening = _OPENING.match(path.read_text(encoding="utf-8"))
+            if not opening:
+                raise Lost(f"{path.name} does not say what it is")
+            words = " ".join(line.strip("/ ") for line in opening.group().splitlines())
+            name = path.parent.name if path.name == "main.cu" else path.stem
+            rows.append([[nodes.literal("", name)], words])
+        if not rows:
+            raise Lost(f"no program in {folder}")
+        return [table([Column(_("program")), Column(_("has"))], rows, "corpus")]
+
+
 def setup(app: Sphinx) -> None:
     app.add_directive("instructions", Instructions)
+    app.add_directive("refused", Refused)
+    app.add_directive("corpus", Corpus)
