@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -299,6 +300,13 @@ def chapter_bandwidth(view: View, chapter: str, shown: Sequence[str] = ()) -> Pi
             f"; {name_of(first)} never passes {rate_text(rate_of(first))}, "
             f"{100 * rate_of(first) / peak:.0f} %"
         )
+    for one, other in combinations(sweeps, 2):
+        rates = [{found.run["n"]: rate_of(found) for found in sweep} for sweep in (one, other)]
+        if rates[0].keys() == rates[1].keys() and all(
+            abs(rate / rates[1][n] - 1) <= 0.01 for n, rate in rates[0].items()
+        ):
+            names = f"{name_of(one[0])} and {name_of(other[0])}"
+            alt += f"; {names} are within 1 % of each other at every n"
     return Picture(
         draw=draw,
         alt=alt + ".",

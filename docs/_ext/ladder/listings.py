@@ -209,7 +209,7 @@ class Message(LookupDirective):
         chapter, name = self.words("CHAPTER", "NAME")
         _path, text = book.source(chapter, f"{name}.txt")
         label = _("What the compiler says")
-        return [block(text.rstrip("\n"), "printed", [nodes.Text(label)], "output")]
+        return [block(text.rstrip("\n"), "printed", [nodes.Text(label)], "output", "wrapped")]
 
 
 def setup(app: Sphinx) -> None:

@@ -285,7 +285,7 @@ class Sanitizer(LookupDirective):
                 label = _("What {tool} says of {variant}").format(
                     tool=found.run["tool"], variant=found.run["variant"]
                 )
-                made.append(block(text, "printed", [nodes.Text(label)], "output"))
+                made.append(block(text, "printed", [nodes.Text(label)], "output", "wrapped"))
         return made
 
 
