@@ -246,7 +246,9 @@ def test_refusals_come_from_the_sources(book: Book, counts: Counts) -> None:
     rows = '      {"tex", kTexture},\n      {"st.async", "clusters"},\n      {"sust", kTexture},\n'
     reason = 'constexpr std::string_view kTexture = "textures";\n'
     (source / "table.cpp").write_text(reason + rows)
-    (source / "refused.inc").write_text("// none\nREFUSED(cudaFreeArray)\n")
+    (source / "refused.inc").write_text(
+        "// none\nREFUSED(cudaFreeArray)\nREFUSED(cudaFreeArray_ptsz)\nREFUSED(__cudaX)\n"
+    )
     built = book.build(index="Page\n====\n\n.. refused::\n")
     assert built.warnings == []
     (table,) = built.page().select("table")
@@ -254,6 +256,8 @@ def test_refusals_come_from_the_sources(book: Book, counts: Counts) -> None:
     assert texts == ["clusters st.async", "textures sust tex"]
     assert "The 1 functions of the runtime" in built.text()
     assert "cudaFreeArray" in built.text()
+    assert "_ptsz" not in built.text()
+    assert "cudaX" not in built.text()
     (source / "table.cpp").write_text(rows)
     (warning,) = book.build().warnings
     assert "no reason kTexture" in warning
@@ -279,7 +283,7 @@ def test_a_corpus_is_told_by_its_first_comments(book: Book, counts: Counts) -> N
     assert built.warnings == []
     (table,) = built.page().select("table")
     texts = [row.get_text(" ", strip=True) for row in table("tr")[1:]]
-    assert texts == ["one One thing, and another.", "two Units."]
+    assert texts == ["one One thing, and another", "two Units"]
     (folder / "one.cu").write_text("int a;\n")
     (warning,) = book.build().warnings
     assert "one.cu does not say what it is" in warning

@@ -35,6 +35,8 @@ _NAME = re.compile(r'\{"(\w+)",')
 _REASON = re.compile(r'(k\w+) = "([^"]+)"')
 _REFUSED = re.compile(r'^ +\{"([\w.]+)", (?:(k\w+)|"([^"]+)")\},$', re.MULTILINE)
 _FUNCTION = re.compile(r"^REFUSED\((\w+)\)$", re.MULTILINE)
+#: What headers and the compiler make of a call, not what anybody writes.
+_VARIANT = re.compile(r"^__|_pt[sd][sz]$")
 _OPENING = re.compile(r"(?://.*\n)+")
 
 
@@ -81,9 +83,9 @@ def refused(book: Book) -> dict[str, list[str]]:
 
 
 def refused_functions(book: Book) -> list[str]:
-    """The runtime's functions that are refused by name."""
+    """The runtime's functions that are refused by name, as a program's author calls them."""
     _path, text = book.file(f"{SOURCES}/refused.inc")
-    names = _FUNCTION.findall(text)
+    names = [name for name in _FUNCTION.findall(text) if not _VARIANT.search(name)]
     if not names:
         raise Lost(f"no refused function in {SOURCES}/refused.inc")
     return names
@@ -123,6 +125,7 @@ class Corpus(LookupDirective):
             if not opening:
                 raise Lost(f"{path.name} does not say what it is")
             words = " ".join(line.strip("/ ") for line in opening.group().splitlines())
+            words = words.removesuffix(".")
             name = path.parent.name if path.name == "main.cu" else path.stem
             rows.append([[nodes.literal("", name)], words])
         if not rows:
