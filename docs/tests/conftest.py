@@ -113,6 +113,7 @@ class Book:
         one.count(SMEM, "smem", global_load_sectors=2097152, dram_read_bytes=67108864)
         one.find(SMEM, "smem", "memcheck", findings=0)
         one.find(SMEM, "smem_classic", "racecheck", "Race at <here>", findings=1037)
+        one.find(SMEM, "smem_classic", "synccheck", "Race at <here>", findings=1037)
         one.write()
         fake.draw(self.figures, "ladder")
 

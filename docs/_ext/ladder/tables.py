@@ -279,13 +279,19 @@ class Sanitizer(LookupDirective):
             rows.append([[nodes.literal("", run["variant"])], run["tool"], finding])
         columns = [Column(_("variant")), Column(_("tool")), Column(_("findings"), True)]
         made: list[nodes.Node] = [table(columns, rows, "sanitizer"), _recorded_on(founds)]
+        # A kernel that is stopped ends alike under every tool: what is the same is shown once.
+        alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
         for found in founds:
             if found.run["messages"]:
-                text = "\n".join([f"$ {found.run['command']}", *found.run["messages"]])
-                label = _("What {tool} says of {variant}").format(
-                    tool=found.run["tool"], variant=found.run["variant"]
-                )
-                made.append(block(text, "printed", [nodes.Text(label)], "output", "wrapped"))
+                key = (found.run["variant"], *found.run["messages"])
+                alike.setdefault(key, []).append(found.run)
+        for (variant, *messages), runs in alike.items():
+            text = "\n".join([f"$ {runs[0]['command']}", *messages])
+            label = _("What {tool} says of {variant}").format(tool=runs[0]["tool"], variant=variant)
+            if runs[1:]:
+                others = ", ".join(run["tool"] for run in runs[1:])
+                label += _(" (the same from {others})").format(others=others)
+            made.append(block(text, "printed", [nodes.Text(label)], "output", "wrapped"))
         return made
 
 
