@@ -30,8 +30,12 @@ void carried(Warp& warp, const Op& op, Mask mask) {
     Wide sum = 0;
     if constexpr (What == Kind::kAdd) {
       sum = Wide{static_cast<U>(a[i])} + static_cast<U>(b[i]) + in;
-    } else if constexpr (What == Kind::kSub) {  // the flag is a borrow
-      sum = Wide{static_cast<U>(a[i])} - static_cast<U>(b[i]) - in;
+    } else if constexpr (What == Kind::kSub) {
+      // The flag is the carry of a + ~b + 1, so it is set where nothing was borrowed. Between
+      // subtractions that can't be told from a borrow, as the ISA has it, but compilers' division
+      // of 128 bits takes it up by an addc.
+      const U first = op.imm & kIn ? in : 1;
+      sum = Wide{static_cast<U>(a[i])} + static_cast<U>(~static_cast<U>(b[i])) + first;
     } else {
       const Wide product = std::is_signed_v<T>
                                ? static_cast<Wide>(static_cast<WideSigned>(a[i]) * b[i])

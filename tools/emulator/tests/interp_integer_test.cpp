@@ -494,6 +494,17 @@ TEST(Integer, CarryChain) {
               {64, 64, 64},
               [](u64 a, u64 b, u64 c) { return c - (a < b); }},
              {corners(64), corners(64), few(64)});
+  // Mixed, as compilers divide 128 bits: a subtraction sets the flag where it didn't borrow.
+  check_case({"{ .reg .b32 %lo; sub.cc.u32 %lo, %a, %b; addc.u32 %d, %c, 0; }",
+              32,
+              {32, 32, 32},
+              [](u64 a, u64 b, u64 c) { return c + (a >= b); }},
+             {corners(32), corners(32), few(32)});
+  check_case({"{ .reg .b32 %lo; add.cc.u32 %lo, %a, %b; subc.u32 %d, %c, 0; }",
+              32,
+              {32, 32, 32},
+              [](u64 a, u64 b, u64 c) { return c - 1 + ((a + b) >> 32); }},
+             {corners(32), corners(32), few(32)});
   check_case({"{ .reg .b32 %lo; mad.lo.cc.u32 %lo, %a, %b, %c; madc.hi.u32 %d, %a, %b, 0; }",
               32,
               {32, 32, 32},
