@@ -674,24 +674,25 @@ void Warp::complete_together() {
 
 std::string Warp::waits() const {
   std::string text;
-  const auto add = [&](Mask lanes, const char* what, std::uint32_t pc) {
-    static constexpr char kHex[] = "0123456789abcdef";
-    std::string mask;
-    for (int shift = 28; shift >= 0; shift -= 4) mask += kHex[lanes >> shift & 15];
-    text += "; warp " + std::to_string(number_) + ", lanes 0x" + mask + " at " + what + ", " +
-            code_.where(pc);
+  const auto hexadecimal = [](Mask mask) {
+    std::string digits = "0x";
+    for (int shift = 28; shift >= 0; shift -= 4) digits += "0123456789abcdef"[mask >> shift & 15];
+    return digits;
+  };
+  const auto add = [&](Mask lanes, const std::string& what, std::uint32_t pc) {
+    text += "; warp " + std::to_string(number_) + ", lanes " + hexadecimal(lanes) + " at " + what +
+            ", " + code_.where(pc);
   };
   for (const Group& g : groups()) {
     if (g.state == State::kAtBarrier) {
-      add(g.lanes, ("barrier " + std::to_string(g.barrier)).c_str(), g.pc);
+      add(g.lanes, "barrier " + std::to_string(g.barrier), g.pc);
     } else if (g.state == State::kSuspended) {
       add(g.lanes, "an mbarrier whose phase doesn't end", g.pc);
     } else if (g.state == State::kTogether) {
       const Mask named =
           *reinterpret_cast<const Mask*>(registers_ + code_.ops[g.pc].member +
                                          4 * static_cast<unsigned>(std::countr_zero(g.lanes)));
-      add(g.lanes, ("an operation that waits for lanes of mask " + std::to_string(named)).c_str(),
-          g.pc);
+      add(g.lanes, "an operation that waits for lanes of mask " + hexadecimal(named), g.pc);
     }
   }
   return text;
