@@ -137,13 +137,18 @@ Runtime::Runtime() {
   start_memory();
 }
 
-/// Findings that are new, on stderr and as lines of JSON in the file that EMU_FINDINGS names.
+/// Findings that are new, on stderr and as lines of JSON in the file that EMU_FINDINGS names. The
+/// file that EMU_FOUND names is there where anything was found, for tools/emulate's exit status.
 void Runtime::tell_findings() {
   if (!checker_) return;
   const char* path = std::getenv("EMU_FINDINGS");
   std::FILE* file = nullptr;
   checker_->findings().tell([&](const Finding& finding) {
     say(readable(finding));
+    const char* found = std::getenv("EMU_FOUND");
+    if (found != nullptr) {
+      if (std::FILE* mark = std::fopen(found, "we")) std::fclose(mark);
+    }
     if (path == nullptr || *path == '\0') return;
     if (file == nullptr) file = std::fopen(path, "ae");
     if (file == nullptr || std::fputs((json(finding) + "\n").c_str(), file) < 0) {
@@ -455,8 +460,11 @@ void Runtime::report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters
                           .major = profile_->attribute(cudaDevAttrComputeCapabilityMajor),
                           .minor = profile_->attribute(cudaDevAttrComputeCapabilityMinor),
                           .apart = apart_};
-  std::fputs(csv_row(facts, counters).c_str(), csv_);
-  std::fflush(csv_);  // what was counted is kept, however the program ends
+  // What was counted is kept, however the program ends.
+  if (std::fputs(csv_row(facts, counters).c_str(), csv_) < 0 || std::fflush(csv_) != 0) {
+    say(std::string("EMU_CSV=") + path + ": not all could be written: " + std::strerror(errno));
+    unsetenv("EMU_CSV");  // once
+  }
 }
 
 void* Runtime::allocate_shared(std::size_t size, const std::string& what, Allocation::Kind kind) {

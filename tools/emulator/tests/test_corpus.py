@@ -88,6 +88,14 @@ def test_checks_find_nothing_false(program: Path, tmp_path: Path) -> None:
     assert ran.returncode == (4 if found else 0)
 
 
+# Stacks, a heap, carries and barriers in shared memory are no findings.
+@pytest.mark.parametrize("name", ["heap", "indirect", "wide_integers"])
+def test_the_checks_find_nothing_in_what_is_right(name: str, tmp_path: Path) -> None:
+    # In a debug build a function's variables are in memory, on the stack where it is recursive.
+    ran = run(build(name, tmp_path / name, *PTX, "-G"), "--check", "race,memory,sync")
+    assert (ran.stdout, ran.stderr, ran.returncode) == ("right\n", "", 0)
+
+
 def test_printf_comes_when_the_program_waits(tmp_path: Path) -> None:
     ran = run(build("print", tmp_path / "print"))
     assert ran.stdout == (

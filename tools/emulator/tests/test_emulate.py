@@ -349,3 +349,31 @@ def test_bad_arguments(arguments: tuple[str, ...], said: str) -> None:
 def test_a_program_of_another_kind_just_runs() -> None:
     ran = emulate("sh", "-c", "echo $0 $1; exit 7", "a b", "c")
     assert (ran.stdout, ran.returncode) == ("a b c\n", 7)
+
+
+def test_takes_a_program_of_this_folder_by_its_name(tmp_path: Path) -> None:
+    program = tmp_path / "a program"
+    program.write_text("#!/bin/sh\necho here\n", encoding="utf-8")
+    program.chmod(0o755)
+    for name, status in ((program.name, 0), ("no program", 2)):
+        ran = subprocess.run([EMULATE, name], capture_output=True, cwd=tmp_path, check=False)
+        assert (ran.stdout, ran.returncode) == (b"here\n" if status == 0 else b"", status)
+
+
+def test_writes_to_what_is_no_file(build: Build) -> None:
+    program = build(ADD)
+    assert emulate("--csv", "/dev/stdout", program).stdout.startswith('"ID",')
+    ran = emulate("--csv", "/dev/full", program)
+    assert (ran.stdout, ran.returncode) == ("all right\n", 0)
+    assert ran.stderr == (
+        "embedded device: EMU_CSV=/dev/full: not all could be written: No space left on device\n"
+    )
+
+
+def test_the_status_tells_of_findings_wherever_they_go(build: Build, tmp_path: Path) -> None:
+    leaks = build("int main() { void* p; return cudaMalloc(&p, 4); }")
+    for file in ("/dev/full", "/dev/null"):
+        assert emulate("--check", "all", "--findings", file, leaks).returncode == 4
+    before = tmp_path / "findings.json"
+    assert emulate("--check", "all", leaks, EMU_FINDINGS=str(before)).returncode == 4
+    assert emulate("--check", "all", "true", EMU_FINDINGS=str(before)).returncode == 0
