@@ -40,7 +40,9 @@ def compiled(source: Path, *more: str) -> tuple[int, str]:
     done = subprocess.run(
         [nvcc(), *options, *more, str(source)], capture_output=True, text=True, check=False
     )
-    said = re.sub(r"(?:[^\s\"/]*/)+([\w.]+\.cuh?)", r"\1", done.stderr + done.stdout)
+    # The checkout's folder may have a space in its name.
+    said = (done.stderr + done.stdout).replace(f"{CHAPTERS}/", "/")
+    said = re.sub(r"(?:[^\s\"/]*/)+([\w.]+\.cuh?)", r"\1", said)
     return (
         done.returncode,
         f"$ nvcc -std=c++20 -arch=sm_90 -c {source.name}\n{said}".rstrip() + "\n",

@@ -79,6 +79,9 @@ __global__ void atomics(int* a, int* c) {
 
 #: No loop, and yet ptxas writes a part of them twice, once for each outcome of a test before it.
 COPIED = {"gmem_unrolled", "smem_unrolled"}
+#: Of its 8-byte sum it stores the lower half, and ptxas loads no more than that: one lane's load,
+#: one wavefront either way.
+NARROWED = {"typed_sumIxE": ("shared load 8", "shared load 4")}
 
 Accesses = Counter[str]
 
@@ -190,11 +193,16 @@ def differences(
     assert set(machine) == set(ours)
     found = []
     for name in sorted(set(machine) - exempt):
+        mine = Counter(ours[name])
+        for part, (wide, narrow) in NARROWED.items():
+            if part in name:
+                mine += Counter({narrow: 1})
+                mine -= Counter({wide: 1})
         once = name not in looping and not any(f"{len(c)}{c}E" in name for c in COPIED)
-        same = machine[name] == ours[name]
-        alike = machine[name].keys() == ours[name].keys() and machine[name] >= ours[name]
+        same = machine[name] == mine
+        alike = machine[name].keys() == mine.keys() and machine[name] >= mine
         if not same if once else not alike:
-            found.append(f"{name}: ptxas makes {dict(machine[name])}, counted {dict(ours[name])}")
+            found.append(f"{name}: ptxas makes {dict(machine[name])}, counted {dict(mine)}")
     return found
 
 
