@@ -50,6 +50,8 @@ step() {
     printf 'ok   %-22s %9s\n' "$name" "$time"
   else
     printf 'FAIL %-22s %9s\n' "$name" "$time"
+    # A compiler's first error says what is wrong; its last lines may be all about what follows.
+    { grep -m 2 -E '(^|[ :])error:? ' "$log" || true; } | sed 's/^/     | /'
     tail -n 25 "$log" | sed 's/^/     | /'
     if grep -q 'No space left on device' "$log"; then echo "     fix: free some space on the disk"; fi
     printf '     log: %s\n' "$log"
