@@ -370,9 +370,9 @@ void handle_leave(Warp& warp, const Op& op, Mask mask) {
         saved.pop_back();
       } else {
         const std::size_t bytes = width / 8;
-        std::memcpy(warp.lanes<std::byte>(slot) + i * bytes, saved.data() + saved.size() - bytes,
-                    bytes);
-        saved.resize(saved.size() - bytes);
+        const auto value = saved.end() - static_cast<std::ptrdiff_t>(bytes);
+        std::memcpy(warp.lanes<std::byte>(slot) + i * bytes, &*value, bytes);
+        saved.erase(value, saved.end());
       }
     }
   });
