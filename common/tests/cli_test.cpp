@@ -276,7 +276,7 @@ TEST(Help, NamesEveryOptionTheDefaultsAndTheExitStatuses) {
         "--json", "--list", "--device", "-h,--help", "N ", "METHOD", "THREADS"}) {
     EXPECT_THAT(text, HasSubstr(std::string("  ") + option));
   }
-  for (const char* value : {"2^24 on a GPU", "256", "2018", "auto", "2^28"}) {
+  for (const char* value : {"2^24 on a GPU", "(default: 128)", "2018", "auto", "2^28"}) {
     EXPECT_THAT(text, HasSubstr(value));
   }
   EXPECT_THAT(text, HasSubstr("Examples:\n  ./run "));
