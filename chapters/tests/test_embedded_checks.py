@@ -91,6 +91,14 @@ FOUND: dict[tuple[str, str], dict[Finding, Shapes]] = {
     ("chapter06_dynamic_smem", "ints_first"): {
         (MISALIGNED, "square[t] = static_cast<long long>(value) * value;"): {(n, 255) for n in NS},
     },
+    ("chapter07_effective_bandwidth", "reduce7_classic"): {
+        (ILLEGAL, "tile[t] += in[i] + in[i + Block];"): {
+            (n, block) for n in NS for block in (128, 256, 1024)
+        },
+        # A tile of 64 slots, and a template of 128: the first block's tree leaves it.
+        (ILLEGAL, "if (t < half) tile[t] += tile[t + half];"): {(n, 64) for n in NS},
+        **last_warp("v", {(n, block) for n in NS for block in (128, 256)}),
+    },
 }
 
 

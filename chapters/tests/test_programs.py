@@ -159,6 +159,16 @@ def test_what_a_smaller_device_has_no_shared_memory_for() -> None:
     assert done.returncode == 2 and "ask96k needs 96 KiB" in done.stderr
 
 
+def test_the_methods_run_with_the_classic_block() -> None:
+    """Chapter 7's default is the classic nine sizes' 128 threads; the others' is 256."""
+    for chapter, block in (("chapter07_effective_bandwidth", 128), ("chapter02_smem", 256)):
+        assert f"(default: {block})" in run(chapter, "--help").stdout
+        done = on_embedded(chapter, "--n", "5000")
+        assert f"n = 5000, block {block}, seed" in done.stdout
+        rows = [line.split() for line in done.stdout.splitlines() if " 5000 " in line]
+        assert {row[row.index("5000") + 1] for row in rows} == {str(block)}
+
+
 def test_one_problem_at_a_time_has_the_memory() -> None:
     """Two inputs of 72 MB in 140 MB: the sums' is freed before the moments' is filled."""
     variants = ["--n", "18000000", "--variant", "dynamic_unroll4", "moments", "unroll4"]

@@ -16,7 +16,8 @@ using ::testing::StartsWith;
 const book::ProgramDescription kProgram{
     "chapter05_unroll4",
     "more work a thread",
-    {"smem", "first_add", "unroll1", "unroll2", "unroll4", "complete", "unroll4_classic"}};
+    {"smem", "first_add", "unroll1", "unroll2", "unroll4", "complete", "unroll4_classic"},
+    128};
 
 Options parse(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "./run");
@@ -275,7 +276,7 @@ TEST(Help, NamesEveryOptionTheDefaultsAndTheExitStatuses) {
         "--json", "--list", "--device", "-h,--help", "N ", "METHOD", "THREADS"}) {
     EXPECT_THAT(text, HasSubstr(std::string("  ") + option));
   }
-  for (const char* value : {"2^24 on a GPU", "256", "2018", "auto", "2^28"}) {
+  for (const char* value : {"2^24 on a GPU", "(default: 128)", "2018", "auto", "2^28"}) {
     EXPECT_THAT(text, HasSubstr(value));
   }
   EXPECT_THAT(text, HasSubstr("Examples:\n  ./run "));

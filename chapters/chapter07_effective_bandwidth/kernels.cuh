@@ -1,0 +1,117 @@
+#pragma once
+#include <cstddef>
+
+#include "../chapter03_divergence/kernels.cuh"
+#include "../chapter05_unroll4/kernels.cuh"
+#include "../chapter06_dynamic_smem/kernels.cuh"
+
+namespace chapter07 {
+
+// begin many-elements uses warp-sum
+/// chapter05's complete, whose threads go on for as long as there is input: the grid has as many
+/// blocks as the device keeps busy, and each strides through the data.
+///
+/// \param in       n elements in device memory; left as they are
+/// \param partial  gridDim.x sums, one a block
+/// \param n        number of elements; any grid adds up all of them
+/// \tparam Block   threads a block: a power of two, at most 1024
+/// \pre blockDim.x == Block
+template <unsigned Block>
+__global__ void many(const int* in, int* partial, std::size_t n) {
+  __shared__ int tile[Block];
+  const unsigned t = threadIdx.x;
+  const std::size_t step = std::size_t{gridDim.x} * (2 * Block);  // what the grid takes a trip
+
+  int sum = 0;
+  for (std::size_t i = std::size_t{blockIdx.x} * (2 * Block) + t; i < n; i += step) {
+    sum += in[i];
+    if (i + Block < n) sum += in[i + Block];
+  }
+  tile[t] = sum;
+  __syncthreads();
+
+#pragma unroll
+  for (unsigned half = Block / 2; half >= 32; half /= 2) {
+    if (t < half) tile[t] += tile[t + half];
+    __syncthreads();
+  }
+
+  if (t < 32) {
+    const int sum = chapter05::warp_sum(tile[t], Block < 32 ? Block : 32);
+    if (t == 0) partial[blockIdx.x] = sum;
+  }
+}
+// end many-elements
+
+// begin finish-sum uses typed-tree
+/// What is left to do after any rung: one number from the blocks' partial sums, in 64 bits.
+///
+/// \param partial  count sums, as a rung has left them
+/// \param total    what they add up to
+/// \param running  a word that is 0 before, and after
+/// \param ticket   another
+/// \pre blockDim.x is at most 256
+__global__ void finish(const int* partial, std::size_t count, long long* total,
+                       unsigned long long* running, unsigned* ticket) {
+  __shared__ long long tile[256];
+  const unsigned t = threadIdx.x;
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+
+  long long sum = 0;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t; i < count; i += threads) {
+    sum += partial[i];
+  }
+  tile[t] = sum;
+  __syncthreads();
+
+  chapter06::add_up(tile);
+
+  if (t == 0) {
+    atomicAdd(running, static_cast<unsigned long long>(tile[0]));
+    __threadfence();  // whoever sees this block's ticket sees its sum, too
+    const bool last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // and back to 0
+    if (last) *total = static_cast<long long>(atomicExch(running, 0ull));
+  }
+}
+// end finish-sum
+
+// begin roof-read
+/// Reads n numbers and does as little else as it can: no barrier, no shared memory, four loads of
+/// 16 bytes under way in each thread.
+///
+/// \param x    n numbers
+/// \param out  gridDim.x * blockDim.x sums, one a thread
+__global__ void read(const double* x, double* out, std::size_t n) {
+  const double2* pairs = reinterpret_cast<const double2*>(x);
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+
+  double sum = thread == 0 && n % 2 == 1 ? x[n - 1] : 0;
+  std::size_t i = thread;
+  for (; i + 3 * threads < n / 2; i += 4 * threads) {
+    const double2 a = pairs[i], b = pairs[i + threads];
+    const double2 c = pairs[i + 2 * threads], d = pairs[i + 3 * threads];
+    sum += a.x + a.y + b.x + b.y + c.x + c.y + d.x + d.y;
+  }
+  for (; i < n / 2; i += threads) sum += pairs[i].x + pairs[i].y;
+  out[thread] = sum;
+}
+// end roof-read
+
+// begin roof-copy
+/// BabelStream's copy: one number read and one written.
+__global__ void copy(const double* x, double* out, std::size_t n) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = x[i];
+}
+// end roof-copy
+
+// begin roof-triad
+/// BabelStream's triad: two numbers read and one written.
+__global__ void triad(const double* x, const double* y, double* out, std::size_t n, double scale) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = x[i] + scale * y[i];
+}
+// end roof-triad
+
+}  // namespace chapter07
