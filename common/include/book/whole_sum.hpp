@@ -1,0 +1,65 @@
+/// \file
+/// The book's problem to its end: add up n integers until one value is left.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "book/buffer.hpp"
+#include "book/chapter.hpp"
+
+namespace book {
+
+/// n values 0…255 (input.hpp) in; one sum out, compared exactly. Useful bytes: 4·n read,
+/// sizeof(Out) written.
+///
+/// \tparam Out  what is added in, and handed back: long long, or unsigned for the sum modulo 2^32
+template <class Out>
+class WholeSum : public Problem {
+ public:
+  /// What a launch needs.
+  struct Launch {
+    const int* in;             ///< n elements
+    Out* out;                  ///< one element: the result
+    Out* partial;              ///< 2 · grid + 64 elements of scratch memory
+    int* rung;                 ///< grid ints, for a kernel that leaves such partial sums
+    unsigned* ticket;          ///< 0 before every launch, and to be 0 again after it
+    unsigned long long* word;  ///< the same
+    void* storage;             ///< CUB's scratch memory
+    std::size_t storage_bytes;
+    std::size_t n;             ///< elements
+    unsigned grid, block;      ///< blocks, threads a block
+    std::size_t shared_bytes;  ///< dynamic shared memory, bytes a block
+  };
+
+  Launch launch(const Shape& shape) const;
+
+  std::size_t device_bytes(const Shape& shape) const override;
+  void accept(const Shape&) const override {}
+  void prepare(const Shape& shape, std::uint64_t seed, Fill fill) override;
+  void release() override;
+  void restore() override;
+  void poison() override;
+  Verdict check() override;
+  UsefulBytes useful_bytes(const Shape& shape) const override;
+
+ protected:
+  /// For another input: writes it to device memory …
+  virtual void fill_in(int* data, std::size_t n, std::uint64_t seed, Fill fill) const;
+  /// … and says what its sum is.
+  virtual std::int64_t sum_of(std::size_t n, std::uint64_t seed) const;
+
+ private:
+  Buffer<int> in_;
+  Buffer<Out> out_, partial_;
+  Buffer<int> rung_;
+  Buffer<unsigned> ticket_;
+  Buffer<unsigned long long> word_;
+  Buffer<unsigned char> storage_;
+  Shape shape_;
+  std::uint64_t seed_ = 0;
+  Fill fill_ = Fill::kKernel;
+  std::int64_t expected_ = 0;
+  bool filled_ = false;
+};
+
+}  // namespace book

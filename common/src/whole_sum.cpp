@@ -1,0 +1,136 @@
+#include "book/whole_sum.hpp"
+
+#include "book/cub_sum.hpp"
+#include "book/input.hpp"
+#include "book/reference.hpp"
+
+namespace book {
+namespace {
+
+/// Scratch memory of a launch: what each block leaves, and what is made of that on the way to one.
+std::size_t scratch(const Shape& shape) {
+  return 2 * std::size_t{shape.grid} + 64;
+}
+
+/// No sum of values 0…255 that fits the memory.
+template <class Out>
+constexpr Out kNoSum = static_cast<Out>(0xbad0bad0bad0bad0);
+
+}  // namespace
+
+template <class Out>
+typename WholeSum<Out>::Launch WholeSum<Out>::launch(const Shape& shape) const {
+  return {.in = in_.data(),
+          .out = out_.data(),
+          .partial = partial_.data(),
+          .rung = rung_.data(),
+          .ticket = ticket_.data(),
+          .word = word_.data(),
+          .storage = storage_.data(),
+          .storage_bytes = storage_.bytes(),
+          .n = shape.n,
+          .grid = shape.grid,
+          .block = shape.block,
+          .shared_bytes = shape.shared_bytes};
+}
+
+template <class Out>
+std::size_t WholeSum<Out>::device_bytes(const Shape& shape) const {
+  return shape.n * sizeof(int) + (scratch(shape) + 1) * sizeof(Out) + shape.grid * sizeof(int) +
+         sizeof(unsigned) + sizeof(unsigned long long) + cub_sum_bytes(shape.n);
+}
+
+template <class Out>
+void WholeSum<Out>::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
+  const bool same_input = filled_ && shape.n == shape_.n && seed == seed_;
+  shape_ = shape;
+  seed_ = seed;
+  fill_ = fill;
+  if (in_.size() < shape.n) {
+    in_ = {};  // freed before the larger one is asked for
+    in_ = Buffer<int>(shape.n);
+  }
+  if (out_.size() == 0) {
+    out_ = Buffer<Out>(1);
+    ticket_ = Buffer<unsigned>(1);
+    word_ = Buffer<unsigned long long>(1);
+  }
+  if (partial_.size() < scratch(shape)) {
+    partial_ = {};
+    partial_ = Buffer<Out>(scratch(shape));
+    rung_ = {};
+    rung_ = Buffer<int>(shape.grid);
+  }
+  if (const std::size_t bytes = cub_sum_bytes(shape.n); storage_.size() < bytes) {
+    storage_ = {};
+    storage_ = Buffer<unsigned char>(bytes);
+  }
+  ticket_.copy_from(std::vector<unsigned>{0});
+  word_.copy_from(std::vector<unsigned long long>{0});
+  if (same_input) return;
+  expected_ = sum_of(shape.n, seed);
+  restore();
+  filled_ = true;
+}
+
+template <class Out>
+void WholeSum<Out>::release() {
+  in_ = {};
+  out_ = {};
+  partial_ = {};
+  rung_ = {};
+  ticket_ = {};
+  word_ = {};
+  storage_ = {};
+  filled_ = false;
+}
+
+template <class Out>
+void WholeSum<Out>::restore() {
+  fill_in(in_.data(), shape_.n, seed_, fill_);
+}
+
+template <class Out>
+void WholeSum<Out>::poison() {
+  out_.copy_from(std::vector<Out>{kNoSum<Out>});
+  // A partial sum that nobody wrote must not be right by being left over.
+  partial_.copy_from(std::vector<Out>(scratch(shape_), kNoSum<Out>));
+  rung_.copy_from(std::vector<int>(shape_.grid, kPoison));
+}
+
+template <class Out>
+Verdict WholeSum<Out>::check() {
+  const Out found = out_.to_host(1)[0];
+  const bool agrees = found == static_cast<Out>(expected_);
+  std::string text = "sum is " + std::to_string(found);
+  if (!agrees) text += ", expected " + std::to_string(static_cast<Out>(expected_));
+  if (static_cast<std::int64_t>(static_cast<Out>(expected_)) != expected_) {
+    text += ", which is " + std::to_string(expected_) + " modulo 2^32";
+  }
+  const unsigned long long left[] = {ticket_.to_host(1)[0], word_.to_host(1)[0]};
+  if (agrees && (left[0] != 0 || left[1] != 0)) {
+    return {false, text + ", but the next launch begins with ticket " + std::to_string(left[0]) +
+                       " and word " + std::to_string(left[1])};
+  }
+  return {agrees, text};
+}
+
+template <class Out>
+UsefulBytes WholeSum<Out>::useful_bytes(const Shape& shape) const {
+  return {.read = shape.n * sizeof(int), .written = sizeof(Out)};
+}
+
+template <class Out>
+void WholeSum<Out>::fill_in(int* data, std::size_t n, std::uint64_t seed, Fill fill) const {
+  (fill == Fill::kKernel ? fill_on_device : fill_by_copy)(data, n, seed);
+}
+
+template <class Out>
+std::int64_t WholeSum<Out>::sum_of(std::size_t n, std::uint64_t seed) const {
+  return sum_of_input(n, seed);
+}
+
+template class WholeSum<long long>;
+template class WholeSum<unsigned>;
+
+}  // namespace book
