@@ -82,6 +82,8 @@ COPIED = {"gmem_unrolled", "smem_unrolled"}
 #: Of its 8-byte sum it stores the lower half, and ptxas loads no more than that: one lane's load,
 #: one wavefront either way.
 NARROWED = {"typed_sumIxE": ("shared load 8", "shared load 4")}
+#: CUB's kernels, which pages compare with and do not count: straight-line code that ptxas reshapes.
+CUB = "_ZN3cub"
 
 Accesses = Counter[str]
 
@@ -118,7 +120,7 @@ def machine_access(operation: str) -> str | None:
         size = next((sizes[part] for part in parts if part in sizes), 4)
         return f"{_SPACES[found[2]]} {'load' if found[1] == 'LD' else 'store'} {size}"
     if name in ("ATOMG", "RED", "REDG", "ATOMS", "ATOM"):
-        space = "shared" if name == "ATOMS" else "global"
+        space = {"ATOMS": "shared", "ATOM": "generic"}.get(name, "global")
         return f"{space} atomic"
     return None
 
@@ -240,8 +242,9 @@ def test_a_chapters_accesses_are_those_of_its_machine_code(chapter: str, modules
     compared = 0
     for ptx in modules(chapter):
         ours, flagged = embedded(ptx)
-        assert differences(assembled(ptx), ours, flagged, loops(ptx)) == []
-        compared += len(set(ours) - flagged)
+        exempt = flagged | {name for name in ours if name.startswith(CUB)}
+        assert differences(assembled(ptx), ours, exempt, loops(ptx)) == []
+        compared += len(set(ours) - exempt)
     assert compared > 0
 
 

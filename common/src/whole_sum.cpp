@@ -101,11 +101,13 @@ void WholeSum<Out>::poison() {
 template <class Out>
 Verdict WholeSum<Out>::check() {
   const Out found = out_.to_host(1)[0];
-  const bool agrees = found == static_cast<Out>(expected_);
+  const auto modulo = static_cast<Out>(expected_);
+  // An unsigned sum is meant to wrap; a signed one that does is wrong.
+  const bool agrees = std::is_unsigned_v<Out> ? found == modulo : std::int64_t{found} == expected_;
   std::string text = "sum is " + std::to_string(found);
-  if (!agrees) text += ", expected " + std::to_string(static_cast<Out>(expected_));
-  if (static_cast<std::int64_t>(static_cast<Out>(expected_)) != expected_) {
-    text += ", which is " + std::to_string(expected_) + " modulo 2^32";
+  if (!agrees) text += ", expected " + std::to_string(expected_);
+  if (std::is_unsigned_v<Out> && modulo != expected_) {
+    text += " (modulo 2^32 of " + std::to_string(expected_) + ")";
   }
   const unsigned long long left[] = {ticket_.to_host(1)[0], word_.to_host(1)[0]};
   if (agrees && (left[0] != 0 || left[1] != 0)) {
@@ -130,6 +132,7 @@ std::int64_t WholeSum<Out>::sum_of(std::size_t n, std::uint64_t seed) const {
   return sum_of_input(n, seed);
 }
 
+template class WholeSum<int>;
 template class WholeSum<long long>;
 template class WholeSum<unsigned>;
 

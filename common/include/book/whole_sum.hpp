@@ -12,7 +12,8 @@ namespace book {
 /// n values 0…255 (input.hpp) in; one sum out, compared exactly. Useful bytes: 4·n read,
 /// sizeof(Out) written.
 ///
-/// \tparam Out  what is added in, and handed back: long long, or unsigned for the sum modulo 2^32
+/// \tparam Out  what is added in, and handed back: long long; int, which has to hold the
+///              sum; or unsigned, for the sum modulo 2^32
 template <class Out>
 class WholeSum : public Problem {
  public:

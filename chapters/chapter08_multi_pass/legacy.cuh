@@ -1,0 +1,41 @@
+#pragma once
+#include <cstddef>
+
+#include "kernels.cuh"
+
+namespace chapter08::legacy {
+
+// begin no-fence uses thread-share block-sum
+/// last_block as it is often written. Do not copy.
+__global__ void no_fence(const int* in, long long* partial, unsigned* ticket, long long* out,
+                         std::size_t n) {
+  __shared__ bool last;
+  const long long sum = block_sum(thread_share(in, n));
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = sum;  // fault: nothing says that this is seen before the ticket is
+    last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+
+  long long rest = 0;
+  for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) rest += partial[b];
+  rest = block_sum(rest);
+  if (threadIdx.x == 0) *out = rest;
+}
+// end no-fence
+
+// begin in-int
+/// The whole sum, added in 32 bits. Do not copy: it is right until it is not.
+__global__ void in_int(const int* in, int* out, std::size_t n) {
+  __shared__ int tile[1024];
+  int sum = 0;  // fault: 1 + 2 + … + 65536 is more than an int holds
+  for (std::size_t i = threadIdx.x; i < n; i += blockDim.x) sum += in[i];
+  tile[threadIdx.x] = sum;
+  __syncthreads();
+  chapter06::add_up(tile);
+  if (threadIdx.x == 0) *out = tile[0];
+}
+// end in-int
+
+}  // namespace chapter08::legacy

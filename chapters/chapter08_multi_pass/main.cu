@@ -1,0 +1,250 @@
+#include <algorithm>
+
+#include "book/cub_sum.hpp"
+#include "book/whole_sum.hpp"
+#include "kernels.cuh"
+#include "legacy.cuh"
+
+namespace {
+
+using Wide = book::WholeSum<long long>;
+using Narrow = book::WholeSum<unsigned>;
+using Launch = Wide::Launch;
+
+unsigned attribute(cudaDeviceAttr which) {
+  int device = 0;
+  int value = 0;
+  BOOK_CUDA(cudaGetDevice(&device));
+  BOOK_CUDA(cudaDeviceGetAttribute(&value, which, device));
+  return static_cast<unsigned>(value);
+}
+
+/// At most `most` blocks an SM, none without work of its own, and no more than a word can count.
+unsigned blocks(std::size_t n, std::size_t share, unsigned most) {
+  const std::size_t needed = n / share + (n % share != 0 ? 1 : 0);
+  const std::size_t here = std::size_t{attribute(cudaDevAttrMultiProcessorCount)} * most;
+  return static_cast<unsigned>(std::min({needed, here, std::size_t{chapter08::kMostBlocks}}));
+}
+
+/// The grid of everything here that walks over its input: four blocks an SM.
+unsigned four_an_sm(std::size_t n, unsigned block) {
+  return blocks(n, block, 4);
+}
+
+// begin grid-that-fits
+/// The same, or as many as are on the device at once where that is less.
+unsigned fits_at_once(std::size_t n, unsigned block) {
+  int an_sm = 0;
+  BOOK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&an_sm, chapter08::grid_sync,
+                                                          static_cast<int>(block), 0));
+  return blocks(n, block, std::min(4u, static_cast<unsigned>(an_sm)));
+}
+// end grid-that-fits
+
+/// Blocks of whole warps.
+book::Blocks whole_warps() {
+  return {[](unsigned block) { return block % 32 == 0 && block >= 32 && block <= 1024; },
+          "multiples of 32 up to 1024"};
+}
+
+// begin run-passes
+/// The same kernel again, each pass on what the one before has left.
+void all_passes(const Launch& l) {
+  long long* out = l.grid == 1 ? l.out : l.partial;
+  chapter08::sum_pass<<<l.grid, l.block>>>(l.in, out, l.n);
+
+  std::size_t left = l.grid;
+  while (left > 1) {
+    const long long* in = out;
+    const unsigned grid = book::grid_for(left, l.block, chapter08::kPerThread);
+    out = grid == 1 ? l.out : out + left;
+    chapter08::sum_pass<<<grid, l.block>>>(in, out, left);
+    left = grid;
+  }
+}
+// end run-passes
+
+unsigned long long* bits_of(long long* sum) {
+  return reinterpret_cast<unsigned long long*>(sum);
+}
+
+/// The input 1, 2, 3, … (and after 2^31 - 1 from 0 on again, so that it stays an int).
+__host__ __device__ int ramp_value(std::size_t i) {
+  return static_cast<int>((i + 1) & 0x7fffffff);
+}
+
+__global__ void fill_ramp(int* data, std::size_t n) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
+    data[i] = ramp_value(i);
+  }
+}
+
+/// 1 + 2 + … + n.
+template <class Out>
+class Ramp : public book::WholeSum<Out> {
+ protected:
+  void fill_in(int* data, std::size_t n, std::uint64_t, book::Fill fill) const override {
+    if (fill == book::Fill::kKernel) {
+      fill_ramp<<<1024, 256>>>(data, n);
+      BOOK_CUDA(cudaGetLastError());
+      return;
+    }
+    std::vector<int> ramp(n);
+    for (std::size_t i = 0; i < n; ++i) ramp[i] = ramp_value(i);
+    BOOK_CUDA(cudaMemcpy(data, ramp.data(), n * sizeof(int), cudaMemcpyHostToDevice));
+  }
+  std::int64_t sum_of(std::size_t n, std::uint64_t) const override {
+    constexpr std::size_t kPeriod = std::size_t{1} << 31;
+    const auto triangle = [](std::size_t m) { return static_cast<std::int64_t>(m * (m + 1) / 2); };
+    return static_cast<std::int64_t>(n / kPeriod) * triangle(kPeriod - 1) + triangle(n % kPeriod);
+  }
+};
+
+void launch_whole(const Launch& l) {
+  chapter08::whole<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.word, l.out, l.n);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  book::Chapter chapter{"chapter08_multi_pass", "Until one value is left",
+                        "the page's figure of times against n, and the ratio to CUB's"};
+
+  chapter.add<Wide>({
+      .name = "passes",
+      .region = "sum-pass",
+      .kernel = book::kernel(chapter08::sum_pass<int>),
+      .factor = chapter08::kPerThread,
+      .launch = all_passes,
+  });
+  // begin run-atomic-thread
+  chapter.add<Wide>({
+      .name = "atomic_thread",
+      .region = "atomic-thread",
+      .kernel = book::kernel(chapter08::atomic_thread),
+      .grid = four_an_sm,
+      .launch =
+          [](const Launch& l) {
+            BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));  // there must be a sum to add to
+            chapter08::atomic_thread<<<l.grid, l.block>>>(l.in, bits_of(l.out), l.n);
+          },
+  });
+  // end run-atomic-thread
+  chapter.add<Wide>({
+      .name = "atomic_block",
+      .region = "atomic-block",
+      .kernel = book::kernel(chapter08::atomic_block),
+      .grid = four_an_sm,
+      .launch =
+          [](const Launch& l) {
+            BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));
+            chapter08::atomic_block<<<l.grid, l.block>>>(l.in, bits_of(l.out), l.n);
+          },
+  });
+  chapter.add<Wide>({
+      .name = "last_block",
+      .region = "last-block",
+      .kernel = book::kernel(chapter08::last_block),
+      .grid = four_an_sm,
+      .launch =
+          [](const Launch& l) {
+            chapter08::last_block<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
+          },
+  });
+  // begin run-grid-sync
+  chapter.add<Wide>({
+      .name = "grid_sync",
+      .region = "grid-sync",
+      .kernel = book::kernel(chapter08::grid_sync),
+      .grid = fits_at_once,
+      .launch =
+          [](const Launch& l) {
+            auto [in, partial, out, n] = std::tuple{l.in, l.partial, l.out, l.n};
+            void* arguments[] = {&in, &partial, &out, &n};
+            BOOK_CUDA(cudaLaunchCooperativeKernel(chapter08::grid_sync, l.grid, l.block, arguments,
+                                                  0, nullptr));
+          },
+  });
+  // end run-grid-sync
+  chapter.add<Wide>({
+      .name = "one_word",
+      .region = "one-word",
+      .kernel = book::kernel(chapter08::one_word),
+      .grid = four_an_sm,
+      .launch =
+          [](const Launch& l) {
+            chapter08::one_word<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
+          },
+  });
+  // begin run-whole
+  chapter.add<Wide>({
+      .name = "whole",
+      .region = "whole-sum",
+      .kernel = book::kernel(chapter08::whole<long long>),
+      .blocks = whole_warps(),
+      .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
+      .launch = launch_whole,
+  });
+  // end run-whole
+  chapter.add<Wide>({
+      .name = "cub",
+      .from = "cub",
+      .grid = [](std::size_t, unsigned) { return 1u; },
+      .launch =
+          [](const Launch& l) { book::cub_sum(l.storage, l.storage_bytes, l.in, l.out, l.n); },
+  });
+  chapter.add<Narrow>({
+      .name = "whole32",
+      .region = "whole-sum",
+      .kernel = book::kernel(chapter08::whole<unsigned>),
+      .blocks = whole_warps(),
+      .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
+      .launch =
+          [](const Narrow::Launch& l) {
+            chapter08::whole<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.word, l.out, l.n);
+          },
+  });
+  chapter.add<Narrow>({
+      .name = "cub32",
+      .from = "cub",
+      .grid = [](std::size_t, unsigned) { return 1u; },
+      .launch =
+          [](const Narrow::Launch& l) {
+            const auto* in = reinterpret_cast<const unsigned*>(l.in);
+            book::cub_sum(l.storage, l.storage_bytes, in, l.out, l.n);
+          },
+  });
+  chapter.add<Ramp<long long>>({
+      .name = "ramp",
+      .region = "whole-sum",
+      .kernel = book::kernel(chapter08::whole<long long>),
+      .blocks = whole_warps(),
+      .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
+      .launch = launch_whole,
+  });
+  chapter.add<Ramp<int>>({
+      .name = "ramp_int",
+      .region = "in-int",
+      .kernel = book::kernel(chapter08::legacy::in_int),
+      .grid = [](std::size_t, unsigned) { return 1u; },
+      .legacy = true,
+      .launch =
+          [](const Ramp<int>::Launch& l) {
+            chapter08::legacy::in_int<<<1, l.block>>>(l.in, l.out, l.n);
+          },
+  });
+  chapter.add<Wide>({
+      .name = "no_fence",
+      .region = "no-fence",
+      .kernel = book::kernel(chapter08::legacy::no_fence),
+      .grid = four_an_sm,
+      .legacy = true,
+      .launch =
+          [](const Launch& l) {
+            chapter08::legacy::no_fence<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
+          },
+  });
+
+  return chapter.run(argc, argv);
+}
