@@ -21,8 +21,6 @@ using detail::AnyVariant;
 
 constexpr std::size_t kDefaultN = std::size_t{1} << 24;
 constexpr std::size_t kEmbeddedDefaultN = std::size_t{1} << 20;
-constexpr unsigned kDefaultBlock = 256;
-constexpr std::size_t kSweepFirstN = std::size_t{1} << 10;
 constexpr std::size_t kSweepLastN = std::size_t{1} << 30;
 constexpr std::size_t kSweepBlockN = std::size_t{1} << 28;
 constexpr unsigned kSweepBlocks[] = {32, 64, 128, 256, 512, 1024};
@@ -44,8 +42,8 @@ Shape shape_of(const AnyVariant& v, std::size_t n, unsigned block) {
 }
 
 /// The block a variant gets when nobody chose one.
-unsigned default_block(const AnyVariant& v) {
-  unsigned block = kDefaultBlock;
+unsigned default_block(const AnyVariant& v, const Defaults& defaults) {
+  unsigned block = defaults.block;
   while (block > 1 && !v.blocks.takes(block)) --block;
   return block;
 }
@@ -66,7 +64,8 @@ std::vector<VariantInfo> describe(const std::vector<AnyVariant>& variants,
                      .legacy = v.legacy,
                      .findings = v.findings,
                      .blocks = v.blocks.text,
-                     .params = v.params});
+                     .params = v.params,
+                     .profiled = v.profiled});
   }
   return infos;
 }
@@ -121,8 +120,9 @@ void refuse_unwritable(const std::string& path) {
 /// Runs the cases of one invocation and collects what they gave.
 class Running {
  public:
-  Running(const Options& options, Session session)
+  Running(const Options& options, const Defaults& defaults, Session session)
       : options_(options),
+        defaults_(defaults),
         session_(std::move(session)),
         progress_(isatty(STDERR_FILENO) != 0 && options.sweep != Options::Sweep::kNone) {
     if (!options_.once) timer_.emplace(session_.device);
@@ -137,7 +137,7 @@ class Running {
       case Options::Sweep::kNone: {
         const std::size_t n = options_.n.value_or(kDefaultN);
         for (const AnyVariant* v : chosen) {
-          const unsigned block = options_.block.value_or(default_block(*v));
+          const unsigned block = options_.block.value_or(default_block(*v, defaults_));
           if (!takes(*v, block)) continue;
           const Shape shape = shape_of(*v, n, block);
           if (!shared_fits(*v, shape)) continue;
@@ -148,10 +148,11 @@ class Running {
         break;
       }
       case Options::Sweep::kN:
-        for (std::size_t n = kSweepFirstN; n <= kSweepLastN; n *= 2) {
+        for (std::size_t n = defaults_.first_n; n <= kSweepLastN; n *= 2) {
           for (const AnyVariant* v : chosen) {
-            if (v->timing.first_launch) continue;  // only one of a sweep's launches is the first
-            const unsigned block = options_.block.value_or(default_block(*v));
+            // Only one of a sweep's launches is the first.
+            if (v->timing.first_launch || !v->sized) continue;
+            const unsigned block = options_.block.value_or(default_block(*v, defaults_));
             if (takes(*v, block)) add_if_fits(cases, *v, n, block);
           }
         }
@@ -275,10 +276,10 @@ class Running {
     std::size_t n = kSweepBlockN;
     const auto all_fit = [&] {
       return std::ranges::all_of(chosen, [&](const AnyVariant* v) {
-        return fits(*v, shape_of(*v, n, default_block(*v)));
+        return fits(*v, shape_of(*v, n, default_block(*v, defaults_)));
       });
     };
-    while (n > kSweepFirstN && !all_fit()) n /= 2;
+    while (n > defaults_.first_n && !all_fit()) n /= 2;
     return n;
   }
 
@@ -362,6 +363,7 @@ class Running {
   }
 
   const Options& options_;
+  const Defaults& defaults_;
   Session session_;
   bool progress_;
   std::optional<Timer> timer_;
@@ -383,7 +385,8 @@ std::string ptx_among(const std::string& architectures) {
   return ptx;
 }
 
-std::string heading(const Session& session, const std::string& title, const Options& options) {
+std::string heading(const Session& session, const std::string& title, const Options& options,
+                    const Defaults& defaults) {
   const Device& d = session.device;
   char peak[32];
   std::snprintf(peak, sizeof peak, "%.0f", d.peak_gb_per_s());
@@ -403,7 +406,7 @@ std::string heading(const Session& session, const std::string& title, const Opti
     case Options::Sweep::kBlock: text += "sweep over blocks"; break;
   }
   if (options.sweep != Options::Sweep::kBlock) {
-    text += ", block " + std::to_string(options.block.value_or(kDefaultBlock));
+    text += ", block " + std::to_string(options.block.value_or(defaults.block));
   }
   text += ", seed " + std::to_string(session.seed);
   if (options.warm) text += ", cache warm";
@@ -447,8 +450,11 @@ unsigned resident_grid(std::size_t n, unsigned block) {
   return static_cast<unsigned>(std::min<std::size_t>(resident, needed));
 }
 
-Chapter::Chapter(std::string name, std::string title, std::string next)
-    : name_(std::move(name)), title_(std::move(title)), next_(std::move(next)) {}
+Chapter::Chapter(std::string name, std::string title, std::string next, Defaults defaults)
+    : name_(std::move(name)),
+      title_(std::move(title)),
+      next_(std::move(next)),
+      defaults_(defaults) {}
 
 void Chapter::add_any(AnyVariant variant) {
   variants_.push_back(std::move(variant));
@@ -456,7 +462,8 @@ void Chapter::add_any(AnyVariant variant) {
 
 int Chapter::run(int argc, const char* const* argv) {
   try {
-    Options options = parse_options(argc, argv, {name_, title_, names_of(variants_)});
+    Options options =
+        parse_options(argc, argv, {name_, title_, names_of(variants_), defaults_.block});
     refuse_unwritable(options.json);
     if (options.list) {
       const std::vector<VariantInfo> infos = describe(variants_, name_);
@@ -481,14 +488,14 @@ int Chapter::run(int argc, const char* const* argv) {
     }
     session.seed = options.seed;
     session.cache = to_string(options.warm ? Cache::kWarm : Cache::kCold);
-    std::cout << heading(session, title_, options) << std::flush;
+    std::cout << heading(session, title_, options, defaults_) << std::flush;
     if (options.n == std::size_t{0}) {
       std::cout << "n = 0: no launch, and nothing to check (the sum of no elements is 0)\n";
       if (!options.json.empty()) write_whole(options.json, to_json(session, {}));
       return static_cast<int>(ExitCode::kAgreed);
     }
 
-    Running runs(options, session);
+    Running runs(options, defaults_, session);
     const std::vector<Case> cases = runs.plan(chosen);
     ExitCode code = ExitCode::kAgreed;
     try {

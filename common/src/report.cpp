@@ -368,7 +368,8 @@ std::string list_json(const std::string& chapter, const std::vector<VariantInfo>
                     {"legacy", v.legacy},
                     {"findings", v.findings},
                     {"blocks", v.blocks},
-                    {"params", json_of(v.params)}});
+                    {"params", json_of(v.params)},
+                    {"profiled", v.profiled}});
   }
   return document({{"schema", 1}, {"chapter", chapter}}, "variants", list);
 }

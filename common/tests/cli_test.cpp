@@ -16,7 +16,8 @@ using ::testing::StartsWith;
 const book::ProgramDescription kProgram{
     "chapter05_unroll4",
     "more work a thread",
-    {"smem", "first_add", "unroll1", "unroll2", "unroll4", "complete", "unroll4_classic"}};
+    {"smem", "first_add", "unroll1", "unroll2", "unroll4", "complete", "unroll4_classic"},
+    128};
 
 Options parse(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "./run");

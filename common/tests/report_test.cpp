@@ -372,7 +372,8 @@ const std::vector<book::VariantInfo> kVariants{
      true,
      {"racecheck"},
      "blocks of 64 to 1024",
-     {{"stride", std::int64_t{2}}}}};
+     {{"stride", std::int64_t{2}}},
+     false}};
 
 TEST(List, IsALineAVariant) {
   EXPECT_EQ(book::list_text("chapter02_smem", kVariants),
@@ -391,7 +392,9 @@ TEST(List, IsJsonForTools) {
                                                  {"legacy", true},
                                                  {"findings", {"racecheck"}},
                                                  {"blocks", "blocks of 64 to 1024"},
-                                                 {"params", {{"stride", 2}}}}));
+                                                 {"params", {{"stride", 2}}},
+                                                 {"profiled", false}}));
+  EXPECT_EQ(list["variants"][0]["profiled"], true);
   EXPECT_EQ(list["variants"][0]["findings"], nlohmann::json::array());
 }
 

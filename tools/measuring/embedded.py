@@ -30,6 +30,7 @@ from tools.measuring.records import record_text
 SET = "embedded"
 DEVICE = {"name": "embedded device", "passes_for": "NVIDIA H200"}
 BAD_ARGUMENTS = 2
+LARGEST_N = 2**24
 TIMEOUT_S = 300.0
 
 #: What hardware counts too, and what only a reading of the PTX can tell.
@@ -215,12 +216,15 @@ class Device:
         return self.run([emulate, "--csv", page, *command], page.parent)
 
     def count(
-        self, program: Program, shapes: tuple[tuple[int, int], ...] = profilers.COUNTER_SHAPES
+        self, program: Program, shapes: tuple[tuple[int, int], ...] | None = None
     ) -> list[dict[str, Any]]:
         """Every variant's counters, at the shapes at which hardware's are read."""
+        if shapes is None:
+            shapes = counter_shapes(program)
         cases = [
             (variant, n, block)
             for variant in program.variants
+            if variant.profiled
             for n, block in variant.shapes(shapes)
         ]
 
@@ -270,6 +274,12 @@ class Device:
         if done.returncode:
             raise Failure(f"{program.chapter}: status {done.returncode}: {done.stderr.strip()}")
         return f"$ ./run\n{done.stdout}"
+
+
+def counter_shapes(program: Program) -> tuple[tuple[int, int], ...]:
+    """Hardware's, but for those that would keep a CPU busy for minutes."""
+    shapes = profilers.counter_shapes(program.chapter)
+    return tuple((n, block) for n, block in shapes if n <= LARGEST_N)
 
 
 def kernel_hash(region: str | None) -> str | None:
@@ -378,7 +388,7 @@ def main(arguments: list[str]) -> int:
         with tempfile.TemporaryDirectory(prefix="embedded-") as folder:
             (program,) = find_programs([chapter], build, Path(folder), rebuild=False)
         device = Device(build)
-        text = counters_text(device, device.count(program, profilers.COUNTER_SHAPES[:1]))
+        text = counters_text(device, device.count(program, counter_shapes(program)[:1]))
     except Failure as failure:
         print(failure, file=sys.stderr)
         return failure.status

@@ -42,6 +42,7 @@ class Variant:
     findings: tuple[str, ...]
     only_block: int | None  # where it takes but one
     params: dict[str, Any]
+    profiled: bool  # or another variant has the same kernels in the same way
 
     def shapes(self, wanted: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
         """These (n, block), with the variant's own block where it takes no other."""
@@ -161,6 +162,7 @@ def _program(chapter: str, path: Path, work: Path) -> Program:
                 findings=tuple(each["findings"]),
                 only_block=_only_block(each["blocks"]),
                 params=dict(each["params"]),
+                profiled=bool(each["profiled"]),
             )
             for each in listed["variants"]
         )
@@ -262,7 +264,8 @@ class Plan:
             )
             for program in self.programs
             for variant in program.variants
-            for n, block in variant.shapes(profilers.COUNTER_SHAPES)
+            if variant.profiled
+            for n, block in variant.shapes(profilers.counter_shapes(program.chapter))
         ]
 
     def sanitizers(self) -> list[Step]:
@@ -279,6 +282,7 @@ class Plan:
             )
             for program in self.programs
             for variant in program.variants
+            if variant.profiled
             for check in profilers.SANITIZERS
         ]
 

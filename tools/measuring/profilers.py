@@ -22,6 +22,7 @@ METRICS = (
     "dram__bytes_read.sum",
     "dram__bytes_read.sum.per_second",
     "dram__bytes_write.sum",
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed",
     "smsp__inst_executed.sum",
     "smsp__sass_average_branch_targets_threads_uniform.pct",
     "smsp__sass_branch_targets_threads_divergent.sum",
@@ -33,6 +34,8 @@ METRICS = (
 )
 #: (n, block) at which a variant's counters are read, where it takes the block.
 COUNTER_SHAPES = ((2**24, 256), (2**20, 256), (2**24, 128))
+#: A chapter about the memory's throughput wants launches that no cache can hold.
+FULL_SIZE = {"chapter07_effective_bandwidth": ((2**24, 128), (2**20, 256), (2**28, 128))}
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 #: A multiple of nothing: tails are what faults hide in.
@@ -41,6 +44,11 @@ SANITIZER_SHAPE = (1_048_573, 256)
 FOUND = 4
 
 NO_PERMISSION = "ERR_NVGPUCTRPERM"
+
+
+def counter_shapes(chapter: str) -> tuple[tuple[int, int], ...]:
+    """(n, block) at which a chapter's counters are read on hardware; first what its page shows."""
+    return FULL_SIZE.get(chapter, COUNTER_SHAPES)
 
 
 def ncu_options() -> list[str]:

@@ -555,7 +555,7 @@ def test_counters(book: Book) -> None:
     done = book.measure("--counters")
     assert done.returncode == 0, done.stderr
     counters = json.loads((book.local / "counters.json").read_text())
-    assert counters["ncu"] == "2025.3.1" and len(counters["metrics"]) == 20
+    assert counters["ncu"] == "2025.3.1" and len(counters["metrics"]) == 21
     assert counters["device"]["name"] == "Fake GPU" and counters["source"]["dirty"] is False
     shapes = [(2**24, 256), (2**20, 256), (2**24, 128)]
     expected = {
@@ -579,7 +579,7 @@ def test_counters(book: Book) -> None:
     assert (launch["grid"], launch["block"]) == ([65536, 1, 1], [256, 1, 1])
     assert launch["metrics"]["smsp__inst_executed.sum"] == 67108864
     assert launch["metrics"]["sm__warps_active.avg.pct_of_peak_sustained_active"] == 0.0
-    assert len(launch["metrics"]) == 20
+    assert len(launch["metrics"]) == 21
 
 
 def test_counters_that_may_not_be_read(book: Book) -> None:
@@ -644,6 +644,19 @@ def test_sanitizers(book: Book) -> None:
         "--n 1048573 --block 256"
     )
     assert all(run["findings"] == 0 for run in runs if run is not race)
+
+
+def test_profilers_leave_out_what_another_variant_shows_them(book: Book) -> None:
+    listing = book.program(ONE).with_name(f"{ONE}.list.json")
+    listed = json.loads(listing.read_text())
+    listed["variants"][0]["profiled"] = False
+    listing.write_text(json.dumps(listed))
+    done = book.measure("--chapters", ONE, "--counters", "--sanitizers")
+    assert done.returncode == 0, done.stdout
+    for kind in ("counters", "sanitizer"):
+        runs = json.loads((book.local / f"{kind}.json").read_text())["runs"]
+        assert {run["variant"] for run in runs} == {"picky", "single", "old_form"}
+    assert "plain" in {run["variant"] for run in book.record()["runs"]}, "it is timed all the same"
 
 
 def test_a_modern_variant_with_findings_is_not_clean(book: Book) -> None:

@@ -103,6 +103,8 @@ struct AnyVariant {
   Params params;
   Timing timing;
   bool fixed_cache = false;
+  bool sized = true;
+  bool profiled = true;
   Problem* problem = nullptr;
   std::function<void(const Shape&)> launch;
 };
@@ -127,7 +129,16 @@ struct Variant {
   Params params = {};                      ///< whatever else tells its runs apart
   Timing timing = {};                      ///< how it is timed, where that is the point
   bool fixed_cache = false;                ///< timing.cache holds whatever `--warm` says
+  bool sized = true;                       ///< `--sweep n` takes it, too
+  /// False where profilers need not look: another variant has the same kernels in the same way.
+  bool profiled = true;
   std::function<void(const typename P::Launch&)> launch;  ///< queues the work, nothing else
+};
+
+/// What a chapter's program does unless told otherwise.
+struct Defaults {
+  unsigned block = 256;                        ///< threads a block
+  std::size_t first_n = std::size_t{1} << 10;  ///< where `--sweep n` begins
 };
 
 /// A chapter's program: `add` its variants, then `run`.
@@ -136,7 +147,7 @@ class Chapter {
   /// \param name   the folder's name, e.g. "chapter02_smem"
   /// \param title  one line
   /// \param next   what to look at next, printed under the table
-  Chapter(std::string name, std::string title, std::string next = {});
+  Chapter(std::string name, std::string title, std::string next = {}, Defaults defaults = {});
 
   /// Adds one way to solve problem P. All variants of one problem share its memory.
   template <class P>
@@ -160,6 +171,8 @@ class Chapter {
          .params = std::move(v.params),
          .timing = v.timing,
          .fixed_cache = v.fixed_cache,
+         .sized = v.sized,
+         .profiled = v.profiled,
          .problem = &problem,
          .launch = [&problem, launch = std::move(v.launch)](
                        const Shape& shape) { launch(problem.launch(shape)); }});
@@ -172,6 +185,7 @@ class Chapter {
  private:
   void add_any(detail::AnyVariant variant);
   std::string name_, title_, next_;
+  Defaults defaults_;
   std::map<std::type_index, std::unique_ptr<Problem>> problems_;  // one of each type
   std::vector<detail::AnyVariant> variants_;
 };

@@ -34,6 +34,7 @@ struct ProgramDescription {
   std::string name;                   ///< e.g. "chapter02_smem"
   std::string title;                  ///< one line
   std::vector<std::string> variants;  ///< every variant's name, legacy ones too
+  unsigned block = 256;               ///< what is taken where no `--block` is given
 };
 
 /// Reads the command line. Throws Error(kBadArgument) whose message names the option, the value

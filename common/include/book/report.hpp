@@ -85,6 +85,7 @@ struct VariantInfo {
   std::vector<std::string> findings;  ///< tools of compute-sanitizer that must report something
   std::string blocks;                 ///< the blocks it takes, in words
   Params params;
+  bool profiled = true;  ///< whether profilers have something to look at that no other variant has
 };
 
 /// `--list`: number, name, blocks and "legacy" where it is, a line a variant.
