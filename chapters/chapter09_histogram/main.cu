@@ -1,222 +1,21 @@
 #include <algorithm>
-#include <array>
-#include <thread>
 
-#include "book/buffer.hpp"
-#include "book/chapter.hpp"
-#include "book/cub_histogram.hpp"
-#include "book/input.hpp"
+#include "histogram.cuh"
 #include "kernels.cuh"
 #include "legacy.cuh"
 
 namespace {
 
+using chapter09::Data;
+using chapter09::Histogram;
 using chapter09::kBins;
+using chapter09::Reading;
 
-/// What the bytes are like. Where many are the same, their atomics meet.
-enum class Data { kUniform, kBell, kMostly, kEqual };
-
-constexpr const char* kWord[] = {"uniform", "bell", "mostly", "equal"};
-
-// begin kinds-of-data
-/// The byte at a position, of a kind of data.
-template <Data D>
-__host__ __device__ unsigned char byte_at(std::uint64_t seed, std::uint64_t position) {
-  using book::input_value;
-  if constexpr (D == Data::kUniform) {
-    return static_cast<unsigned char>(input_value(seed, position));
-  } else if constexpr (D == Data::kBell) {  // the mean of four is rarely far from the middle
-    int sum = 0;
-    for (std::uint64_t k = 0; k < 4; ++k) sum += input_value(seed + k, position);
-    return static_cast<unsigned char>(sum / 4);
-  } else if constexpr (D == Data::kMostly) {  // 241 of 256, that is 94 %, and the rest anything
-    const bool usual = input_value(seed + 1, position) < 241;
-    return static_cast<unsigned char>(input_value(seed, usual ? 0 : position));
-  } else {
-    return static_cast<unsigned char>(input_value(seed, 0));
-  }
-}
-// end kinds-of-data
-
-template <Data D>
-__global__ void fill(unsigned char* data, std::size_t n, std::uint64_t seed) {
-  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += threads) {
-    data[i] = byte_at<D>(seed, i);
-  }
-}
-
-using Counts = std::array<std::uint64_t, kBins>;
-
-/// Generates n bytes on all of the host's cores, into `out` where it isn't null; how often each
-/// value occurs.
-template <Data D>
-Counts generate(std::size_t n, std::uint64_t seed, std::size_t first, unsigned char* out) {
-  const std::size_t parts = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<Counts> counts(parts, Counts{});
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t part = 0; part < parts; ++part) {
-      threads.emplace_back([=, &counts] {
-        Counts mine{};
-        for (std::size_t i = n * part / parts; i < n * (part + 1) / parts; ++i) {
-          const unsigned char value = byte_at<D>(seed, first + i);
-          ++mine[value];
-          if (out != nullptr) out[i] = value;
-        }
-        counts[part] = mine;
-      });
-    }
-  }
-  Counts sum{};
-  for (const Counts& part : counts) {
-    for (unsigned bin = 0; bin < kBins; ++bin) sum[bin] += part[bin];
-  }
-  return sum;
-}
-
-/// How often does each of the 256 values occur in n bytes? The first of them lies `Offset` bytes
-/// behind a multiple of 256.
-template <Data D, unsigned Offset = 0>
-class Histogram : public book::Problem {
- public:
-  struct Launch {
-    const unsigned char* in;  ///< n bytes
-    unsigned* bins;           ///< kBins counts
-    std::size_t n;
-    unsigned grid, block;
-    std::size_t shared_bytes;
-    unsigned char* storage;  ///< for CUB
-    std::size_t storage_bytes;
-  };
-  Launch launch(const book::Shape& s) const {
-    return {in_.data() + Offset, bins_.data(),    s.n,           s.grid, s.block,
-            s.shared_bytes,      storage_.data(), storage_.size()};
-  }
-
-  std::size_t device_bytes(const book::Shape& s) const override {
-    return s.n + Offset + kBins * sizeof(unsigned) + book::cub_histogram_bytes(s.n);
-  }
-  void accept(const book::Shape& s) const override {
-    if (s.n > UINT32_MAX) {
-      throw book::bad_argument("n = " + std::to_string(s.n) +
-                               ": all bytes may be the same, and a count of 32 bits goes to "
-                               "4294967295 (2^32 - 1)");
-    }
-  }
-  void prepare(const book::Shape& s, std::uint64_t seed, book::Fill how) override {
-    if (filled_ && s.n == n_ && seed == seed_) return;
-    release();
-    in_ = book::Buffer<unsigned char>(s.n + Offset);
-    bins_ = book::Buffer<unsigned>(kBins);
-    storage_ = book::Buffer<unsigned char>(book::cub_histogram_bytes(s.n));
-    if (how == book::Fill::kKernel) {
-      fill<D><<<1 << 14, 256>>>(in_.data() + Offset, s.n, seed);
-      BOOK_CUDA(cudaGetLastError());
-    } else {
-      fill_by_copy(s.n, seed);
-    }
-    filled_ = true;
-    if (s.n == n_ && seed == seed_) return;  // the same as before it was released
-    n_ = s.n;
-    seed_ = seed;
-    expected_ = generate<D>(n_, seed_, 0, nullptr);
-  }
-  void release() override {
-    in_ = {};
-    bins_ = {};
-    storage_ = {};
-    filled_ = false;
-  }
-  void restore() override {}
-  void poison() override { bins_.copy_from(std::vector<unsigned>(kBins, 0xbad0bad0u)); }
-  book::Verdict check() override {
-    const std::vector<unsigned> found = bins_.to_host(kBins);
-    unsigned wrong = 0;
-    unsigned first = 0;
-    for (unsigned bin = kBins; bin-- > 0;) {
-      if (found[bin] == expected_[bin]) continue;
-      ++wrong;
-      first = bin;
-    }
-    if (wrong == 0) return {true, "all 256 counts agree with the host's"};
-    return {false, std::to_string(wrong) + " of 256 counts differ, the first of value " +
-                       std::to_string(first) + ": " + std::to_string(found[first]) +
-                       ", the host's " + std::to_string(expected_[first])};
-  }
-  book::UsefulBytes useful_bytes(const book::Shape& s) const override {
-    return {.read = s.n, .written = kBins * sizeof(unsigned)};
-  }
-
- protected:
-  const Counts& expected() const { return expected_; }
-  const unsigned char* in() const { return in_.data() + Offset; }
-
- private:
-  void fill_by_copy(std::size_t n, std::uint64_t seed) {
-    // In pieces, so that the host needs 64 MiB for an input of any size.
-    constexpr std::size_t kPiece = std::size_t{1} << 26;
-    std::vector<unsigned char> piece(std::min(n, kPiece));
-    for (std::size_t first = 0; first < n; first += kPiece) {
-      const std::size_t count = std::min(kPiece, n - first);
-      generate<D>(count, seed, first, piece.data());
-      BOOK_CUDA(
-          cudaMemcpy(in_.data() + Offset + first, piece.data(), count, cudaMemcpyHostToDevice));
-    }
-  }
-
-  book::Buffer<unsigned char> in_, storage_;
-  book::Buffer<unsigned> bins_;
-  std::size_t n_ = 0;
-  std::uint64_t seed_ = 0;
-  bool filled_ = false;
-  Counts expected_{};
-};
-
-/// The sum of the same bytes, one value a thread: what it takes to read them.
-class Reading : public Histogram<Data::kUniform> {
- public:
-  struct Launch {
-    const unsigned char* in;
-    unsigned* sums;
-    std::size_t n;
-    unsigned grid, block;
-  };
-  Launch launch(const book::Shape& s) const { return {in(), sums_.data(), s.n, s.grid, s.block}; }
-
-  std::size_t device_bytes(const book::Shape& s) const override {
-    return Histogram::device_bytes(s) + useful_bytes(s).written;
-  }
-  void prepare(const book::Shape& s, std::uint64_t seed, book::Fill how) override {
-    Histogram::prepare(s, seed, how);
-    sums_ = {};
-    sums_ = book::Buffer<unsigned>(std::size_t{s.grid} * s.block);
-  }
-  void release() override {
-    Histogram::release();
-    sums_ = {};
-  }
-  void poison() override { sums_.copy_from(std::vector<unsigned>(sums_.size(), 0xbad0bad0u)); }
-  book::Verdict check() override {
-    std::uint64_t found = 0;
-    std::uint64_t wanted = 0;
-    for (const unsigned sum : sums_.to_host(sums_.size())) found += sum;
-    for (unsigned bin = 0; bin < kBins; ++bin) wanted += bin * expected()[bin];
-    return {found == wanted, "the sum of the bytes is " + std::to_string(found) + ", the host's " +
-                                 std::to_string(wanted)};
-  }
-  book::UsefulBytes useful_bytes(const book::Shape& s) const override {
-    return {.read = s.n, .written = std::size_t{s.grid} * s.block * sizeof(unsigned)};
-  }
-
- private:
-  book::Buffer<unsigned> sums_;
-};
+using Kernel = void (*)(const unsigned char*, unsigned*, std::size_t);
 
 // begin full-grid
 /// As many blocks as the device holds of this kernel at once, and no more than n bytes need.
-template <class Kernel, class Bytes>
-auto full_grid(Kernel kernel, unsigned bytes_a_load, Bytes shared) {
+auto full_grid(Kernel kernel, unsigned bytes_a_load, std::size_t (*shared_bytes)(unsigned)) {
   return [=](std::size_t n, unsigned block) {
     int device = 0;
     int sm_count = 0;
@@ -224,15 +23,14 @@ auto full_grid(Kernel kernel, unsigned bytes_a_load, Bytes shared) {
     BOOK_CUDA(cudaGetDevice(&device));
     BOOK_CUDA(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, device));
     BOOK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &blocks, kernel, static_cast<int>(block), shared(block)));
-    const std::size_t needed = (n + bytes_a_load * block - 1) / (bytes_a_load * block);
-    return static_cast<unsigned>(
-        std::min<std::size_t>(static_cast<std::size_t>(sm_count) * blocks, needed));
+        &blocks, kernel, static_cast<int>(block), shared_bytes(block)));
+    const std::size_t resident = static_cast<std::size_t>(sm_count) * static_cast<unsigned>(blocks);
+    return std::min(static_cast<unsigned>(resident), book::grid_for(n, block, bytes_a_load));
   };
 }
 // end full-grid
 
-std::size_t none(unsigned) {
+std::size_t no_copy(unsigned) {
   return 0;
 }
 std::size_t copy_a_warp(unsigned block) {
@@ -242,65 +40,94 @@ std::size_t copy_a_lane(unsigned) {
   return 32 * kBins * sizeof(unsigned);
 }
 
-/// A count begins at zero.
-void zero(unsigned* bins) {
-  BOOK_CUDA(cudaMemsetAsync(bins, 0, kBins * sizeof(unsigned)));
-}
-
-using Kernel = void (*)(const unsigned char*, unsigned*, std::size_t);
+/// How one of the kernels is launched.
+struct Method {
+  const char* name;
+  const char* region;
+  unsigned bytes_a_load;
+  std::size_t (*shared_bytes)(unsigned);
+};
 
 // begin run-count
-/// One of the kernels, on one kind of data.
-template <class P, Kernel Count>
-book::Variant<P> counting(const std::string& method, const std::string& data, std::string region,
-                          unsigned bytes_a_load, std::size_t (*shared)(unsigned)) {
+/// A kernel on one kind of data.
+template <Kernel Count, class P>
+book::Variant<P> counting(const Method& m, const std::string& data) {
   return {
-      .name = method + "_" + data,
-      .region = std::move(region),
+      .name = std::string(m.name) + "_" + data,
+      .region = m.region,
       .kernel = book::kernel(Count),
-      .grid = full_grid(Count, bytes_a_load, shared),
-      .shared_bytes = shared,
-      .params = {{"method", method}, {"data", data}},
+      .grid = full_grid(Count, m.bytes_a_load, m.shared_bytes),
+      .shared_bytes = m.shared_bytes,
+      .params = {{"method", std::string(m.name)}, {"data", data}},
       .launch =
           [](const typename P::Launch& l) {
-            zero(l.bins);
+            BOOK_CUDA(cudaMemsetAsync(l.bins, 0, kBins * sizeof(unsigned)));
             Count<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.bins, l.n);
           },
   };
 }
 // end run-count
 
+constexpr Method kGlobal{"global", "bins-in-global", 1, no_copy};
+constexpr Method kMerged{"merged", "bins-merged", 1, no_copy};
+constexpr Method kShared{"shared", "bins-in-shared", 1, no_copy};
+constexpr Method kWide{"wide", "bins-wide", 16, no_copy};
+constexpr Method kWarps{"warps", "bins-per-warp", 16, copy_a_warp};
+constexpr Method kLanes{"lanes", "bins-per-lane", 16, copy_a_lane};
+
 template <Data D>
 void add_methods(book::Chapter& chapter) {
   using namespace chapter09;
   using P = Histogram<D>;
-  const std::string data = kWord[static_cast<int>(D)];
-  chapter.add<P>(counting<P, count_global>("global", data, "bins-in-global", 1, none));
-  chapter.add<P>(counting<P, count_merged>("merged", data, "bins-merged", 1, none));
-  chapter.add<P>(counting<P, count_shared>("shared", data, "bins-in-shared", 1, none));
-  chapter.add<P>(counting<P, count_wide>("wide", data, "bins-wide", 16, none));
-  chapter.add<P>(counting<P, count_per_warp>("warps", data, "bins-per-warp", 16, copy_a_warp));
-  chapter.add<P>(counting<P, count_per_lane>("lanes", data, "bins-per-lane", 16, copy_a_lane));
-  // begin run-cub
-  chapter.add<P>({
+  const std::string data = word(D);
+  // Counts do not depend on the data, nor do findings: profilers look at one kind. In global memory
+  // 2^28 atomics take so long that no sweep does.
+  const auto add = [&](book::Variant<P> v, bool sized, bool shaped) {
+    v.sized = sized;
+    v.shaped = shaped;
+    v.profiled = D == Data::kUniform;
+    chapter.add<P>(std::move(v));
+  };
+  add(counting<count_global, P>(kGlobal, data), false, false);
+  add(counting<count_merged, P>(kMerged, data), false, false);
+  add(counting<count_shared, P>(kShared, data), false, true);
+  add(counting<count_wide, P>(kWide, data), false, true);
+  add(counting<count_per_warp, P>(kWarps, data), false, true);
+  add(counting<count_per_lane, P>(kLanes, data), true, true);
+  // begin histogram-by-cub
+  book::Variant<P> cub{
       .name = "cub_" + data,
-      .region = "run-cub",
+      .region = "histogram-by-cub",
       .blocks = book::any_block(256, 256),  // CUB chooses for itself
       .grid = [](std::size_t, unsigned) { return 1u; },
-      .params = {{"method", "cub"}, {"data", data}},
+      .params = {{"method", std::string("cub")}, {"data", data}},
       .launch =
           [](const typename P::Launch& l) {
             book::cub_histogram(l.storage, l.storage_bytes, l.in, l.bins, l.n);
           },
-  });
-  // end run-cub
+  };
+  // end histogram-by-cub
+  add(std::move(cub), true, true);
+}
+
+/// A faulty kernel, on uniform data.
+template <Kernel Count>
+book::Variant<Histogram<Data::kUniform>> faulty(const char* name, const char* region,
+                                                std::vector<std::string> findings) {
+  auto v = counting<Count, Histogram<Data::kUniform>>({name, region, 1, no_copy}, "uniform");
+  v.name = name;
+  v.legacy = true;
+  v.findings = std::move(findings);
+  return v;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  book::Chapter chapter{"chapter09_histogram", "How often does each value occur?",
-                        "the page's figure of time by method and kind of data"};
+  book::Chapter chapter{"chapter09_histogram",
+                        "How often does each value occur?",
+                        "the page's figure of time by method and kind of data",
+                        {.first_n = std::size_t{1} << 18}};
   namespace legacy = chapter09::legacy;
 
   add_methods<Data::kUniform>(chapter);
@@ -309,15 +136,16 @@ int main(int argc, char** argv) {
   add_methods<Data::kEqual>(chapter);
 
   using Shifted = Histogram<Data::kUniform, 3>;
-  chapter.add<Shifted>(counting<Shifted, chapter09::count_per_lane>("lanes", "shifted",
-                                                                    "bins-per-lane", 16,
-                                                                    copy_a_lane));
+  auto shifted = counting<chapter09::count_per_lane, Shifted>(kLanes, "shifted");
+  shifted.sized = false;
+  chapter.add<Shifted>(std::move(shifted));
+
   chapter.add<Reading>({
       .name = "read",
       .region = "read-bytes",
       .kernel = book::kernel(chapter09::add_bytes),
-      .grid = full_grid(chapter09::add_bytes, 16, none),
-      .params = {{"method", "read"}},
+      .grid = full_grid(chapter09::add_bytes, 16, no_copy),
+      .params = {{"method", std::string("read")}},
       .launch =
           [](const Reading::Launch& l) {
             chapter09::add_bytes<<<l.grid, l.block>>>(l.in, l.sums, l.n);
@@ -325,16 +153,9 @@ int main(int argc, char** argv) {
   });
 
   using Uniform = Histogram<Data::kUniform>;
-  auto add_legacy = [&](book::Variant<Uniform> v, std::vector<std::string> findings) {
-    v.legacy = true;
-    v.findings = std::move(findings);
-    chapter.add<Uniform>(std::move(v));
-  };
-  add_legacy(counting<Uniform, legacy::classic_256>("classic", "256", "classic-256", 1, none), {});
-  add_legacy(counting<Uniform, legacy::no_barrier>("no", "barrier", "no-barrier", 1, none),
-             {"racecheck"});
-  add_legacy(counting<Uniform, legacy::no_atomic>("no", "atomic", "no-atomic", 1, none),
-             {"racecheck"});
+  chapter.add<Uniform>(faulty<legacy::classic_256>("classic_256", "classic-256", {}));
+  chapter.add<Uniform>(faulty<legacy::no_barrier>("no_barrier", "no-barrier", {"racecheck"}));
+  chapter.add<Uniform>(faulty<legacy::no_atomic>("no_atomic", "no-atomic", {"racecheck"}));
 
   return chapter.run(argc, argv);
 }
