@@ -160,7 +160,7 @@ class Running {
       case Options::Sweep::kBlock:
         for (const unsigned block : kSweepBlocks) {
           for (const AnyVariant* v : chosen) {
-            if (v->timing.first_launch || !v->blocks.takes(block)) continue;
+            if (v->timing.first_launch || !v->shaped || !v->blocks.takes(block)) continue;
             add_if_fits(cases, *v, options_.n.value_or(largest_n(chosen)), block);
           }
         }

@@ -104,6 +104,7 @@ struct AnyVariant {
   Timing timing;
   bool fixed_cache = false;
   bool sized = true;
+  bool shaped = true;
   bool profiled = true;
   Problem* problem = nullptr;
   std::function<void(const Shape&)> launch;
@@ -130,6 +131,7 @@ struct Variant {
   Timing timing = {};                      ///< how it is timed, where that is the point
   bool fixed_cache = false;                ///< timing.cache holds whatever `--warm` says
   bool sized = true;                       ///< `--sweep n` takes it, too
+  bool shaped = true;                      ///< and so does `--sweep block`
   /// False where profilers need not look: another variant has the same kernels in the same way.
   bool profiled = true;
   std::function<void(const typename P::Launch&)> launch;  ///< queues the work, nothing else
@@ -172,6 +174,7 @@ class Chapter {
          .timing = v.timing,
          .fixed_cache = v.fixed_cache,
          .sized = v.sized,
+         .shaped = v.shaped,
          .profiled = v.profiled,
          .problem = &problem,
          .launch = [&problem, launch = std::move(v.launch)](

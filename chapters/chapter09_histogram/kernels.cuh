@@ -1,0 +1,161 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace chapter09 {
+
+/// A byte has so many values, and each has a bin.
+inline constexpr unsigned kBins = 256;
+
+// begin bins-in-global
+/// Counts how often each value occurs, every byte by an atomic in global memory.
+///
+/// \param in    n bytes in device memory
+/// \param bins  kBins counts in device memory, which the launch has set to zero
+/// \param n     number of bytes, less than 2^32
+__global__ void count_global(const unsigned char* in, unsigned* bins, std::size_t n) {
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += threads) {
+    atomicAdd(&bins[in[i]], 1u);
+  }
+}
+// end bins-in-global
+
+// begin bins-merged
+/// count_global, with one atomic for all lanes that hold the same value.
+__global__ void count_merged(const unsigned char* in, unsigned* bins, std::size_t n) {
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += threads) {
+    const unsigned value = in[i];
+    // Any lanes that happen to be here together will do: a count has no favourite order.
+    const unsigned alike = __match_any_sync(__activemask(), value);
+    const unsigned lane = threadIdx.x % 32;
+    if (lane + 1 == static_cast<unsigned>(__ffs(static_cast<int>(alike)))) {  // the first of them
+      atomicAdd(&bins[value], static_cast<unsigned>(__popc(alike)));
+    }
+  }
+}
+// end bins-merged
+
+// begin bins-in-shared
+/// A histogram a block in shared memory, added to the one in global memory at the end.
+__global__ void count_shared(const unsigned char* in, unsigned* bins, std::size_t n) {
+  __shared__ unsigned mine[kBins];
+  for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) mine[bin] = 0;
+  __syncthreads();
+
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += threads) {
+    atomicAdd(&mine[in[i]], 1u);
+  }
+  __syncthreads();
+
+  for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
+    atomicAdd(&bins[bin], mine[bin]);
+  }
+}
+// end bins-in-shared
+
+// begin sixteen-bytes
+/// Hands 16 bytes to `count`, one at a time.
+template <class Count>
+__device__ void each_of(const uint4& bytes, Count count) {
+  for (const unsigned word : {bytes.x, bytes.y, bytes.z, bytes.w}) {
+    count(word & 0xff);
+    count(word >> 8 & 0xff);
+    count(word >> 16 & 0xff);
+    count(word >> 24);
+  }
+}
+
+/// Hands the grid's n bytes to `count`, each to one thread, loading 16 at a time.
+///
+/// The first load of 16 bytes must begin at a multiple of 16: `in` need not.
+template <class Count>
+__device__ void each_byte(const unsigned char* in, std::size_t n, Count count) {
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+  const std::size_t to_multiple = -reinterpret_cast<std::uintptr_t>(in) % 16;
+  const std::size_t head = to_multiple < n ? to_multiple : n;
+  const std::size_t loads = (n - head) / 16;
+  const auto* wide = reinterpret_cast<const uint4*>(in + head);
+
+  for (std::size_t i = thread; i < loads; i += threads) each_of(wide[i], count);
+
+  for (std::size_t i = thread; i < head; i += threads) count(in[i]);
+  for (std::size_t i = head + 16 * loads + thread; i < n; i += threads) count(in[i]);
+}
+// end sixteen-bytes
+
+// begin bins-wide uses sixteen-bytes
+/// count_shared, loading 16 bytes at a time.
+__global__ void count_wide(const unsigned char* in, unsigned* bins, std::size_t n) {
+  __shared__ unsigned mine[kBins];
+  for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) mine[bin] = 0;
+  __syncthreads();
+
+  each_byte(in, n, [](unsigned value) { atomicAdd(&mine[value], 1u); });
+  __syncthreads();
+
+  for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
+    atomicAdd(&bins[bin], mine[bin]);
+  }
+}
+// end bins-wide
+
+// begin bins-per-warp uses sixteen-bytes
+/// count_wide with a copy of the bins for each warp, one behind the other.
+///
+/// \pre launched with kBins * sizeof(unsigned) bytes of dynamic shared memory a warp
+__global__ void count_per_warp(const unsigned char* in, unsigned* bins, std::size_t n) {
+  extern __shared__ unsigned copies[];
+  const unsigned warps = (blockDim.x + 31) / 32;
+  for (unsigned i = threadIdx.x; i < warps * kBins; i += blockDim.x) copies[i] = 0;
+  __syncthreads();
+
+  unsigned* mine = copies + threadIdx.x / 32 * kBins;
+  each_byte(in, n, [mine](unsigned value) { atomicAdd(&mine[value], 1u); });
+  __syncthreads();
+
+  for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
+    unsigned sum = 0;
+    for (unsigned warp = 0; warp < warps; ++warp) sum += copies[warp * kBins + bin];
+    atomicAdd(&bins[bin], sum);
+  }
+}
+// end bins-per-warp
+
+// begin bins-per-lane uses sixteen-bytes
+/// count_wide with a copy of the bins for each lane, side by side: the copies of one bin lie in the
+/// 32 banks, so that no two lanes of a warp ever meet in one.
+///
+/// \pre launched with 32 * kBins * sizeof(unsigned) bytes of dynamic shared memory
+__global__ void count_per_lane(const unsigned char* in, unsigned* bins, std::size_t n) {
+  extern __shared__ unsigned copies[];
+  for (unsigned i = threadIdx.x; i < 32 * kBins; i += blockDim.x) copies[i] = 0;
+  __syncthreads();
+
+  unsigned* mine = copies + threadIdx.x % 32;
+  each_byte(in, n, [mine](unsigned value) { atomicAdd(&mine[32 * value], 1u); });
+  __syncthreads();
+
+  for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
+    unsigned sum = 0;
+    for (unsigned k = 0; k < 32; ++k) sum += copies[32 * bin + (k + threadIdx.x) % 32];
+    atomicAdd(&bins[bin], sum);
+  }
+}
+// end bins-per-lane
+
+// begin read-bytes uses sixteen-bytes
+/// Adds the bytes up and counts nothing: what reading them takes.
+///
+/// \param sums  one value a thread of the grid
+__global__ void add_bytes(const unsigned char* in, unsigned* sums, std::size_t n) {
+  unsigned sum = 0;
+  each_byte(in, n, [&sum](unsigned value) { sum += value; });
+  sums[std::size_t{blockIdx.x} * blockDim.x + threadIdx.x] = sum;
+}
+// end read-bytes
+
+}  // namespace chapter09

@@ -1,0 +1,161 @@
+#include <algorithm>
+
+#include "histogram.cuh"
+#include "kernels.cuh"
+#include "legacy.cuh"
+
+namespace {
+
+using chapter09::Data;
+using chapter09::Histogram;
+using chapter09::kBins;
+using chapter09::Reading;
+
+using Kernel = void (*)(const unsigned char*, unsigned*, std::size_t);
+
+// begin full-grid
+/// As many blocks as the device holds of this kernel at once, and no more than n bytes need.
+auto full_grid(Kernel kernel, unsigned bytes_a_load, std::size_t (*shared_bytes)(unsigned)) {
+  return [=](std::size_t n, unsigned block) {
+    int device = 0;
+    int sm_count = 0;
+    int blocks = 0;
+    BOOK_CUDA(cudaGetDevice(&device));
+    BOOK_CUDA(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, device));
+    BOOK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, kernel, static_cast<int>(block), shared_bytes(block)));
+    const std::size_t resident = static_cast<std::size_t>(sm_count) * static_cast<unsigned>(blocks);
+    return std::min(static_cast<unsigned>(resident), book::grid_for(n, block, bytes_a_load));
+  };
+}
+// end full-grid
+
+std::size_t no_copy(unsigned) {
+  return 0;
+}
+std::size_t copy_a_warp(unsigned block) {
+  return (block + 31) / 32 * kBins * sizeof(unsigned);
+}
+std::size_t copy_a_lane(unsigned) {
+  return 32 * kBins * sizeof(unsigned);
+}
+
+/// How one of the kernels is launched.
+struct Method {
+  const char* name;
+  const char* region;
+  unsigned bytes_a_load;
+  std::size_t (*shared_bytes)(unsigned);
+};
+
+// begin run-count
+/// A kernel on one kind of data.
+template <Kernel Count, class P>
+book::Variant<P> counting(const Method& m, const std::string& data) {
+  return {
+      .name = std::string(m.name) + "_" + data,
+      .region = m.region,
+      .kernel = book::kernel(Count),
+      .grid = full_grid(Count, m.bytes_a_load, m.shared_bytes),
+      .shared_bytes = m.shared_bytes,
+      .params = {{"method", std::string(m.name)}, {"data", data}},
+      .launch =
+          [](const typename P::Launch& l) {
+            BOOK_CUDA(cudaMemsetAsync(l.bins, 0, kBins * sizeof(unsigned)));
+            Count<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.bins, l.n);
+          },
+  };
+}
+// end run-count
+
+constexpr Method kGlobal{"global", "bins-in-global", 1, no_copy};
+constexpr Method kMerged{"merged", "bins-merged", 1, no_copy};
+constexpr Method kShared{"shared", "bins-in-shared", 1, no_copy};
+constexpr Method kWide{"wide", "bins-wide", 16, no_copy};
+constexpr Method kWarps{"warps", "bins-per-warp", 16, copy_a_warp};
+constexpr Method kLanes{"lanes", "bins-per-lane", 16, copy_a_lane};
+
+template <Data D>
+void add_methods(book::Chapter& chapter) {
+  using namespace chapter09;
+  using P = Histogram<D>;
+  const std::string data = word(D);
+  // Counts do not depend on the data, nor do findings: profilers look at one kind. In global memory
+  // 2^28 atomics take so long that no sweep does.
+  const auto add = [&](book::Variant<P> v, bool sized, bool shaped) {
+    v.sized = sized;
+    v.shaped = shaped;
+    v.profiled = D == Data::kUniform;
+    chapter.add<P>(std::move(v));
+  };
+  add(counting<count_global, P>(kGlobal, data), false, false);
+  add(counting<count_merged, P>(kMerged, data), false, false);
+  add(counting<count_shared, P>(kShared, data), false, true);
+  add(counting<count_wide, P>(kWide, data), false, true);
+  add(counting<count_per_warp, P>(kWarps, data), false, true);
+  add(counting<count_per_lane, P>(kLanes, data), true, true);
+  // begin histogram-by-cub
+  book::Variant<P> cub{
+      .name = "cub_" + data,
+      .region = "histogram-by-cub",
+      .blocks = book::any_block(256, 256),  // CUB chooses for itself
+      .grid = [](std::size_t, unsigned) { return 1u; },
+      .params = {{"method", std::string("cub")}, {"data", data}},
+      .launch =
+          [](const typename P::Launch& l) {
+            book::cub_histogram(l.storage, l.storage_bytes, l.in, l.bins, l.n);
+          },
+  };
+  // end histogram-by-cub
+  add(std::move(cub), true, true);
+}
+
+/// A faulty kernel, on uniform data.
+template <Kernel Count>
+book::Variant<Histogram<Data::kUniform>> faulty(const char* name, const char* region,
+                                                std::vector<std::string> findings) {
+  auto v = counting<Count, Histogram<Data::kUniform>>({name, region, 1, no_copy}, "uniform");
+  v.name = name;
+  v.legacy = true;
+  v.findings = std::move(findings);
+  return v;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  book::Chapter chapter{"chapter09_histogram",
+                        "How often does each value occur?",
+                        "the page's figure of time by method and kind of data",
+                        {.first_n = std::size_t{1} << 18}};
+  namespace legacy = chapter09::legacy;
+
+  add_methods<Data::kUniform>(chapter);
+  add_methods<Data::kBell>(chapter);
+  add_methods<Data::kMostly>(chapter);
+  add_methods<Data::kEqual>(chapter);
+
+  using Shifted = Histogram<Data::kUniform, 3>;
+  auto shifted = counting<chapter09::count_per_lane, Shifted>(kLanes, "shifted");
+  shifted.sized = false;
+  chapter.add<Shifted>(std::move(shifted));
+
+  chapter.add<Reading>({
+      .name = "read",
+      .region = "read-bytes",
+      .kernel = book::kernel(chapter09::add_bytes),
+      .grid = full_grid(chapter09::add_bytes, 16, no_copy),
+      .params = {{"method", std::string("read")}},
+      .launch =
+          [](const Reading::Launch& l) {
+            chapter09::add_bytes<<<l.grid, l.block>>>(l.in, l.sums, l.n);
+          },
+  });
+
+  using Uniform = Histogram<Data::kUniform>;
+  chapter.add<Uniform>(faulty<legacy::classic_256>("classic_256", "classic-256", {}));
+  chapter.add<Uniform>(faulty<legacy::no_barrier>("no_barrier", "no-barrier", {"racecheck"}));
+  chapter.add<Uniform>(faulty<legacy::no_atomic>("no_atomic", "no-atomic", {"racecheck"}));
+
+  return chapter.run(argc, argv);
+}
