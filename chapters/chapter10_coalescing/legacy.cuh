@@ -9,8 +9,8 @@ namespace chapter10::legacy {
 /// \pre n is a multiple of 4, and gridDim.x * blockDim.x * 4 >= n
 __global__ void offset_words(const int* in, int* out, std::size_t n, unsigned offset) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  // fault: in + offset is the address of an int, and no more than that
-  if (4 * i < n) reinterpret_cast<int4*>(out)[i] = reinterpret_cast<const int4*>(in + offset)[i];
+  if (i < n / 4)  // fault: in + offset is the address of an int, and no more than that
+    reinterpret_cast<int4*>(out)[i] = reinterpret_cast<const int4*>(in + offset)[i];
 }
 // end offset-words
 
