@@ -104,15 +104,15 @@ def moved(transactions: Sequence[Transaction]) -> int:
     return sum(each.size for each in transactions)
 
 
-def swapped(lane: int) -> int:
-    """Neighbours change places: a permutation within each half warp."""
-    return lane ^ 1
+def backwards(lane: int) -> int:
+    """The lane's place when each half warp counts from its other end."""
+    return lane ^ (HALF_WARP - 1)
 
 
 #: What a warp's lanes load in the page's picture: the first byte of each one's 4-byte word.
 EXAMPLES: dict[str, list[int]] = {
     "aligned": [4 * lane for lane in range(patterns.WARP)],
     "offset by one": [4 * (lane + 1) for lane in range(patterns.WARP)],
-    "permuted": [4 * swapped(lane) for lane in range(patterns.WARP)],
+    "permuted": [4 * backwards(lane) for lane in range(patterns.WARP)],
     "stride 2": [8 * lane for lane in range(patterns.WARP)],
 }
