@@ -65,12 +65,18 @@ class _Recorder:
         self.step = 0
 
     def __call__(
-        self, level: int, space: str, kind: str, array: str, lanes: Iterable[tuple[int, int]]
+        self,
+        level: int,
+        space: str,
+        kind: str,
+        array: str,
+        lanes: Iterable[tuple[int, int]],
+        width: int = INT_BYTES,
     ) -> Iterator[Access]:
         """One instruction, executed by (thread, index) pairs."""
         step, self.step = self.step, self.step + 1
         for thread, index in lanes:
-            yield Access(step, level, self.block, thread, space, kind, array, index)
+            yield Access(step, level, self.block, thread, space, kind, array, index, width)
 
 
 # ----------------------------------------------------------------------------- the kernels
@@ -188,6 +194,78 @@ def smem_stride(n: int, block: int, index: int, *, grid: int) -> Iterator[Access
     yield from _finish_in_shared(record, block, LOOP)
 
 
+# ------------------------------------------------------------------- chapter 10's copies, vectors
+
+Lanes = list[tuple[int, int]]  # thread and index
+
+
+def _copied(record: _Recorder, loads: Lanes, stores: Lanes, width: int) -> Iterator[Access]:
+    yield from record(0, GLOBAL, LOAD, "in", loads, width)
+    yield from record(1, GLOBAL, STORE, "out", stores, width)
+
+
+def copy(
+    n: int, block: int, index: int, *, load_stride: int = 1, store_stride: int = 1, offset: int = 0
+) -> Iterator[Access]:
+    """An element a thread, strides apart in an array of n, or from an offset on."""
+    first, stride = index * block, load_stride * store_stride
+    mine = [(t, first + t) for t in range(block) if (first + t) * stride < n]
+    loads = [(t, i * load_stride + offset) for t, i in mine]
+    stores = [(t, i * store_stride) for t, i in mine]
+    yield from _copied(_Recorder(index), loads, stores, INT_BYTES)
+
+
+def copy_words(n: int, block: int, index: int, *, width: int) -> Iterator[Access]:
+    """n ints in words of *width* bytes; what is left at the end, one by one by one thread."""
+    record = _Recorder(index)
+    first, words = index * block, n * INT_BYTES // width
+    mine = [(t, first + t) for t in range(block) if first + t < words]
+    yield from _copied(record, mine, mine, width)
+    if 0 <= words - first < block:
+        for left in range(words * width // INT_BYTES, n):
+            lane = [(words - first, left)]
+            yield from _copied(record, lane, lane, INT_BYTES)
+
+
+PACKED, ALIGNED, ARRAYS, STAGED = "packed", "aligned", "arrays", "staged"
+
+
+def vec3(n: int, block: int, index: int, *, layout: str) -> Iterator[Access]:
+    """A vector of three ints a thread, and one int of each stored."""
+    record = _Recorder(index)
+    first = index * block
+    mine = [(t, first + t) for t in range(block) if first + t < n]
+    if layout == PACKED:
+        for k in range(3):
+            yield from record(0, GLOBAL, LOAD, "in", [(t, 3 * i + k) for t, i in mine])
+    elif layout == ALIGNED:
+        yield from record(0, GLOBAL, LOAD, "in", mine, 16)
+    elif layout == ARRAYS:
+        for name in "xyz":
+            yield from record(0, GLOBAL, LOAD, name, mine)
+    else:
+        row = [[(t, k * block + t) for t in range(block)] for k in range(3)]
+        for lanes in row:
+            inside = [(t, 3 * first + j) for t, j in lanes if 3 * first + j < 3 * n]
+            yield from record(0, GLOBAL, LOAD, "in", inside)
+        for lanes in row:
+            yield from record(0, SHARED, STORE, "tile", lanes)
+        for k in range(3):
+            yield from record(1, SHARED, LOAD, "tile", [(t, 3 * t + k) for t, _ in mine])
+    yield from record(2, GLOBAL, STORE, "out", mine)
+
+
+#: By variant: the pattern, and the bytes of input that a thread stands for.
+COALESCING: dict[str, tuple[Callable[[int, int, int], Iterator[Access]], int]] = {
+    **{f"load_stride{s}": (bind(copy, load_stride=s), 4 * s) for s in (1, 2, 3, 4, 8, 16, 32)},
+    **{f"store_stride{s}": (bind(copy, store_stride=s), 4 * s) for s in (2, 4, 8, 16, 32)},
+    **{f"load_offset{o}": (bind(copy, offset=o), 4) for o in (0, 1, 2, 4, 7, 8, 9, 16, 32)},
+    **{f"copy{width}": (bind(copy_words, width=width), width) for width in (1, 4, 8, 16)},
+    **{f"vec3_{layout}": (bind(vec3, layout=layout), 4) for layout in (PACKED, ALIGNED, ARRAYS)},
+    "vec3_staged": (bind(vec3, layout=STAGED), 4),
+}
+
+
 def shuffle_partner(lane: int, offset: int) -> int:
     """The lane whose value __shfl_xor_sync(mask, value, offset) gives to this lane."""
     return lane ^ offset
@@ -286,6 +364,10 @@ def derived_counts(variant: str, n: int, block: int, grid: int) -> Counts | None
     """What a launch of that variant must cost; None where no pattern of it is written down."""
     if variant in ("gmem", "gmem_unrolled"):
         return _repeated(bind(gmem, n, block), n, block, grid)
+    if variant in COALESCING:
+        kernel, share = COALESCING[variant]
+        # Threads that have a whole share each: blocks of those begin alike within a sector.
+        return _repeated(bind(kernel, n, block), n * INT_BYTES // share, block, grid)
     if variant not in _FINISHES:
         return None
 
@@ -304,7 +386,8 @@ def _repeated(
     """Counts of *blocks* blocks; whole ones that begin alike within a sector cost the same."""
     total = Counts()
     whole = min(n // block, blocks)
-    period = SECTOR_BYTES // INT_BYTES  # after so many blocks at most, the offset repeats
+    # After so many blocks at most, offsets repeat; of words of a byte, only after more.
+    period = SECTOR_BYTES
     for start in range(min(period, whole)):
         total += count(accesses(start)) * len(range(start, whole, period))
     for rest in range(whole, blocks):

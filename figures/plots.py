@@ -1156,6 +1156,235 @@ def shared_occupancy(view: View) -> Picture:
     )
 
 
+# ------------------------------------------------------- chapter 10's strides, offsets and widths
+
+COALESCING = "chapter10_coalescing"
+
+
+def _swept(view: View, region: str, param: str) -> dict[int, Found]:
+    """One kernel's runs at the large size, by the value of what is swept."""
+    n = view.large_n(COALESCING)
+    found_of = {
+        int(run["params"][param]): view.find(COALESCING, run["variant"], n)
+        for run in view.runs(COALESCING)
+        if run["region"] == region
+    }
+    if len(found_of) < 3:
+        raise MissingData(f"{region} is recorded at {len(found_of)} values in {view.known.name}")
+    return dict(sorted(found_of.items()))
+
+
+def _counted(view: View, founds: Sequence[Found]) -> list[Found]:
+    return [view.counters(COALESCING, name_of(found)) for found in founds]
+
+
+def _sectors_a_request(found: Found, kind: str) -> float:
+    """As the hardware counted them."""
+    try:
+        sectors = recorded.counter(found, f"global_{kind}_sectors")
+        return sectors / recorded.counter(found, f"global_{kind}_requests")
+    except recorded.NoSuchRun as error:
+        raise MissingData(str(error)) from None
+
+
+def _law(stride: int, offset: int) -> int:
+    """Sectors of a full warp whose lanes load ints so far apart, from so far on."""
+    touched = (offset + lane * stride for lane in range(patterns.WARP))
+    return len({place * patterns.INT_BYTES // patterns.SECTOR_BYTES for place in touched})
+
+
+def _agree(counted: Sequence[float], derived: Sequence[int]) -> str:
+    same = all(abs(got - want) < 0.005 for got, want in zip(counted, derived, strict=True))
+    return "as derived" if same else "other than derived"
+
+
+def strides(view: View) -> Picture:
+    """Sectors a request, and bandwidth, against the stride of a load and of a store."""
+    loads = _swept(view, "load-stride", "stride")
+    stores = _swept(view, "store-stride", "stride")
+    n = next(iter(loads.values())).run["n"]
+    counted = _counted(view, list(loads.values()))
+    per_request = [_sectors_a_request(found, "load") for found in counted]
+    law = [_law(stride, 0) for stride in loads]
+
+    def draw(theme: Theme) -> Figure:
+        figure, (left, right) = style.new_panels(2, shared=False)
+        fine = [1 + step / 8 for step in range(8 * max(loads) - 7)]
+        left.plot(fine, [min(4 * x, patterns.WARP) for x in fine], color=theme.drawn("blue"),
+                  lw=1.6, zorder=2)  # fmt: skip
+        left.plot(list(loads), per_request, ls="none", marker="D", color=theme.drawn("vermillion"),
+                  clip_on=False, zorder=3)  # fmt: skip
+        left.set_ylim(0, 36)
+        for text, hue, height in (("derived", "blue", 0.2), ("◆ counted", "vermillion", 0.09)):
+            left.annotate(text, xy=(0.98, height), xycoords="axes fraction", ha="right",
+                          va="center", color=theme.written(hue))  # fmt: skip
+        _heading(left, "Sectors a request")
+        for place, (label, sweep) in enumerate((("load", loads), ("store", stores))):
+            hue = SERIES[place]
+            right.plot(list(sweep), [rate_of(found) for found in sweep.values()],
+                       color=theme.drawn(hue), marker=MARKERS[place], markersize=5, clip_on=False,
+                       zorder=3)  # fmt: skip
+            right.annotate(f"{'●■'[place]} {label}", xy=(0.98, 0.93 - 0.11 * place),
+                           xycoords="axes fraction", ha="right", va="center",
+                           color=theme.written(hue))  # fmt: skip
+        right.set_ylim(0, max(rate_of(found) for found in loads.values()) * 1.08)
+        _heading(right, f"GB/s, n = {size(n)}")
+        for axes in (left, right):
+            _sizes_axis(axes, [x for x in loads if x & (x - 1) == 0], "stride", name=str)
+            axes.set_xlim(1, max(loads))
+            axes.grid(axis="y")
+        return figure
+
+    first, last = next(iter(loads.values())), loads[max(loads)]
+    eight = loads.get(8, last)
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, sectors a load request, {_agree(per_request, law)}: "
+            f"{significant(per_request[0])} at stride 1 and {significant(per_request[-1])} at "
+            f"stride {max(loads)}. Useful bandwidth at n = {size(n)} goes from "
+            f"{rate_text(rate_of(first))} at stride 1 to {rate_text(rate_of(eight))} at stride "
+            f"{eight.run['params']['stride']} and {rate_text(rate_of(last))} at stride "
+            f"{max(loads)}; for stores it ends at {rate_text(rate_of(stores[max(stores)]))}."
+        ),
+        caption=(
+            "Left: sectors that a warp's request touches, against the stride of its load: derived "
+            f"(line) and counted by the hardware (diamonds, n = {size(counted[0].run['n'])}). "
+            f"Right: useful bytes over time, n = {size(n)}, with the stride on the side of the "
+            "load and on that of the store."
+        ),
+        table=Table(
+            ["kernel", "stride", "sectors derived", "sectors counted", *run_columns()[1:]],
+            [
+                *(
+                    [name_of(found), stride, want, round(got, 2), *run_row(found, view.device)[1:]]
+                    for (stride, found), want, got in zip(
+                        loads.items(), law, per_request, strict=True
+                    )
+                ),
+                *(
+                    [
+                        name_of(found),
+                        stride,
+                        _law(stride, 0),
+                        None,
+                        *run_row(found, view.device)[1:],
+                    ]
+                    for stride, found in stores.items()
+                ),
+            ],
+        ),
+        runs=[*loads.values(), *stores.values(), *counted],
+    )
+
+
+def offsets(view: View) -> Picture:
+    """Sectors a request, and bandwidth, against the offset at which a load begins."""
+    sweep = _swept(view, "load-offset", "offset")
+    founds = list(sweep.values())
+    n = founds[0].run["n"]
+    counted = _counted(view, founds)
+    per_request = [_sectors_a_request(found, "load") for found in counted]
+    law = [_law(1, offset) for offset in sweep]
+
+    def draw(theme: Theme) -> Figure:
+        figure, (left, right) = style.new_panels(2, 3.6, shared=False)
+        fine = list(range(max(sweep) + 1))
+        left.step(fine, [_law(1, x) for x in fine], where="mid", color=theme.drawn("blue"),
+                  lw=1.4, zorder=2)  # fmt: skip
+        left.plot(list(sweep), per_request, ls="none", marker="D", color=theme.drawn("vermillion"),
+                  clip_on=False, zorder=3)  # fmt: skip
+        left.set_ylim(0, 6)
+        for text, hue, height in (("derived", "blue", 0.2), ("◆ counted", "vermillion", 0.08)):
+            left.annotate(text, xy=(0.98, height), xycoords="axes fraction", ha="right",
+                          va="center", color=theme.written(hue))  # fmt: skip
+        _heading(left, "Sectors a request")
+        rates = [rate_of(found) for found in founds]
+        right.plot(list(sweep), rates, color=theme.drawn("vermillion"), marker="o", markersize=5,
+                   clip_on=False, zorder=3)  # fmt: skip
+        right.set_ylim(0, max(rates) * 1.15)
+        _heading(right, f"GB/s, n = {size(n)}")
+        for axes in (left, right):
+            axes.set_xlim(0, max(sweep))
+            axes.set_xticks([x for x in fine if x % 8 == 0])
+            axes.set_xlabel("offset")
+            axes.grid(axis="y")
+        return figure
+
+    worst, best = min(founds, key=rate_of), max(founds, key=rate_of)
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, a load that begins at a multiple of 8 ints touches "
+            f"{significant(per_request[0])} sectors a request, and one that begins elsewhere up to "
+            f"{significant(max(per_request))}: {_agree(per_request, law)}. Bandwidth at n = "
+            f"{size(n)} lies between {rate_text(rate_of(worst))} (offset "
+            f"{worst.run['params']['offset']}) and {rate_text(rate_of(best))} (offset "
+            f"{best.run['params']['offset']})."
+        ),
+        caption=(
+            "The same against the offset, in ints, from the beginning of an allocation. Counts are "
+            f"at n = {size(counted[0].run['n'])}."
+        ),
+        table=Table(
+            ["kernel", "offset", "sectors derived", "sectors counted", *run_columns()[1:]],
+            [
+                [name_of(found), offset, want, round(got, 2), *run_row(found, view.device)[1:]]
+                for (offset, found), want, got in zip(sweep.items(), law, per_request, strict=True)
+            ],
+        ),
+        runs=[*founds, *counted],
+    )
+
+
+def widths(view: View) -> Picture:
+    """A copy in words of several sizes: bandwidth, and sectors a request."""
+    sweep = _swept(view, "copy-words", "width")
+    founds = list(sweep.values())
+    n = founds[0].run["n"]
+    counted = _counted(view, founds)
+    per_request = [_sectors_a_request(found, "load") for found in counted]
+    lead = [name_of(found) for found in leaders(founds)]
+
+    def draw(theme: Theme) -> Figure:
+        rows = [
+            (
+                f"{width} byte{'s'[: width != 1]}",
+                rate_of(found),
+                f"{rate_of(found):.0f}, {round(sectors, 1):g} a request",
+                name_of(found) in lead,
+            )
+            for (width, found), sectors in zip(sweep.items(), per_request, strict=True)
+        ]
+        return _bars(theme, rows, "GB/s, and sectors a request, by word")
+
+    first, best = founds[0], max(founds, key=rate_of)
+    words = [
+        f"{width} byte{'s'[: width != 1]} {rate_text(rate_of(found))}"
+        for width, found in sweep.items()
+    ]
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, copying {size(n)} ints, by the bytes of a thread's word: "
+            f"{listed(words)}; {leaders_text(founds)}. {name_of(best)} is "
+            f"{times_text(rate_of(best) / rate_of(first))} as fast as {name_of(first)}."
+        ),
+        caption=(
+            f"A copy of n = {size(n)} ints, {founds[0].run['block']} threads a block, each thread "
+            "one word. All move the same sectors; the wider the word, the fewer the requests."
+        ),
+        table=Table(
+            ["kernel", "bytes a word", "sectors a request", *run_columns()[1:]],
+            [
+                [name_of(found), width, round(sectors, 2), *run_row(found, view.device)[1:]]
+                for (width, found), sectors in zip(sweep.items(), per_request, strict=True)
+            ],
+        ),
+        runs=[*founds, *counted],
+    )
+
+
 # -------------------------------------------------------------------------- the book's picture
 
 
@@ -1298,9 +1527,13 @@ SHOWN = {
     "chapter03_divergence": ("interleaved", "interleaved_mask", "strided", "smem"),
     "chapter05_unroll4": ("smem", "first_add", "unroll4", "unroll8", "complete"),
     "chapter06_dynamic_smem": ("smem", "dynamic_smem", "unroll4", "dynamic_unroll4"),
+    COALESCING: ("vec3_packed", "vec3_aligned", "vec3_arrays", "vec3_staged"),
 }
 #: Chapters with kernels that others are not to be compared with: those that are.
-COMPARED = {"chapter03_divergence": SHOWN["chapter03_divergence"]}
+COMPARED = {
+    "chapter03_divergence": SHOWN["chapter03_divergence"],
+    COALESCING: SHOWN[COALESCING],
+}
 #: Kernels that are another's twin, in another type.
 NO_RUNGS = ("typed_int", "typed_long")
 
@@ -1332,4 +1565,7 @@ def plots(chapters: Sequence[str]) -> dict[str, Callable[[View], Picture]]:
     named["chapter05_unroll"] = unroll_sweep
     named["chapter06_fit"] = shared_fit
     named["chapter06_occupancy"] = shared_occupancy
+    named["chapter10_strides"] = strides
+    named["chapter10_offsets"] = offsets
+    named["chapter10_widths"] = widths
     return named

@@ -5,6 +5,7 @@
 #include "../chapter03_divergence/answers.cuh"
 #include "../chapter05_unroll4/answers.cuh"
 #include "../chapter06_dynamic_smem/answers.cuh"
+#include "../chapter10_coalescing/answers.cuh"
 #include "book/sum.hpp"
 
 int main(int argc, char** argv) {
@@ -77,6 +78,17 @@ int main(int argc, char** argv) {
           [](const Launch& l) {
             chapter06::answers::warp_slots<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.partial,
                                                                                 l.n);
+          },
+  });
+  chapter.add<book::Sum>({
+      .name = "wide_sum",
+      .from = "chapter10_coalescing",
+      .region = "answer-wide-sum",
+      .kernel = book::kernel(chapter10::answers::wide_sum),
+      .factor = 4,
+      .launch =
+          [](const Launch& l) {
+            chapter10::answers::wide_sum<<<l.grid, l.block>>>(l.in, l.partial, l.n);
           },
   });
 

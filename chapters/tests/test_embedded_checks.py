@@ -24,6 +24,8 @@ UNWRITTEN = "init: reads shared memory that nobody wrote"
 SAME = "race: two threads write the same value to one place of global memory, unsynchronised"
 ILLEGAL, MISALIGNED = "memory: an illegal address", "memory: a misaligned address"
 
+WORDS_OUT = "reinterpret_cast<int4*>(out)[i]"
+
 Shapes = set[tuple[int, int]]
 """n and block."""
 Finding = tuple[str, ...]
@@ -98,6 +100,15 @@ FOUND: dict[tuple[str, str], dict[Finding, Shapes]] = {
         # A tile of 64 slots, and a template of 128: the first block's tree leaves it.
         (ILLEGAL, "if (t < half) tile[t] += tile[t + half];"): {(n, 64) for n in NS},
         **last_warp("v", {(n, block) for n in NS for block in (128, 256)}),
+    },
+    ("chapter10_coalescing", "offset_words"): {
+        (MISALIGNED, f"{WORDS_OUT} = reinterpret_cast<const int4*>(in + offset)[i];"): EVERYWHERE,
+    },
+    ("chapter10_coalescing", "rounded_up"): {
+        # Where n is a multiple of 4, nothing is rounded.
+        (ILLEGAL, f"{WORDS_OUT} = reinterpret_cast<const int4*>(in)[i];"): {
+            (NS[1], block) for block in BLOCKS
+        },
     },
 }
 

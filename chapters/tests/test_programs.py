@@ -177,14 +177,32 @@ def test_one_problem_at_a_time_has_the_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variant", "words"),
+    ("chapter", "variant", "words"),
     [
-        ("too_few_bytes", ("thread (64, 0, 0)", "kernels.cuh:", "cudaErrorIllegalAddress")),
-        ("ints_first", ("no multiple of 8", "legacy.cuh:", "cudaErrorMisalignedAddress")),
+        (
+            "chapter06_dynamic_smem",
+            "too_few_bytes",
+            ("thread (64, 0, 0)", "kernels.cuh:", "cudaErrorIllegalAddress"),
+        ),
+        (
+            "chapter06_dynamic_smem",
+            "ints_first",
+            ("no multiple of 8", "legacy.cuh:", "cudaErrorMisalignedAddress"),
+        ),
+        (
+            "chapter10_coalescing",
+            "offset_words",
+            ("no multiple of 16", "legacy.cuh:", "cudaErrorMisalignedAddress"),
+        ),
+        (
+            "chapter10_coalescing",
+            "rounded_up",
+            ("outside every allocation", "legacy.cuh:", "cudaErrorIllegalAddress"),
+        ),
     ],
 )
-def test_a_fault_that_the_device_stops(variant: str, words: tuple[str, ...]) -> None:
-    done = on_embedded("chapter06_dynamic_smem", "--variant", variant, "--n", "1000")
+def test_a_fault_that_the_device_stops(chapter: str, variant: str, words: tuple[str, ...]) -> None:
+    done = on_embedded(chapter, "--variant", variant, "--n", "1001")
     assert done.returncode == 3
     for word in words:
         assert word in done.stderr

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import random
+import re
 import statistics
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,20 @@ DEVICE: dict[str, Any] = {
 
 # Blocks of 256 threads that fit an SM when each asks for so many KiB of shared memory.
 _RESIDENT = {32: 6, 48: 4, 64: 3, 96: 2, 227: 1}
+
+
+def _coalescing(variant: str) -> tuple[str, float, int, dict[str, Any]]:
+    """Region, GB/s, blocks of data and params of one of chapter 10's."""
+    if variant.startswith("vec3"):
+        rates = {"packed": 3100, "aligned": 3300, "arrays": 3900, "staged": 3800}
+        return variant.replace("_", "-"), rates[variant.removeprefix("vec3_")], 1, {}
+    what, value = re.fullmatch(r"([a-z_]+?)(\d+)", variant).groups()  # type: ignore[union-attr]
+    number = int(value)
+    if what == "copy":
+        return "copy-words", {1: 1100, 4: 3600, 8: 3900, 16: 4000}[number], 1, {"width": number}
+    rate = 3600 / min(number, 8) if what.endswith("stride") else 3600 - 20 * (number % 8 > 0)
+    return what.replace("_", "-"), rate, 1, {what.partition("_")[2]: number}
+
 
 # variant: (the chapter it is from, its region, fastest GB/s, blocks of data a thread block, params)
 _VARIANTS: dict[str, dict[str, tuple[str, str, float, int, dict[str, Any]]]] = {
@@ -97,6 +112,9 @@ _VARIANTS: dict[str, dict[str, tuple[str, str, float, int, dict[str, Any]]]] = {
             )
             for kib, resident in _RESIDENT.items()
         },
+    },
+    "chapter10_coalescing": {
+        name: ("chapter10_coalescing", *_coalescing(name)) for name in patterns.COALESCING
     },
 }
 

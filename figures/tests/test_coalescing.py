@@ -1,0 +1,282 @@
+"""The rules of coalescing on the examples that NVIDIA's guides give, and chapter 10's patterns."""
+
+from __future__ import annotations
+
+import csv
+import os
+import random
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from figures import coalescing, patterns, traces
+from figures.coalescing import EXAMPLES, Transaction, first_rule, second_rule, todays_rule
+from figures.tests.test_traces import METRICS
+
+ROOT = Path(__file__).resolve().parents[2]
+WARP = range(patterns.WARP)
+
+
+def line(first: int, width: int = 4, stride: int = 1) -> list[int]:
+    return [first + lane * stride * width for lane in WARP]
+
+
+# ------------------------------------------------------------------------------- 1.0 and 1.1
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [(4, [64] * 2), (8, [128] * 2), (16, [128] * 4)],
+)
+def test_in_order_and_aligned_is_one_transaction_or_two(width: int, expected: list[int]) -> None:
+    made = first_rule(line(256, width), width)
+    assert [each.size for each in made] == expected
+    assert made[0].start == 256
+    assert coalescing.moved(made) == patterns.WARP * width
+
+
+@pytest.mark.parametrize("first", (4, 32, 60))
+def test_half_a_warp_that_begins_elsewhere_is_taken_apart(first: int) -> None:
+    made = first_rule(line(first), 4)
+    assert [each.size for each in made] == [32] * 32
+    # Each thread's own, even where neighbours' are the same.
+    assert made[0] == Transaction(first // 32 * 32, 32) and len(set(made)) < 32
+
+
+def test_each_half_is_judged_by_itself() -> None:
+    good, bad = line(0)[:16], line(0)[16:]
+    bad[3], bad[4] = bad[4], bad[3]
+    made = first_rule([*good, *bad], 4)
+    assert made[0] == Transaction(0, 64) and len(made) == 1 + 16
+
+
+@pytest.mark.parametrize("width", (1, 2))
+def test_narrow_words_never_coalesce(width: int) -> None:
+    assert len(first_rule(line(0, width), width)) == 32
+
+
+def test_a_thread_that_takes_no_part_breaks_nothing() -> None:
+    some = [None if lane % 3 else address for lane, address in enumerate(line(128))]
+    assert first_rule(some, 4) == [Transaction(128, 64), Transaction(192, 64)]
+    # Of those that are taken apart, it needs no transaction.
+    apart = [None if lane % 2 else address for lane, address in enumerate(line(4))]
+    assert len(first_rule(apart, 4)) == 16
+
+
+# ------------------------------------------------------------------------------- 1.2 and 1.3
+
+
+def test_sequential_within_a_segment_is_one_transaction_of_all_of_it() -> None:
+    # "A single 128-byte transaction": the Best Practices Guide's first misaligned half warp.
+    assert second_rule(line(4)[:16], 4) == [Transaction(0, 128)]
+
+
+def test_sequential_across_two_segments_is_two_made_small() -> None:
+    # The Best Practices Guide's second: one of 64 bytes and one of 32.
+    assert second_rule(line(96)[:16], 4) == [Transaction(96, 32), Transaction(128, 32)]
+    assert second_rule(line(68)[:16], 4) == [Transaction(64, 64), Transaction(128, 32)]
+
+
+@pytest.mark.parametrize(("width", "segment"), [(1, 32), (2, 64), (4, 128), (8, 128), (16, 128)])
+def test_the_segment_goes_with_the_width(width: int, segment: int) -> None:
+    # Two threads at either end of a segment, and one that begins the next.
+    ends = [0, segment - width]
+    assert second_rule(ends, width) == [Transaction(0, segment)]
+    assert len(second_rule([*ends, segment], width)) == 2
+
+
+def test_order_does_not_matter_and_neither_do_repetitions() -> None:
+    addresses = line(0)[:16]
+    mixed = random.Random(1).sample(addresses, 16)
+    assert second_rule(mixed, 4) == second_rule(addresses, 4) == [Transaction(0, 64)]
+    assert second_rule([64] * 16, 4) == [Transaction(64, 32)]
+
+
+def test_what_is_far_apart_costs_a_transaction_each() -> None:
+    assert [each.size for each in second_rule(line(0, 4, 64), 4)] == [32] * 32
+
+
+def test_it_never_moves_less_than_is_wanted_nor_more_than_the_first_rule() -> None:
+    dice = random.Random(2)
+    for _ in range(500):
+        width = dice.choice((4, 8, 16))
+        addresses = [width * dice.randrange(64) for _ in WARP]
+        made = second_rule(addresses, width)
+        for half, half_made in ((addresses[:16], made), (addresses[16:], made)):
+            for address in half:
+                inside = [e for e in half_made if e.start <= address < e.start + e.size]
+                assert inside and address + width <= inside[0].start + inside[0].size
+        assert all(each.start % each.size == 0 for each in made)
+        assert len(made) <= len(first_rule(addresses, width))
+
+
+# ------------------------------------------------------------------------------------- today
+
+
+@pytest.mark.parametrize(
+    ("width", "stride", "first"), [(4, 1, 0), (4, 3, 4), (8, 2, 8), (16, 1, 16)]
+)
+def test_todays_rule_is_that_of_the_patterns(width: int, stride: int, first: int) -> None:
+    request = [
+        patterns.Access(0, 0, 0, lane, patterns.GLOBAL, patterns.LOAD, "x", address // width, width)
+        for lane, address in enumerate(line(first, width, stride))
+    ]
+    made = todays_rule(line(first, width, stride), width)
+    assert len(made) == patterns.sectors(request)
+
+
+def test_a_warp_of_nobody_moves_nothing() -> None:
+    for rule in coalescing.RULES.values():
+        assert rule([None] * 32, 4) == []
+
+
+# ---------------------------------------------------------------------- what the page says of it
+
+
+def test_the_pages_examples() -> None:
+    moved = {
+        name: [coalescing.moved(rule(addresses, 4)) for rule in coalescing.RULES.values()]
+        for name, addresses in EXAMPLES.items()
+    }
+    assert moved == {
+        "aligned": [128, 128, 128],
+        "offset by one": [1024, 224, 160],
+        "permuted": [1024, 128, 128],
+        "stride 2": [1024, 256, 256],
+    }
+    assert all(len(set(addresses)) == 32 for addresses in EXAMPLES.values())
+    # Permuted within each half warp, that is.
+    assert sorted(EXAMPLES["permuted"][:16]) == EXAMPLES["aligned"][:16]
+
+
+# --------------------------------------------------------------- the kernels, as they are traced
+
+
+def program() -> Path:
+    build = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
+    path = build / "chapters/chapter10_coalescing/chapter10_coalescing"
+    assert path.exists(), f"{path} is not built: tools/test builds it"
+    return path
+
+
+def run(*arguments: str, **settings: str) -> None:
+    done = subprocess.run(
+        [program(), "--device", "embedded", "--once", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **settings},
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+#: Warp, space, direction, width, array and, by lane, the byte that it begins at.
+Request = tuple[int, str, str, int, str, tuple[tuple[int, int], ...]]
+
+
+def of_trace(traced: traces.Trace, arrays: Sequence[str]) -> list[Request]:
+    """All requests; arrays are named in the order of their allocation."""
+    parts = [
+        (instruction.warp, part)
+        for instruction in traced.instructions
+        for part in instruction.parts
+        if part.space in (patterns.GLOBAL, patterns.SHARED)
+    ]
+    bases = sorted({part.base for _, part in parts if part.space == patterns.GLOBAL})
+    names = {0: "tile", **dict(zip(bases, arrays, strict=True))}
+    return sorted(
+        (
+            warp,
+            part.space,
+            part.direction,
+            part.width,
+            names[part.base],
+            tuple(zip(part.lanes, part.offsets, strict=True)),
+        )
+        for warp, part in parts
+    )
+
+
+def of_pattern(accesses: Iterable[patterns.Access]) -> list[Request]:
+    return sorted(
+        (
+            request[0].warp,
+            request[0].space,
+            request[0].kind,
+            request[0].width,
+            request[0].array,
+            tuple((access.lane, access.byte_offset) for access in request),
+        )
+        for request in patterns.by_request(accesses)
+    )
+
+
+@pytest.mark.parametrize(("n", "block", "index"), [(1003, 96, 0), (1003, 100, 1), (4099, 64, 7)])
+@pytest.mark.parametrize(
+    "variant",
+    [
+        *("load_stride3", "load_stride8", "store_stride4", "load_offset7"),
+        *("copy1", "copy8", "copy16"),
+        *("vec3_packed", "vec3_aligned", "vec3_arrays", "vec3_staged"),
+    ],
+)
+def test_a_pattern_is_what_its_kernel_does(
+    variant: str, n: int, block: int, index: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "trace.jsonl"
+    more = {"EMU_TRACE_KERNEL": "chapter", "EMU_TRACE_BLOCK": f"{index},0,0"}
+    shape = ["--variant", variant, "--n", str(n), "--block", str(block)]
+    run(*shape, EMU_TRACE=str(path), **more)
+    kernel, _ = patterns.COALESCING[variant]
+    expected = of_pattern(kernel(n, block, index))
+    arrays = ("x", "y", "z", "out") if variant == "vec3_arrays" else ("in", "out")
+    assert expected and of_trace(traces.read(path), arrays) == expected
+
+
+@pytest.mark.parametrize(("n", "block"), [(33, 32), (1001, 100), (10_007, 256), (4096, 1024)])
+def test_what_is_derived_is_counted(n: int, block: int, tmp_path: Path) -> None:
+    page = tmp_path / "page.csv"
+    run("--n", str(n), "--block", str(block), EMU_CSV=str(page))
+    with page.open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["ID"]]
+    *rows, _allocations = rows
+    for variant, row in zip(patterns.COALESCING, rows, strict=True):
+        grid = int(row["Grid Size"].strip("()").split(",")[0])
+        derived = patterns.derived_counts(variant, n, block, grid)
+        for metric, short in METRICS.items():
+            assert int(row[f"{metric}.sum"]) == getattr(derived, short), f"{variant} {short}"
+
+
+# ------------------------------------------------------------------------------- the page's law
+
+
+def law(stride: int, offset: int, width: int) -> int:
+    """Sectors of a full warp's request, as chapter 10 derives them."""
+    sector = patterns.SECTOR_BYTES
+    apart = stride * width
+    if apart >= sector:
+        return patterns.WARP
+    last = offset * width % sector + (patterns.WARP - 1) * apart + width - 1
+    return last // sector + 1
+
+
+@pytest.mark.parametrize("width", (1, 2, 4, 8, 16))
+def test_the_law_is_the_count(width: int) -> None:
+    for stride in range(1, 40):
+        for offset in range(70):
+            addresses = [width * (offset + stride * lane) for lane in WARP]
+            assert law(stride, offset, width) == len(todays_rule(addresses, width))
+
+
+def test_the_law_in_the_words_of_the_page() -> None:
+    for stride in range(1, 40):
+        assert law(stride, 0, 4) == 4 * min(stride, 8)
+    for offset in range(40):
+        assert law(1, offset, 4) == (4 if offset % 8 == 0 else 5)
+    for width in (1, 4, 8, 16):
+        assert law(1, 0, width) == width
+    # Three ints apart, from any word on; four of these vectors, from one of them on.
+    assert {law(3, first, 4) for first in (0, 1, 2)} == {12}
+    assert law(3, 0, 16) == patterns.WARP
