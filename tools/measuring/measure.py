@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import fcntl
+import os
 import re
 import shutil
 import signal
@@ -31,7 +32,8 @@ from tools.measuring.records import collected, merged, publish, record_text, ref
 from tools.measuring.steps import Parts, Result, Worker, duration
 
 INTERRUPTED = 130
-SANITIZERS_AT_ONCE = 4
+#: They are not timed, so they may share the GPU; each takes a part of its memory.
+SANITIZERS_AT_ONCE = min(8, max(4, (os.cpu_count() or 1) // 2))
 
 DESCRIPTION = """\
 Measures every chapter on this machine's GPU and writes what it finds into figures/data/local/,
@@ -180,7 +182,7 @@ def _measure(options: argparse.Namespace) -> int:
         with Worker(Parts(work), [*timings, *counters, *checks]) as worker:
             timed = worker.do(timings)
             try:
-                counted = list(worker.do(counters).values())
+                counted = list(worker.do(counters, together=plan.count_together).values())
             except CountersRefused:
                 worker.drop(counters)
                 counted = []

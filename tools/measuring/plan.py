@@ -8,8 +8,11 @@ import json
 import math
 import os
 import re
+import shlex
 import shutil
+import struct
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,6 +32,7 @@ INVOCATIONS: dict[str, list[str]] = {
     "sweep-n": ["--sweep", "n"],
     "sweep-block": ["--sweep", "block"],
 }
+PT_LOAD = 1
 TOOL_TIMEOUT_S = 300.0  # no profiler needs this long for one launch; a hung one would take for ever
 
 
@@ -51,7 +55,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Program:
-    """One chapter's program."""
+    """One chapter's program; *digest* is of what is loaded of it."""
 
     chapter: str
     path: Path
@@ -170,7 +174,26 @@ def _program(chapter: str, path: Path, work: Path) -> Program:
         raise Failure(f"'{chapter} --list --json' is not as it should be: {error!r}") from None
     if all(variant.legacy for variant in variants):
         raise Failure(f"'{chapter} --list --json' names no variant to measure")
-    return Program(chapter, path, hashlib.sha256(path.read_bytes()).hexdigest(), variants)
+    return Program(chapter, path, hashlib.sha256(_loaded(path.read_bytes())).hexdigest(), variants)
+
+
+def _loaded(program: bytes) -> bytes:
+    """What is loaded of a program: built twice it is the same, and its table of symbols isn't.
+
+    nvcc puts the number of its process into that table. Of what is no 64-bit ELF file, all of it.
+    """
+    if program[:5] != b"\x7fELF\x02":
+        return program
+    (table,) = struct.unpack_from("<Q", program, 32)
+    size, count = struct.unpack_from("<HH", program, 54)
+    loaded = []
+    for at in range(table, table + size * count, size):
+        kind, _flags, offset, address, _physical, length = struct.unpack_from(
+            "<IIQQQQ", program, at
+        )
+        if kind == PT_LOAD:
+            loaded.append(address.to_bytes(8, "little") + program[offset : offset + length])
+    return b"".join(loaded)
 
 
 def _only_block(blocks: str) -> int | None:
@@ -222,6 +245,54 @@ def _refuse_constant(name: str) -> float:
 
 
 @dataclass(frozen=True)
+class Launch:
+    """What ncu counts at a time."""
+
+    program: Program
+    variant: Variant
+    n: int
+    block: int
+
+    def __str__(self) -> str:
+        return f"{self.program.chapter}/{self.variant.name} n={self.n} block={self.block}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.program.chapter}-ncu-{self.variant.name}-{self.n}-{self.block}"
+
+    @property
+    def arguments(self) -> list[str]:
+        return _once(self.variant.name, self.n, self.block)
+
+    @property
+    def command(self) -> list[str]:
+        return [str(self.program.path), *self.arguments]
+
+    def counted(self, launches: list[dict[str, Any]], status: int) -> Result | None:
+        """Its result, if *launches* are whole and its program ended as it should."""
+        # Of a kernel that the device stops ncu knows the name and nothing else.
+        ended = [each for each in launches if each["metrics"] and all(each["block"])]
+        if not launches or ended != launches or (status and not self.variant.legacy):
+            return None
+        return {
+            "chapter": self.program.chapter,
+            "variant": self.variant.name,
+            "n": self.n,
+            "block": self.block,
+            "params": self.variant.params,
+            "command": " ".join(["ncu", *profilers.ncu_options(), "./run", *self.arguments]),
+            "launches": launches,
+        }
+
+
+@dataclass(frozen=True)
+class CounterStep(Step):
+    """The counters of one launch."""
+
+    launch: Launch
+
+
+@dataclass(frozen=True)
 class Plan:
     """The steps of a measuring run."""
 
@@ -250,22 +321,27 @@ class Plan:
                 )
         return steps
 
-    def counters(self) -> list[Step]:
+    def counters(self) -> list[CounterStep]:
         """Every variant's counters at a few shapes, one launch a shape."""
         if self.ncu is None:
             return []
-        return [
-            Step(
-                name=(name := f"{program.chapter}-ncu-{variant.name}-{n}-{block}"),
-                label=f"ncu {program.chapter}/{variant.name} n={n} block={block}",
-                key=self._key(program, name, [self.ncu.version, *profilers.METRICS]),
-                alike=("ncu",),
-                work=partial(self._count, self.ncu, program, variant, n, block),
-            )
+        launches = [
+            Launch(program, variant, n, block)
             for program in self.programs
             for variant in program.variants
             if variant.profiled
             for n, block in variant.shapes(profilers.counter_shapes(program.chapter))
+        ]
+        return [
+            CounterStep(
+                name=launch.name,
+                label=f"ncu {launch}",
+                key=self._key(launch.program, launch.name, [self.ncu.version, *profilers.METRICS]),
+                alike=("ncu",),
+                work=partial(self._count, self.ncu, launch),
+                launch=launch,
+            )
+            for launch in launches
         ]
 
     def sanitizers(self) -> list[Step]:
@@ -303,42 +379,60 @@ class Plan:
         clocks = {"before": before, "after": _clocks() if plain else None}
         return {"record": record, "console": console, "date": date, "clocks": clocks}
 
-    def _count(self, ncu: Tool, program: Program, variant: Variant, n: int, block: int) -> Result:
-        once = _once(variant.name, n, block)
-        options = profilers.ncu_options()
-        where = f"{program.chapter}/{variant.name} n={n} block={block}"
+    def count_together(self, steps: Sequence[Step]) -> dict[str, Result]:
+        """The counters of several launches, with one start of ncu; none where one has to ask why.
+
+        Starting ncu takes longer than counting. The programs run one after the other, each a
+        process of its own, as they do alone: so a faulty one spoils nothing for the next.
+        """
+        launches = {step.name: step.launch for step in steps if isinstance(step, CounterStep)}
+        assert self.ncu and len(launches) == len(steps)
+        ended = self.work / "ended"  # the process of each, and its status
+        ended.unlink(missing_ok=True)
+        lines = [
+            f'{shlex.join(launch.command)} & wait $!; echo "{name} $! $?" >>{ended.name}'
+            for name, launch in launches.items()
+        ]
+        command = [self.ncu.path, *profilers.ncu_options(), "--target-processes", "all"]
+        try:
+            done = children.run([*command, "sh", "-c", "\n".join(lines)], self.work, TOOL_TIMEOUT_S)
+            if profilers.NO_PERMISSION in done.stdout + done.stderr:
+                raise CountersRefused
+            counted = profilers.ncu_launches_by_process(done.stdout)
+            rows = [line.split() for line in ended.read_text(encoding="utf-8").splitlines()]
+        except (subprocess.TimeoutExpired, ValueError, KeyError, FileNotFoundError):
+            return {}
+        finally:
+            ended.unlink(missing_ok=True)
+        results = {
+            name: launches[name].counted(counted.get(process, []), int(status))
+            for name, process, status in rows
+        }
+        return {name: result for name, result in results.items() if result}
+
+    def _count(self, ncu: Tool, launch: Launch) -> Result:
         try:
             done = children.run(
-                [ncu.path, *options, str(program.path), *once], self.work, TOOL_TIMEOUT_S
+                [ncu.path, *profilers.ncu_options(), *launch.command], self.work, TOOL_TIMEOUT_S
             )
             text = done.stdout + "\n" + done.stderr
             if profilers.NO_PERMISSION in text:
                 raise CountersRefused
             launches = profilers.ncu_launches(done.stdout)
         except subprocess.TimeoutExpired:
-            raise Failure(f"ncu on {where}: not done after {duration(TOOL_TIMEOUT_S)}") from None
+            raise Failure(f"ncu on {launch}: not done after {duration(TOOL_TIMEOUT_S)}") from None
         except (ValueError, KeyError) as error:
-            raise Failure(f"ncu on {where}: its table can't be read ({error!r})") from None
-        # Of a kernel that the device stops ncu knows the name and nothing else.
-        ended = [each for each in launches if each["metrics"] and all(each["block"])]
-        if launches and ended == launches and (variant.legacy or done.status == 0):
-            return {
-                "chapter": program.chapter,
-                "variant": variant.name,
-                "n": n,
-                "block": block,
-                "params": variant.params,
-                "command": " ".join(["ncu", *options, "./run", *once]),
-                "launches": launches,
-            }
+            raise Failure(f"ncu on {launch}: its table can't be read ({error!r})") from None
+        if result := launch.counted(launches, done.status):
+            return result
         # Doesn't the program take this shape, or has ncu failed?
-        plain = children.run([str(program.path), *once], self.work)
+        plain = children.run(launch.command, self.work)
         if plain.status == 2:
-            return {"skipped": f"{where}: {plain.last_line}"}
+            return {"skipped": f"{launch}: {plain.last_line}"}
         said = next((line for line in text.splitlines() if "==ERROR==" in line), done.last_line)
-        if variant.legacy:  # a faulty kernel may end anyhow, and hold nothing else up
-            return {"skipped": f"{where}: {said}"}
-        raise Failure(f"ncu gave no counters of {where}: {said}")
+        if launch.variant.legacy:  # a faulty kernel may end anyhow, and hold nothing else up
+            return {"skipped": f"{launch}: {said}"}
+        raise Failure(f"ncu gave no counters of {launch}: {said}")
 
     def _check(self, sanitizer: Tool, program: Program, variant: Variant, check: str) -> Result:
         ((n, block),) = variant.shapes((profilers.SANITIZER_SHAPE,))

@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,11 @@ class Step:
     key: str  # all that must be unchanged for a kept result to stand
     alike: tuple[str, ...]  # steps that share one of these take about as long; closest first
     work: Callable[[], Result]
+
+
+#: Does several steps in one run of a tool; the results, by the steps' names, of those that it did.
+Together = Callable[[Sequence[Step]], dict[str, Result]]
+GROUP = 12  # so many together: an interruption loses no more than these
 
 
 class Parts:
@@ -150,10 +155,15 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self.progress.clear()
 
-    def do(self, steps: list[Step], at_once: int = 1) -> dict[str, Result]:
-        """The results of *steps* by their names, in their order."""
+    def do(
+        self, steps: Sequence[Step], at_once: int = 1, together: Together | None = None
+    ) -> dict[str, Result]:
+        """The results of *steps* by their names, in their order; *together* does some at a time."""
         todo = [step for step in steps if step.name in self.waiting]
-        finished = _one_by_one(todo) if at_once == 1 else _several(todo, at_once)
+        if together:
+            finished = _in_groups(todo, together)
+        else:
+            finished = _one_by_one(todo) if at_once == 1 else _several(todo, at_once)
         with contextlib.closing(finished):  # also where saving fails: nothing is left running
             self._show(todo)
             for step, result, seconds in finished:
@@ -165,7 +175,7 @@ class Worker:
                 self._show(todo)
         return {step.name: self.kept[step.name] for step in steps}
 
-    def drop(self, steps: list[Step]) -> None:
+    def drop(self, steps: Sequence[Step]) -> None:
         """These won't be done after all."""
         for step in steps:
             self.waiting.pop(step.name, None)
@@ -182,7 +192,7 @@ class Worker:
     def _left(self) -> float | None:
         return self.estimate.of(list(self.waiting.values()))
 
-    def _show(self, todo: list[Step]) -> None:
+    def _show(self, todo: Sequence[Step]) -> None:
         label = next((step.label for step in todo if step.name in self.waiting), None)
         if label:
             self.progress.show(self.done, self._total, label, self._left())
@@ -191,13 +201,24 @@ class Worker:
 Finished = tuple[Step, Result, float]
 
 
-def _one_by_one(steps: list[Step]) -> Generator[Finished, None, None]:
+def _one_by_one(steps: Sequence[Step]) -> Generator[Finished, None, None]:
     for step in steps:
         start = time.monotonic()
         yield step, step.work(), time.monotonic() - start
 
 
-def _several(steps: list[Step], at_once: int) -> Generator[Finished, None, None]:
+def _in_groups(steps: Sequence[Step], together: Together) -> Generator[Finished, None, None]:
+    """What one run of a tool did for a group; what it didn't do is done alone."""
+    for start in range(0, len(steps), GROUP):
+        group = steps[start : start + GROUP]
+        begin = time.monotonic()
+        results = together(group) if len(group) > 1 else {}
+        share = (time.monotonic() - begin) / (len(results) or 1)
+        yield from ((step, results[step.name], share) for step in group if step.name in results)
+        yield from _one_by_one([step for step in group if step.name not in results])
+
+
+def _several(steps: Sequence[Step], at_once: int) -> Generator[Finished, None, None]:
     def timed(step: Step) -> Finished:
         start = time.monotonic()
         return step, step.work(), time.monotonic() - start

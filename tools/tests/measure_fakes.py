@@ -4,8 +4,9 @@ They are shell scripts, because a test calls dozens of them. The environment ste
 
 - FAKE_LOG        a file that gets a line for every call
 - FAKE_FAIL       "TEXT=STATUS": a chapter's call whose arguments hold TEXT ends with STATUS
-- FAKE_SLEEP      seconds that a chapter's timed run takes
-- FAKE_NCU        "refused", "broken", "torn", "lacking" or "stopped"
+- FAKE_SLEEP      seconds that a chapter's run takes
+- FAKE_NCU        "refused", "broken", "torn", "lacking", "stopped", or "alone": several programs at
+                  a time are too many for it
 - FAKE_FOUND      "racecheck/old_form=3 …": what the sanitizers find
 - FAKE_SANITIZER  "unsupported" or "slow"
 
@@ -45,6 +46,8 @@ case "$*" in
         echo "$chapter: --block $block: $variant takes another" >&2
         exit 2;;
     esac
+    [ -z "$FAKE_SLEEP" ] || sleep "$FAKE_SLEEP"
+    [ -z "$NCU_SEES" ] || echo "$$ $variant" >> "$NCU_SEES"
     echo "sum agrees"
     exit 0;;
   *"--sweep n"*) kind=sweep-n;;
@@ -73,41 +76,48 @@ fi
 metrics=$(option --metrics "$@")
 while [ "$1" != "$metrics" ]; do shift; done
 shift
+several=
+if [ "$1" = --target-processes ]; then several=1; shift 2; fi
 echo "==PROF== Connected to process 42 ($1)"
-case "$FAKE_NCU" in
-  refused)
+case "$FAKE_NCU$several" in
+  refused*)
     echo "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU"
     exit 1;;
-  broken)
+  broken*|alone1)
     echo "==ERROR== Failed to initialize the profiler: LibraryNotLoaded"
     exit 1;;
 esac
+NCU_SEES=$(mktemp); export NCU_SEES
+trap 'rm -f "$NCU_SEES"' EXIT
 "$@"
 status=$?
 echo "==PROF== Disconnected from process 42"
-if [ $status != 0 ]; then
+if ! [ -s "$NCU_SEES" ] ; then
   echo "==WARNING== No kernels were profiled."
   exit $status
 fi
 printf '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream",'
 printf '"Block Size","Grid Size","Device","CC","%s"\\n' "$(echo "$metrics" | sed 's/,/","/g')"
 printf '"","","","","","","","","","",""%s\\n' "$(echo ",$metrics" | sed 's/,[^,]*/,"byte"/g')"
-if [ "$FAKE_NCU" = stopped ] && [ "$variant" = old_form ]; then
-  printf '"0","42","a program","127.0.0.1","old_form(int *)","1","7",'
-  printf '"(0, 0, 0)","(0, 0, 0)","0","9.0"'
-  echo ",$metrics" | sed 's|,[^,]*|,"n/a"|g'
-  exit 3
-fi
-printf '"0","42","a program","127.0.0.1",'
-printf '"void chapter01::unroll<(unsigned int)4>(const int *, int *, unsigned long)","1","7",'
-printf '"(256, 1, 1)","(65536, 1, 1)","0","9.0"'
-# Big numbers come with commas. The last metric but one is 0, the last one may be missing.
-echo ",$metrics" | sed 's/,[^,]*,[^,]*$//; s/,[^,]*/,"67,108,864"/g' | tr -d '\\n'
-case "$FAKE_NCU" in
-  torn) echo ',"0"';;
-  lacking) echo ',"0","n/a"';;
-  *) echo ',"0","12.5"';;
-esac
+while read -r process variant; do
+  if [ "$FAKE_NCU" = stopped ] && [ "$variant" = old_form ]; then
+    printf '"0","%s","a program","127.0.0.1","old_form(int *)","1","7",' "$process"
+    printf '"(0, 0, 0)","(0, 0, 0)","0","9.0"'
+    echo ",$metrics" | sed 's|,[^,]*|,"n/a"|g'
+    continue
+  fi
+  printf '"0","%s","a program","127.0.0.1",' "$process"
+  printf '"void chapter01::unroll<(unsigned int)4>(const int *, int *, unsigned long)","1","7",'
+  printf '"(256, 1, 1)","(65536, 1, 1)","0","9.0"'
+  # Big numbers come with commas. The last metric but one is 0, the last one may be missing.
+  echo ",$metrics" | sed 's/,[^,]*,[^,]*$//; s/,[^,]*/,"67,108,864"/g' | tr -d '\\n'
+  case "$FAKE_NCU" in
+    torn) echo ',"0"';;
+    lacking) echo ',"0","n/a"';;
+    *) echo ',"0","'${#variant}'"';;  # of each variant another number
+  esac
+done < "$NCU_SEES"
+exit $status
 """
 )
 

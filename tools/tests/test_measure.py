@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from tools.measuring.measure import SANITIZERS_AT_ONCE
+
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
 _spec = importlib.util.spec_from_file_location("measure_fakes", HERE / "measure_fakes.py")
@@ -305,13 +307,47 @@ def test_ctrl_c_ends_the_profilers_too(book: Book) -> None:
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        wait_for(lambda: len(book.calls("--tool")) == 4)  # four at a time
+        wait_for(lambda: len(book.calls("--tool")) == SANITIZERS_AT_ONCE)
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=10)
     assert process.returncode == 130 and "Traceback" not in err
-    assert len(book.calls("--tool")) == 4
+    assert len(book.calls("--tool")) == SANITIZERS_AT_ONCE
     running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
     assert "sleep 47.25" not in running
+
+
+def test_a_recording_that_is_cut_off_goes_on_with_the_same_stamp(book: Book) -> None:
+    """In the counters' second group: the first is kept."""
+    asked = ("--record", "fake-gpu", "--counters", "--sanitizers")
+    folder = book.data / "fake-gpu"
+    book.commit()
+    assert book.measure("--stamp").returncode == 0
+    shutil.rmtree(book.root / ".git")
+    book.log.write_text("")
+    with subprocess.Popen(
+        ["timeout", "-s", "TERM", "60", *book.command(*asked)],
+        env=book.environment(FAKE_SLEEP="0.05"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        wait_for(lambda: len(book.calls("--target-processes")) == 2)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 130 and "the same command goes on" in err, out + err
+    assert not list(folder.glob("*.json"))
+    kept = {path.stem for path in (folder / ".partial").glob("*.part")}
+    assert len(kept) == 12 + 12
+
+    done = book.measure(*asked)
+    assert done.returncode == 0, done.stderr
+    assert "24 of 66 steps are done already" in done.stdout
+    assert not book.timed()
+    assert not [line for line in book.calls(f"{ONE} --once") if "--n 1048573" not in line]
+    runs = json.loads((folder / "counters.json").read_text())["runs"]
+    assert len(runs) == 20
+    assert len(json.loads((folder / "sanitizer.json").read_text())["runs"]) == 2 * 4 * 4
+    assert not (folder / ".partial").exists()
 
 
 def test_a_half_written_part_is_measured_again(book: Book) -> None:
@@ -580,6 +616,23 @@ def test_counters(book: Book) -> None:
     assert launch["metrics"]["smsp__inst_executed.sum"] == 67108864
     assert launch["metrics"]["sm__warps_active.avg.pct_of_peak_sustained_active"] == 0.0
     assert len(launch["metrics"]) == 21
+    for run in runs:  # each has its own launch
+        assert run["launches"][0]["metrics"]["launch__registers_per_thread"] == len(run["variant"])
+    # 22 launches, twelve at a time; the two that were refused are asked for again, alone.
+    assert len(book.calls("--metrics")) == 2 + 2
+
+
+def test_counters_one_at_a_time_are_the_same(book: Book) -> None:
+    def runs() -> list[Any]:
+        counters = json.loads((book.local / "counters.json").read_text())
+        return counters["runs"]
+
+    assert book.measure("--counters").returncode == 0
+    together = runs()
+    done = book.measure("--counters", FAKE_NCU="alone")
+    assert done.returncode == 0, done.stderr
+    assert len(book.calls("--metrics")) == 2 + 22
+    assert runs() == together
 
 
 def test_counters_that_may_not_be_read(book: Book) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import io
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tools.measuring import profilers, provenance, records
+from tools.measuring import plan, profilers, provenance, records
 from tools.measuring.steps import Estimate, Progress, Step, duration
 
 
@@ -150,3 +151,20 @@ def test_all_files_of_a_set_are_replaced_or_none(
     monkeypatch.undo()
     records.publish(tmp_path, work, {"a.json": "new", "b.json": "new"})
     assert [(tmp_path / name).read_text() for name in ("a.json", "b.json")] == ["new", "new"]
+
+
+def test_a_program_built_twice_is_the_same(tmp_path: Path) -> None:
+    """nvcc names its passes' files after its process, and the table of symbols has those names."""
+
+    def loaded(name: str, code: str, *options: str) -> bytes:
+        source, program = tmp_path / name, tmp_path / "program"
+        source.write_text(code)
+        subprocess.run(["g++", *options, "-o", program, source], check=True)
+        assert name.encode() in program.read_bytes()
+        return plan._loaded(program.read_bytes())
+
+    once = loaded("tmpxft_00001a2b.cpp", "int main() { return 1; }")
+    assert len(once) > 1000
+    assert loaded("tmpxft_00001a2c.cpp", "int main() { return 1; }") == once
+    assert loaded("tmpxft_00001a2b.cpp", "int main() { return 2; }") != once
+    assert plan._loaded(b"#!/bin/sh\n") == b"#!/bin/sh\n"
