@@ -6,6 +6,7 @@ What a picture says of its data, it computes from them: no number and no compari
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
 from figures import patterns, recorded, style
+from figures.climb import climb
 from figures.picture import (
     MissingData,
     Picture,
@@ -1539,15 +1541,17 @@ NO_RUNGS = ("typed_int", "typed_long")
 
 
 def plots(chapters: Sequence[str]) -> dict[str, Callable[[View], Picture]]:
-    """All plots by name, for the chapters of that name (chapterNN_…) from 1 on."""
+    """All plots by name, for the chapters of that name (chapterNN_…)."""
     named: dict[str, Callable[[View], Picture]] = {
         "ladder": ladder,
+        "climb": climb,
         "chapter00_methods": timing_methods,
         "chapter00_l2": timing_l2,
         "chapter00_latency": timing_latency,
     }
     for chapter in chapters:
         short = chapter.partition("_")[0]
+        named[f"{short}_here"] = functools.partial(climb, here=chapter)
         if short == "chapter00":
             continue
 

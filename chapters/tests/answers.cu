@@ -1,12 +1,119 @@
 // The exercises' answers that are code, as the variants of a chapter of their own, so that the
 // matrix checks them like any kernel.
+#include <algorithm>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "../chapter00_timing/answers.cuh"
 #include "../chapter01_gmem/answers.cuh"
 #include "../chapter02_smem/answers.cuh"
 #include "../chapter03_divergence/answers.cuh"
 #include "../chapter05_unroll4/answers.cuh"
 #include "../chapter06_dynamic_smem/answers.cuh"
 #include "../chapter10_coalescing/answers.cuh"
+#include "book/buffer.hpp"
+#include "book/input.hpp"
 #include "book/sum.hpp"
+
+namespace {
+
+using chapter02::answers::Largest;
+using chapter02::answers::Smallest;
+
+bool same(int a, int b) {
+  return a == b;
+}
+bool same(Smallest::Value a, Smallest::Value b) {
+  return a.x == b.x && a.at == b.at;
+}
+
+/// What a loop over a block's share of the elements gives, written without the operation's own
+/// code.
+int expected(std::type_identity<Largest>, std::uint64_t seed, std::size_t from, std::size_t to) {
+  int most = -1;
+  for (std::size_t i = from; i < to; ++i) most = std::max(most, book::input_value(seed, i));
+  return most;
+}
+Smallest::Value expected(std::type_identity<Smallest>, std::uint64_t seed, std::size_t from,
+                         std::size_t to) {
+  Smallest::Value least{256, 0};
+  for (std::size_t i = from; i < to; ++i) {
+    const int x = book::input_value(seed, i);
+    if (x < least.x) least = {x, i};
+  }
+  return least;
+}
+
+/// One value a block, of the operation; each is compared with a loop's.
+template <class Operation>
+class Any : public book::Problem {
+ public:
+  using Value = typename Operation::Value;
+  struct Launch {
+    const int* in;
+    Value* partial;
+    std::size_t n;
+    unsigned grid, block;
+  };
+  Launch launch(const book::Shape& shape) const {
+    return {in_.data(), partial_.data(), shape.n, shape.grid, shape.block};
+  }
+  std::size_t device_bytes(const book::Shape& shape) const override {
+    return shape.n * sizeof(int) + shape.grid * sizeof(Value);
+  }
+  void accept(const book::Shape&) const override {}
+  void prepare(const book::Shape& shape, std::uint64_t seed, book::Fill) override {
+    release();
+    shape_ = shape;
+    seed_ = seed;
+    in_ = book::Buffer<int>(shape.n);
+    partial_ = book::Buffer<Value>(shape.grid);
+    book::fill_by_copy(in_.data(), shape.n, seed);
+  }
+  void release() override {
+    in_ = {};
+    partial_ = {};
+  }
+  void restore() override {}
+  void poison() override { BOOK_CUDA(cudaMemset(partial_.data(), 0xee, partial_.bytes())); }
+  book::Verdict check() override {
+    const std::vector<Value> partial = partial_.to_host(partial_.size());
+    for (std::size_t b = 0; b < partial.size(); ++b) {
+      const std::size_t from = b * shape_.block;
+      const std::size_t to = std::min(from + shape_.block, shape_.n);
+      if (!same(partial[b], expected(std::type_identity<Operation>{}, seed_, from, to))) {
+        return {false, "block " + std::to_string(b) + " is wrong"};
+      }
+    }
+    return {true, "as a loop has it"};
+  }
+  book::UsefulBytes useful_bytes(const book::Shape& shape) const override {
+    return {shape.n * sizeof(int), shape.grid * sizeof(Value)};
+  }
+
+ private:
+  book::Buffer<int> in_;
+  book::Buffer<Value> partial_;
+  book::Shape shape_;
+  std::uint64_t seed_ = 0;
+};
+
+template <class Operation>
+book::Variant<Any<Operation>> any(const char* name) {
+  return {
+      .name = name,
+      .from = "chapter02_smem",
+      .region = "answer-any-operation",
+      .kernel = book::kernel(chapter02::answers::smem_any<Operation>),
+      .launch =
+          [](const typename Any<Operation>::Launch& l) {
+            chapter02::answers::smem_any<Operation><<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  };
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   book::Chapter chapter{"answers", "The exercises' answers"};
@@ -34,6 +141,8 @@ int main(int argc, char** argv) {
             chapter02::answers::smem_chunk<<<l.grid, l.block>>>(l.in, l.partial, l.n);
           },
   });
+  chapter.add(any<Largest>("largest"));
+  chapter.add(any<Smallest>("smallest"));
   chapter.add<book::Sum>({
       .name = "mixed_as_data",
       .from = "chapter03_divergence",

@@ -272,18 +272,19 @@ RUNG = f"""
    :before: {SMEM} gmem
    :after: {SMEM} smem
    :predicted: *half* the accesses
+   :gained: A quarter.
    :counter: global_load_sectors
 
    As expected.
 """
 
 
-def test_rung_is_a_row_of_three(render: Render) -> None:
+def test_rung_says_what_was_gained_and_what_proves_it(render: Render) -> None:
     page = render(RUNG).page()
     (row,) = page.select(".rung")
     assert [label.get_text() for label in row.select("dt")] == [
         "Predicted",
-        "The counter that moved",
+        "The counter that proves it",
         "Time before and after",
     ]
     assert [" ".join(cell.get_text().split()) for cell in row.select("dd")] == [
@@ -291,26 +292,46 @@ def test_rung_is_a_row_of_three(render: Render) -> None:
         "global load sectors: 4 194 304 → 2 097 152",
         "gmem 100 µs → smem 80.0 µs (1.25×)",
     ]
+    assert row.select_one(".gained").get_text() == "A quarter."
     assert "As expected." in row.get_text()
 
 
 def test_rungs_are_collected_into_summary_and_cards(recorded_book: Book) -> None:
     built = recorded_book.build(
-        index="Book\n====\n\n.. ladder-cards::\n\n.. toctree::\n   :glob:\n\n   **\n",
+        index="Book\n====\n\n.. ladder-cards:: 1-2\n\n.. toctree::\n   :glob:\n\n   **\n",
         ladder="Ladder\n======\n\n.. ladder-summary::\n",
-        chapters__chapter01_gmem=":summary: The first.\n\nOne\n===\n\nText.\n",
+        chapters__chapter01_gmem=":summary: The first.\n:question: Why?\n\nOne\n===\n\nText.\n",
+        chapters__chapter08_more=":summary: Beside.\n\nEight\n=====\n\nText.\n",
         chapters__chapter02_smem=f":summary: The next.\n\nTwo\n===\n\n{RUNG}",
     )
     assert built.warnings == []
     one, two = built.page().select("li.card")
-    assert "The first." in one.get_text()
+    assert [text.get_text() for text in one.select("p")] == ["One", "Why?", "The first."]
     assert "→" not in one.get_text()
     assert two.a["href"] == "chapters/chapter02_smem.html"
     assert "gmem 100 µs → smem 80.0 µs (1.25×)" in " ".join(two.get_text().split())
     assert "1.25×" in built.page().select_one("details.origins").get_text()
-    row = built.page("ladder").select_one("table.ladder-summary tbody tr").get_text(" ", strip=True)
-    assert "Two" in row
-    assert "1.25×" in row
+    (row,) = built.page("ladder").select(".ladder-summary .rung")
+    assert row.a["href"] == "chapters/chapter02_smem.html"
+    assert "A quarter." in row.get_text()
+    assert "1.25×" in row.get_text()
+
+
+def test_chapter_page_begins_with_its_place_on_the_ladder(recorded_book: Book) -> None:
+    fake.draw(recorded_book.figures, "chapter02_here", caption="The ladder so far.")
+    built = recorded_book.build(
+        index="Book\n====\n\n.. toctree::\n   :glob:\n\n   **\n",
+        chapters__chapter01_gmem="One\n===\n\nText.\n",
+        chapters__chapter02_smem="Two\n===\n\nText.\n",
+    )
+    assert built.warnings == []
+    (figure,) = built.page("chapters/chapter02_smem").select("figure.here")
+    assert figure.find_previous_sibling().name == "h1"
+    assert {image["alt"] for image in figure.select("img")} == {"The conclusion of chapter02_here."}
+    assert figure.select("details.data table")
+    # Not drawn: a page without it. And none where there is no chapter.
+    assert not built.page("chapters/chapter01_gmem").select("figure.here")
+    assert not built.page().select("figure.here")
 
 
 def test_summary_follows_the_page_that_it_gathers_from(recorded_book: Book) -> None:
@@ -352,6 +373,7 @@ def test_rung_before_the_first_recording(book: Book) -> None:
         (".. diagram:: ladde", "no figure 'ladde' was drawn; nearest: ladder"),
         (RUNG.replace("/ gmem", "").replace("smem gmem", "smem gmen"), "near it: gmem"),
         (RUNG.replace("   :counter: global_load_sectors\n", ""), "needs :counter:"),
+        (RUNG.replace("   :gained: A quarter.\n", ""), "needs :gained:"),
     ],
 )
 def test_unknown_name_is_a_warning(recorded_book: Book, directive: str, message: str) -> None:

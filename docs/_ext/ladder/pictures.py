@@ -9,12 +9,45 @@ from typing import Any, ClassVar
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.transforms import SphinxTransform
 
-from .book import Book
+from .book import Book, Lost, NotYet
 from .directive import LookupDirective
 from .folded import fold
 from .strings import _
 from .table import Column, table
+
+
+def picture(
+    env: BuildEnvironment,
+    kind: str,
+    drawn: tuple[Path, Path, dict[str, Any]],
+    alt: str,
+    caption: list[nodes.Node],
+    beneath: list[nodes.Node],
+) -> nodes.figure:
+    """A drawing in both themes, its caption, and beneath it its provenance and its data."""
+    light, dark, said = drawn
+    made = nodes.figure(classes=["picture", kind])
+    drawings = nodes.container(classes=["drawing"])
+    # Sphinx takes images relative to the page's folder, also from outside the sources.
+    page = Path(env.doc2path(env.docname)).parent
+    for path, scheme in ((light, "only-light"), (dark, "only-dark")):
+        uri = Path(os.path.relpath(path, page)).as_posix()
+        drawings += nodes.image(uri=uri, alt=alt or said["alt"], classes=[scheme])
+    made += drawings
+    made += nodes.caption("", "", *caption)
+    legend = nodes.legend("", *beneath)
+    words = said.get("provenance") if kind == "plot" else None
+    if words:
+        recorded_on = _("Recorded on {origin}").format(origin=words)
+        legend += nodes.paragraph("", recorded_on, classes=["origin"])
+    if said.get("table"):
+        legend += fold(_("The data as a table"), [_data(said["table"])], "data")
+    if legend.children:
+        made += legend
+    return made
 
 
 class Diagram(LookupDirective):
@@ -29,30 +62,11 @@ class Diagram(LookupDirective):
 
     def show(self, book: Book) -> list[nodes.Node]:
         (name,) = self.words("FIGURE")
-        light, dark, said = book.figure(name)
-        alt = self.options.get("alt") or said["alt"]
-        made = nodes.figure(classes=["picture", self.name])
-        drawings = nodes.container(classes=["drawing"])
-        for path, scheme in ((light, "only-light"), (dark, "only-dark")):
-            drawings += nodes.image(uri=self._uri(path), alt=alt, classes=[scheme])
-        made += drawings
+        drawn = book.figure(name)
         body = self.parse_content_to_nodes()
-        made += nodes.caption("", "", *(self._first(body) or self.inline(said["caption"])))
-        legend = nodes.legend("", *body[1:])
-        legend += self.origin(said)
-        if said.get("table"):
-            legend += fold(_("The data as a table"), [_data(said["table"])], "data")
-        if legend.children:
-            made += legend
-        return [made]
-
-    def origin(self, said: dict[str, Any]) -> list[nodes.Node]:
-        return []
-
-    def _uri(self, path: Path) -> str:
-        # Sphinx takes images relative to the page's folder, also from outside the sources.
-        page = Path(self.env.doc2path(self.env.docname)).parent
-        return Path(os.path.relpath(path, page)).as_posix()
+        caption = self._first(body) or self.inline(drawn[2]["caption"])
+        alt = self.options.get("alt", "")
+        return [picture(self.env, self.name, drawn, alt, caption, body[1:])]
 
     @staticmethod
     def _first(body: list[nodes.Node]) -> list[nodes.Node]:
@@ -62,15 +76,26 @@ class Diagram(LookupDirective):
 class Plot(Diagram):
     """``.. plot:: FIGURE``: a diagram with the provenance of its runs."""
 
-    def origin(self, said: dict[str, Any]) -> list[nodes.Node]:
-        words = said.get("provenance") or ""
-        if isinstance(words, list):
-            words = "; ".join(words)
-        if not words:
-            return []
-        return [
-            nodes.paragraph("", _("Recorded on {origin}").format(origin=words), classes=["origin"])
-        ]
+
+class Here(SphinxTransform):
+    """Puts the ladder up to a chapter, "you are here", under the title of the chapter's page."""
+
+    default_priority = 400
+
+    def apply(self, **kwargs: Any) -> None:
+        folder, _slash, chapter = self.env.docname.partition("/")
+        title = next(iter(self.document.findall(nodes.title)), None)
+        if folder != "chapters" or title is None:
+            return
+        try:
+            drawn = Book(self.env).figure(f"{chapter.partition('_')[0]}_here")
+        except (Lost, NotYet):  # no set has the whole ladder: the page does without
+            return
+        caption = [nodes.Text(drawn[2]["caption"])]
+        made = picture(self.env, "plot", drawn, "", caption, [])
+        made["classes"].append("here")
+        made["ids"].append("you-are-here")
+        title.parent.insert(title.parent.index(title) + 1, made)
 
 
 def _data(data: dict[str, Any]) -> nodes.table:
@@ -88,3 +113,4 @@ def _is_number(cell: Any) -> bool:
 def setup(app: Sphinx) -> None:
     app.add_directive("plot", Plot)
     app.add_directive("diagram", Diagram)
+    app.add_transform(Here)

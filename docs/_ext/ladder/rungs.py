@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -22,7 +23,6 @@ from .names import parse
 from .numbers import counter_text
 from .provenance import add_foot, run_words, short_device, stamp
 from .strings import _
-from .table import Column, table
 
 Cell = list[nodes.Node]
 
@@ -33,16 +33,32 @@ class Rung:
 
     chapter: str
     predicted: Cell
+    gained: Cell
     counter: Cell
     time: Cell
 
     def cell(self, name: str) -> Cell:
         cells: dict[str, Cell] = {
             "predicted": self.predicted,
+            "gained": self.gained,
             "counter": self.counter,
             "time": self.time,
         }
         return copy.deepcopy(cells[name])
+
+    def cells(self) -> list[nodes.Node]:
+        """What was gained, in one sentence, and what it rests on."""
+        items = nodes.definition_list(classes=["rung-cells"])
+        for label, name in (
+            (_("Predicted"), "predicted"),
+            (_("The counter that proves it"), "counter"),
+            (_("Time before and after"), "time"),
+        ):
+            cell = nodes.paragraph("", "", *self.cell(name))
+            items += nodes.definition_list_item(
+                "", nodes.term("", label), nodes.definition("", cell)
+            )
+        return [nodes.paragraph("", "", *self.cell("gained"), classes=["gained"]), items]
 
 
 def _rungs(env: BuildEnvironment) -> dict[str, list[Rung]]:
@@ -66,11 +82,11 @@ def _kernel_and_time(found: recorded.Found) -> Cell:
 
 
 class RungRow(LookupDirective):
-    """``.. rung:: CHAPTER``: predicted, the counter that moved, time before and after.
+    """``.. rung:: CHAPTER``: predicted, gained, the counter that proves it, time before and after.
 
     Options: ``:before:`` and ``:after:`` (``CHAPTER VARIANT [n=] [block=]``), ``:predicted:`` (what
-    one expected, in words), ``:counter:`` (the counter that explains it). The body, if any, says
-    why the rung gained what it did.
+    one expected, in words), ``:gained:`` (what came of it, in one sentence), ``:counter:`` (the
+    counter that proves that sentence). The body, if any, says why the rung gained what it did.
     """
 
     has_content = True
@@ -78,6 +94,7 @@ class RungRow(LookupDirective):
         "before": directives.unchanged_required,
         "after": directives.unchanged_required,
         "predicted": directives.unchanged_required,
+        "gained": directives.unchanged_required,
         "counter": directives.unchanged_required,
     }
 
@@ -88,7 +105,8 @@ class RungRow(LookupDirective):
         (chapter,) = self.words("CHAPTER")
         time = self._try(lambda: self._time(book))
         counter = self._try(lambda: self._counter(book))
-        rung = Rung(chapter, self.inline(self.options["predicted"]), counter, time)
+        predicted, gained = (self.inline(self.options[said]) for said in ("predicted", "gained"))
+        rung = Rung(chapter, predicted, gained, counter, time)
         _rungs(self.env).setdefault(self.env.docname, []).append(rung)
         return [self._row(rung)]
 
@@ -154,17 +172,7 @@ class RungRow(LookupDirective):
 
     def _row(self, rung: Rung) -> nodes.container:
         row = nodes.container(classes=["rung"], ids=[f"rung-{rung.chapter}"])
-        items = nodes.definition_list(classes=["rung-cells"])
-        for label, name in (
-            (_("Predicted"), "predicted"),
-            (_("The counter that moved"), "counter"),
-            (_("Time before and after"), "time"),
-        ):
-            cell = nodes.paragraph("", "", *rung.cell(name))
-            items += nodes.definition_list_item(
-                "", nodes.term("", label), nodes.definition("", cell)
-            )
-        row += items
+        row += rung.cells()
         row += self.parse_content_to_nodes()
         return row
 
@@ -178,26 +186,40 @@ class Gather(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         _gatherers(self.env).add(self.env.docname)
-        return [gathered("", form=self.form)]
+        return [gathered("", form=self.form, span=self.arguments[0] if self.arguments else "")]
 
 
 class LadderSummary(Gather):
-    """``.. ladder-summary::``: every rung's row in one table."""
+    """``.. ladder-summary::``: every rung's row, one beneath the other."""
 
-    form = "table"
+    form = "summary"
 
 
 class LadderCards(Gather):
-    """``.. ladder-cards::``: every chapter as a card, with its rung's kernels and their times.
+    """``.. ladder-cards:: FIRST-LAST``: these chapters as cards, with their rungs' times.
 
-    The pages are those under ``chapters/``; a card's text is the page's ``:summary:`` field.
+    The pages are those under ``chapters/``. A card's texts are the page's ``:question:`` and
+    ``:summary:`` fields.
     """
 
     form = "cards"
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        if not re.fullmatch(r"\d+-\d+", self.arguments[0]):
+            raise self.error(f"{self.name}: '{self.arguments[0]}' should read FIRST-LAST")
+        return super().run()
 
 
 def _chapters(env: BuildEnvironment) -> list[str]:
     return sorted(page for page in env.found_docs if page.startswith("chapters/"))
+
+
+def _among(span: str, page: str) -> bool:
+    """Whether a chapter's number lies in ``FIRST-LAST``."""
+    first, last = map(int, span.split("-"))
+    number = re.match(r"chapters/chapter(\d+)", page)
+    return number is not None and first <= int(number[1]) <= last
 
 
 def _link(app: Sphinx, page: str, target: str, text: list[nodes.Node]) -> nodes.reference:
@@ -209,29 +231,29 @@ def _title(env: BuildEnvironment, page: str) -> list[nodes.Node]:
     return [child.deepcopy() for child in env.titles[page].children]
 
 
-def _summary_table(app: Sphinx, page: str) -> nodes.Node:
-    rows = []
+def _summary(app: Sphinx, page: str, span: str) -> nodes.Node:
+    summary = nodes.container(classes=["ladder-summary"])
     for chapter in _chapters(app.env):
         for rung in _rungs(app.env).get(chapter, []):
             link = _link(app, page, chapter, _title(app.env, chapter))
-            rows.append([[link], rung.cell("predicted"), rung.cell("counter"), rung.cell("time")])
-    columns = [
-        Column(_("Rung")),
-        Column(_("Predicted")),
-        Column(_("The counter that moved")),
-        Column(_("Time before and after")),
-    ]
-    return table(columns, rows, "ladder-summary")
+            row = nodes.container(classes=["rung"])
+            row += nodes.paragraph("", "", link, classes=["rung-title"])
+            row += rung.cells()
+            summary += row
+    return summary
 
 
-def _cards(app: Sphinx, page: str) -> nodes.Node:
+def _cards(app: Sphinx, page: str, span: str) -> nodes.Node:
     cards = nodes.bullet_list(classes=["cards"])
     for chapter in _chapters(app.env):
+        if not _among(span, chapter):
+            continue
         card = nodes.list_item(classes=["card"])
         link = _link(app, page, chapter, _title(app.env, chapter))
         card += nodes.paragraph("", "", link, classes=["card-title"])
-        if text := app.env.metadata[chapter].get("summary"):
-            card += nodes.paragraph("", text)
+        for field in ("question", "summary"):
+            if text := app.env.metadata[chapter].get(field):
+                card += nodes.paragraph("", text, classes=[f"card-{field}"])
         for rung in _rungs(app.env).get(chapter, []):
             card += nodes.paragraph("", "", *rung.cell("time"), classes=["card-gain"])
         cards += card
@@ -241,8 +263,8 @@ def _cards(app: Sphinx, page: str) -> nodes.Node:
 def _place(app: Sphinx, doctree: nodes.document, page: str) -> None:
     places = list(doctree.findall(gathered))
     for node in places:
-        form = _summary_table if node["form"] == "table" else _cards
-        node.replace_self(form(app, page))
+        form = _summary if node["form"] == "summary" else _cards
+        node.replace_self(form(app, page, node["span"]))
     if not places:
         return
     add_foot(doctree)

@@ -1,0 +1,217 @@
+"""Every chapter's page has every part of the anatomy, and links its words to the glossary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from docutils import nodes
+
+from docs.tests import pages
+from docs.tests.pages import CHAPTERS, DOCS, Page, Section
+from figures.climb import number_of
+
+#: What a page may lack. The measuring page has no kernel of its own that adds up, and takes the
+#: wrong ways first, for ours answers them; the first chapter has none before it.
+EXEMPT = {
+    "chapter00_timing": {
+        "section 'The kernel'",
+        "section 'Why'",
+        "sections in order",
+        "an earlier chapter linked in the question",
+        "changed",
+        "plot in Measure",
+        "numbers in Measure",
+        "counters in Why",
+        "rung",
+    },
+}
+LEAST_WORDS, MOST_WORDS = 1500, 3000
+
+#: The sections that a page has, in this order, others between them; the first words are enough.
+SECTIONS = (
+    "The question",
+    "The kernel",
+    "Run it",
+    "Measure",
+    "Why",
+    "What goes wrong",
+    "The same idea elsewhere",
+    "Exercises",
+    "Recap",
+    "Further reading",
+)
+RUNG = {"before", "after", "predicted", "gained", "counter"}
+EVIDENCE = ("sanitizer", "output", "counters", "numbers", "message", "plot", "machine-code")
+
+
+def _section(page: Page, name: str) -> list[Section]:
+    return [one for one in page.sections() if re.match(rf"{name}(s?$|[:?])", one.name)]
+
+
+def _links(node: nodes.Node, *names: str) -> list[str]:
+    return [found["target"] for found in node.findall(pages.role) if found["name"] in names]
+
+
+def _follower(page: Page) -> str | None:
+    """The page of the next chapter there is."""
+    names = [path.stem for path in CHAPTERS]
+    place = names.index(page.name) + 1
+    return names[place] if place < len(names) else None
+
+
+def _ending(recap: Section) -> list[nodes.Node]:
+    """What follows the recap's last box."""
+    children = recap.node.children
+    boxes = [place for place, one in enumerate(children) if isinstance(one, pages.directive)]
+    return children[boxes[-1] + 1 :] if boxes else []
+
+
+def _is(name: str) -> Callable[[nodes.Node], bool]:
+    return lambda node: isinstance(node, pages.directive) and node["name"] == name
+
+
+def faults(page: Page) -> list[str]:
+    """What a page lacks."""
+    exempt = EXEMPT.get(page.name, set())
+    found: list[str] = []
+
+    def want(holds: object, what: str) -> None:
+        if not holds and what not in exempt:
+            found.append(what)
+
+    def inside(name: str, *wanted: str) -> list[pages.directive]:
+        return [one for section in _section(page, name) for one in section.directives(*wanted)]
+
+    want(page.fields.get("summary", "").strip(), ":summary:")
+    want(page.fields.get("question", "").endswith("?"), ":question:")
+    sections = page.sections()
+    places = []
+    for name in SECTIONS:
+        here = _section(page, name)
+        want(here, f"section '{name}'")
+        places += [sections.index(here[0])] if here else []
+    want(places == sorted(places), "sections in order")
+
+    beginning = sections[: 2 + next((place for place, one in enumerate(sections)
+                                     if one.name == "The question"), 0)]  # fmt: skip
+    want(any(one.directives("predict") for one in beginning), "predict beside the question")
+    chapters = [
+        target
+        for one in beginning
+        for target in _links(one.node, "doc")
+        if target.startswith("chapter") and number_of(target) < number_of(page.name)
+    ]
+    want(chapters, "an earlier chapter linked in the question")
+    want(page.directives("listing"), "listing")
+    want(page.directives("changed"), "changed")
+    want(f"make {page.name} && ./run" in page.source, "make and run")
+    want(page.name in [one["argument"] for one in inside("Run it", "output")], "output")
+    want(inside("Measure", "plot"), "plot in Measure")
+    want(inside("Measure", "numbers"), "numbers in Measure")
+    want(inside("Why", "counters"), "counters in Why")
+    want(inside("What goes wrong", "pitfall"), "pitfall")
+    want(inside("What goes wrong", *EVIDENCE), "evidence of what goes wrong")
+    for one in _section(page, "The same idea elsewhere"):
+        want(len(one.text.split()) >= 60, "a passage on the same idea elsewhere")
+
+    exercises = inside("Exercises", "exercise")
+    want(len(exercises) >= 3, "three exercises")
+    want(all(list(one.findall(_is("answer"))) for one in exercises), "an answer to each exercise")
+    code = [one["argument"] for each in exercises for one in each.findall(_is("listing"))]
+    want(any(f"{page.name} answer-" in argument for argument in code), "an answer in code")
+
+    want(inside("Recap", "recap"), "recap")
+    rungs = [one for one in inside("Recap", "rung") if one["argument"] == page.name]
+    want(rungs, "rung")
+    want(all(one["options"].keys() >= RUNG for one in rungs), "the rung's options")
+    follower = _follower(page)
+    for one in _section(page, "Recap"):
+        ends = [link for last in _ending(one) for link in _links(last, "doc")]
+        want(not follower or follower in ends, f"the next chapter, {follower}, at the end")
+
+    entries = [
+        entry
+        for one in _section(page, "Further reading")
+        for entry in one.node.findall(nodes.list_item)
+    ]
+    want(len(entries) >= 2, "two sources")
+    for entry in entries:
+        text = entry.astext()
+        exact = list(entry.findall(nodes.emphasis)) and re.search(r"\b(19|20)\d\d\b", text)
+        want(exact and list(entry.findall(nodes.reference)), f"an exact source: {text[:40]}")
+
+    words = page.words()
+    want(LEAST_WORDS <= words <= MOST_WORDS, f"{LEAST_WORDS} to {MOST_WORDS} words: {words}")
+    return found
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_page_has_every_part(path: pages.Path) -> None:
+    assert faults(pages.page(path)) == []
+
+
+# ------------------------------------------------------------------ words and their glossary
+
+#: CUDA's own words, and this book's. Each has an entry, and each page links its first use of it.
+TERMS = """
+    alignment, atomic operation, bank, bank conflict, barrier, block, block size, coalescing,
+    compute capability, confidence interval, device, divergence, dynamic shared memory,
+    effective bandwidth, event, fat binary, global memory, grid, grid-stride loop, host,
+    independent thread scheduling, kernel, L1, L2, lane, latency, launch, Little's law,
+    local memory, machine code, occupancy, occupancy calculator, partial sum, pointer chase,
+    predicate, predication, program counter, PTX, race, register, request, roof, SASS, sector,
+    shared memory, shuffle, SM, speedup, spill, stream, thread, unrolling, vector load, warp,
+    wavefront
+"""
+NAMES = sorted(" ".join(term.split()) for term in TERMS.split(","))
+
+
+def _glossary() -> list[str]:
+    text = (DOCS / "glossary.rst").read_text(encoding="utf-8")
+    return re.findall(r"^   (\S.*)$", text.split(".. glossary::")[1], re.MULTILINE)[1:]
+
+
+def _used(term: str, text: str) -> bool:
+    """Whether a piece of text has the term, also in the plural; a word's case as in the glossary."""
+    stem = re.escape(term)
+    if term.islower() or term == "Little's law":
+        stem = f"[{term[0].lower()}{term[0].upper()}]{stem[1:]}"
+    return bool(re.search(rf"(?<![\w-]){stem}(s|es)?(?![\w-])", text))
+
+
+def unlinked(page: Page) -> list[str]:
+    """Terms that a page uses before it links them, with the words around the first use."""
+    runs = list(page.runs())
+    found = []
+    for term in NAMES:
+        for text, linked in runs:
+            if linked == term:
+                break
+            if not linked and _used(term, _without_longer(term, text)):
+                found.append(f"{term}: …{_around(term, text)}…")
+                break
+    return found
+
+
+def _without_longer(term: str, text: str) -> str:
+    """The text without the terms that contain this one: a 'bank conflict' is no use of 'bank'."""
+    for other in NAMES:
+        if other != term and re.search(rf"\b{re.escape(term)}\b", other):
+            text = re.sub(rf"{re.escape(other)}s?", "", text, flags=re.IGNORECASE)
+    return text
+
+
+def _around(term: str, text: str) -> str:
+    place = text.lower().find(term.lower())
+    return " ".join(text[max(0, place - 30) : place + len(term) + 20].split())
+
+
+def test_every_term_has_an_entry() -> None:
+    assert [term for term in NAMES if term not in _glossary()] == []
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_first_use_of_a_term_links_to_the_glossary(path: pages.Path) -> None:
+    assert unlinked(pages.page(path)) == []

@@ -1,0 +1,186 @@
+"""Where on the ladder a chapter stands: one rung a chapter, as many as have been climbed.
+
+The picture at the top of every chapter's page. Its rungs are the chapters' own, in the order of
+the book and not of speed: from the kernel that the chapter's last row begins with to the one that
+it ends in.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from figures import style
+from figures.picture import (
+    MissingData,
+    Picture,
+    Table,
+    View,
+    name_of,
+    rate_of,
+    rate_text,
+    size,
+    time_of,
+    times_text,
+)
+from figures.recorded import Found
+from figures.style import SERIES, Theme
+
+#: Each rung's kernels, before and after, as in the last row of the chapter's page.
+CLIMB = {
+    "chapter01_gmem": ("gmem", "gmem_unrolled"),
+    "chapter02_smem": ("gmem", "smem"),
+    "chapter03_divergence": ("interleaved", "strided"),
+    "chapter05_unroll4": ("smem", "unroll4"),
+    "chapter06_dynamic_smem": ("unroll4", "dynamic_unroll4"),
+}
+#: The ladder is Part I; the chapters after it stand beside it.
+LAST_RUNG = 7
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A chapter's rung, with its runs."""
+
+    number: int
+    before: Found
+    after: Found
+
+    @property
+    def gain(self) -> float:
+        return time_of(self.before) / time_of(self.after)
+
+
+def number_of(chapter: str) -> int:
+    return int(re.findall(r"\d+", chapter)[0])
+
+
+def _rungs(view: View) -> list[Rung]:
+    """The rungs that are recorded, from the lowest chapter to the highest."""
+    rungs = []
+    for chapter, names in sorted(CLIMB.items()):
+        try:
+            n = view.large_n(chapter)
+            before, after = (view.find(chapter, name, n) for name in names)
+        except MissingData:
+            continue
+        rungs.append(Rung(number_of(chapter), before, after))
+    sizes = {found.run["n"] for rung in rungs for found in (rung.before, rung.after)}
+    if len(sizes) != 1:
+        raise MissingData(f"the chapters in {view.known.name} share no large size")
+    return rungs
+
+
+def _words(rung: Rung) -> str:
+    before, after = (
+        f"{name_of(found)}, {rate_text(rate_of(found))}," for found in (rung.before, rung.after)
+    )
+    return f"chapter {rung.number} goes from {before} to {after} {times_text(rung.gain)} as fast"
+
+
+def _row(rung: Rung, peak: float) -> list[str | int | float]:
+    before, after = rate_of(rung.before), rate_of(rung.after)
+    return [
+        rung.number,
+        name_of(rung.before),
+        round(before, 1),
+        name_of(rung.after),
+        round(after, 1),
+        round(100 * after / peak, 1),
+        round(rung.gain, 2),
+    ]
+
+
+def _write(axes: Axes, text: str, x: float, place: float, offset: float, **how: str) -> None:
+    axes.annotate(
+        text,
+        xy=(x, place),
+        xytext=(offset, 0),
+        textcoords="offset points",
+        va="center_baseline",
+        zorder=5,
+        **how,
+    )
+
+
+def climb(view: View, here: str = "") -> Picture:
+    """The ladder up to the chapter *here*, which is marked; without one, all of it."""
+    rungs = _rungs(view)
+    at = number_of(here) if here else LAST_RUNG
+    climbed = [rung for rung in rungs if rung.number <= at]
+    n = rungs[0].after.run["n"]
+    peak = view.device["peak_gb_per_s"]
+    # On the ground, or beside the ladder: a place of its own, beneath the rungs.
+    standing = bool(here) and at not in [rung.number for rung in rungs]
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure(0.55 + 0.3 * (len(rungs) + standing))
+        foot, head = -0.6 - standing, len(rungs) - 0.35
+        for x, width in ((0, 4), (peak, 1.6)):
+            axes.plot([x, x], [-0.6, head], color=theme.muted, lw=width, zorder=2)
+        for place, rung in enumerate(rungs):
+            hue = SERIES[(rung.number - 1) % len(SERIES)]
+            reached = rung in climbed
+            colour = theme.written(hue) if reached else theme.muted
+            if rung.number != at:
+                axes.plot([0, peak], [place, place], color=theme.grid, lw=1.5, zorder=1)
+            axes.plot(0, place, "o", ms=16, color=theme.background, mec=colour, mew=2,
+                      clip_on=False, zorder=4)  # fmt: skip
+            _write(axes, str(rung.number), 0, place, 0, ha="center", color=colour, weight="bold")
+            if not reached:
+                continue
+            weight = "bold" if rung.number == at else "normal"
+            before, after = rate_of(rung.before), rate_of(rung.after)
+            axes.barh(place, after, height=0.6, color=colour, lw=0, zorder=3)
+            axes.plot(before, place, "D", ms=6, color=theme.background, mec=theme.ink, mew=1.4,
+                      zorder=4)  # fmt: skip
+            _write(axes, name_of(rung.after), 0, place, -14, ha="right", color=theme.ink,
+                   weight=weight)  # fmt: skip
+            if here and rung.number == at:
+                end = max(before, after)
+                if end < 0.6 * peak:
+                    _write(axes, "◀ you are here", end, place, 7, ha="left", color=theme.ink,
+                           weight="bold")  # fmt: skip
+                else:  # no room behind it
+                    _write(axes, "you are here", 0, place, 14, ha="left", color=theme.background,
+                           weight="bold")  # fmt: skip
+        if standing:
+            where = "on the ground" if at == 0 else f"in chapter {at}, beside the ladder"
+            _write(axes, f"you are here, {where}", 0, -1, -14, ha="left", color=theme.ink,
+                   weight="bold")  # fmt: skip
+        axes.set_xlim(-0.02 * peak, 1.02 * peak)
+        axes.set_ylim(foot, head)
+        axes.axis("off")
+        axes.set_title(
+            f"GB/s for {size(n)} integers, up to the peak of {peak:.0f}", loc="left", pad=4
+        )
+        return figure
+
+    if not here:
+        place = "Its rungs"
+    elif at == 0:
+        place = "You are on the ground. The rungs to come"
+    elif standing:
+        place = f"You are in chapter {at}, beside it. Its rungs"
+    else:
+        place = f"You are on the rung of chapter {at}. The rungs so far"
+    shown = climbed or rungs
+    return Picture(
+        draw=draw,
+        alt=(
+            f"The book's ladder on {view.device_name}, one rung a chapter, at n = {size(n)}. "
+            f"{place}: {'; '.join(map(_words, shown))}."
+        ),
+        caption=(
+            "The ladder, a rung a chapter, in the order of the book. A diamond is the speed that "
+            "its rung starts from."
+        ),
+        table=Table(
+            ["chapter", "from", "GB/s before", "to", "GB/s", "% of peak", "times as fast"],
+            [_row(rung, peak) for rung in shown],
+        ),
+        runs=[found for rung in shown for found in (rung.before, rung.after)],
+    )
