@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <typeindex>
 #include <utility>
@@ -89,6 +90,15 @@ KernelFor kernel(void (*function)(Args...)) {
   return [function](unsigned) { return reinterpret_cast<const void*>(function); };
 }
 
+/// The n of a variant that does not go with the book's: rows of a matrix, say, where twice the n is
+/// eight times the work. Sweeps leave it out; other n are taken up to the most.
+struct Sizes {
+  std::vector<std::size_t> usual;  ///< what a run takes that names no n; on a GPU
+  std::size_t usual_embedded = 0;  ///< and on the embedded device
+  std::size_t most = 0;            ///< largest n on a GPU
+  std::size_t most_embedded = 0;   ///< and on the embedded device
+};
+
 namespace detail {
 /// A Variant whose problem's type is forgotten.
 struct AnyVariant {
@@ -103,6 +113,7 @@ struct AnyVariant {
   Params params;
   Timing timing;
   bool fixed_cache = false;
+  std::optional<Sizes> sizes;
   Problem* problem = nullptr;
   std::function<void(const Shape&)> launch;
 };
@@ -127,6 +138,7 @@ struct Variant {
   Params params = {};                      ///< whatever else tells its runs apart
   Timing timing = {};                      ///< how it is timed, where that is the point
   bool fixed_cache = false;                ///< timing.cache holds whatever `--warm` says
+  std::optional<Sizes> sizes = {};         ///< where its n are its own
   std::function<void(const typename P::Launch&)> launch;  ///< queues the work, nothing else
 };
 
@@ -160,6 +172,7 @@ class Chapter {
          .params = std::move(v.params),
          .timing = v.timing,
          .fixed_cache = v.fixed_cache,
+         .sizes = std::move(v.sizes),
          .problem = &problem,
          .launch = [&problem, launch = std::move(v.launch)](
                        const Shape& shape) { launch(problem.launch(shape)); }});
