@@ -210,7 +210,10 @@ __global__ void product_by_4(const float* a, float* c, unsigned n) {
     for (unsigned k = 0; k < kTile; k += 4) {
       const float4 p = *reinterpret_cast<const float4*>(rows + kTile * y + k);
       const float4 q = *reinterpret_cast<const float4*>(cols + Layout::at(x, k));
-      sum += p.x * q.x + p.y * q.y + p.z * q.z + p.w * q.w;
+      sum += p.x * q.x;
+      sum += p.y * q.y;
+      sum += p.z * q.z;
+      sum += p.w * q.w;
     }
     __syncthreads();
   }
