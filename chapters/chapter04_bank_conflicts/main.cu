@@ -163,12 +163,17 @@ book::Sizes walkers() {
   return {.usual = {std::size_t{1} << 22},
           .usual_embedded = std::size_t{1} << 14,
           .most = std::size_t{1} << 30,
-          .most_embedded = std::size_t{1} << 17};
+          .most_embedded = std::size_t{1} << 17,
+          .counted = {std::size_t{1} << 14}};
 }
 
 /// How many rows A has. 225 · n stays below 2^24.
 book::Sizes rows(std::vector<std::size_t> usual) {
-  return {.usual = std::move(usual), .usual_embedded = 256, .most = 16384, .most_embedded = 512};
+  return {.usual = std::move(usual),
+          .usual_embedded = 256,
+          .most = 16384,
+          .most_embedded = 512,
+          .counted = {2048, 256}};
 }
 
 // begin run-stride

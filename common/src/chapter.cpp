@@ -63,18 +63,13 @@ std::vector<VariantInfo> describe(const std::vector<AnyVariant>& variants,
                                   const std::string& chapter) {
   std::vector<VariantInfo> infos;
   for (const AnyVariant& v : variants) {
-    std::vector<std::size_t> sizes;
-    if (v.sizes) {
-      sizes = v.sizes->usual;
-      sizes.push_back(v.sizes->usual_embedded);
-    }
     infos.push_back({.name = v.name,
                      .from = v.from.empty() ? chapter : v.from,
                      .region = v.region,
                      .legacy = v.legacy,
                      .findings = v.findings,
                      .blocks = v.blocks.text,
-                     .sizes = std::move(sizes),
+                     .counted = v.sizes ? v.sizes->counted : std::vector<std::size_t>{},
                      .params = v.params});
   }
   return infos;

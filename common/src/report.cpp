@@ -368,7 +368,7 @@ std::string list_json(const std::string& chapter, const std::vector<VariantInfo>
                     {"legacy", v.legacy},
                     {"findings", v.findings},
                     {"blocks", v.blocks},
-                    {"sizes", v.sizes.empty() ? Json(nullptr) : Json(v.sizes)},
+                    {"counted", v.counted.empty() ? Json(nullptr) : Json(v.counted)},
                     {"params", json_of(v.params)}});
   }
   return document({{"schema", 1}, {"chapter", chapter}}, "variants", list);

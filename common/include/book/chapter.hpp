@@ -93,10 +93,11 @@ KernelFor kernel(void (*function)(Args...)) {
 /// The n of a variant that does not go with the book's: rows of a matrix, say, where twice the n is
 /// eight times the work. Sweeps leave it out; other n are taken up to the most.
 struct Sizes {
-  std::vector<std::size_t> usual;  ///< what a run takes that names no n; on a GPU
-  std::size_t usual_embedded = 0;  ///< and on the embedded device
-  std::size_t most = 0;            ///< largest n on a GPU
-  std::size_t most_embedded = 0;   ///< and on the embedded device
+  std::vector<std::size_t> usual;    ///< what a run takes that names no n; on a GPU
+  std::size_t usual_embedded = 0;    ///< and on the embedded device
+  std::size_t most = 0;              ///< largest n on a GPU
+  std::size_t most_embedded = 0;     ///< and on the embedded device
+  std::vector<std::size_t> counted;  ///< where profilers look; the last is small
 };
 
 namespace detail {
