@@ -29,13 +29,21 @@ OPERATIONS = ("ld", "st")
 def recorded() -> list[Any]:
     runs = json.loads(RECORD.read_text(encoding="utf-8"))["runs"]
     # A -G build is another program at each toolkit's whim, and what leaves its memory is stopped
-    # there; all others are compared.
-    chosen = [r for r in runs if r["n"] == N and r["block"] in (1, 256)]
+    # there; all others are compared. Variants with sizes of their own are at their smallest.
+    smallest: dict[tuple[str, str], int] = {}
+    for r in runs:
+        name = r["chapter"], r["variant"]
+        smallest[name] = min(r["n"], smallest.get(name, N))
+    chosen = [
+        r
+        for r in runs
+        if r["n"] == smallest[r["chapter"], r["variant"]] and r["block"] in (1, 256, 1024)
+    ]
     assert len(chosen) > 20
     return [
         pytest.param(run, id=f"{run['chapter']}-{run['variant']}")
         for run in chosen
-        if run["variant"] not in ("debug_build", "too_few_bytes")
+        if run["variant"] not in ("debug_build", "too_few_bytes", "tile_misaligned")
     ]
 
 
@@ -67,7 +75,8 @@ def embedded(page: Path) -> dict[str, str]:
 def test_counts_are_the_hardwares(run: dict[str, Any], tmp_path: Path) -> None:
     program = folder() / "chapters" / run["chapter"] / run["chapter"]
     page = tmp_path / "page.csv"
-    options = ["--once", "--variant", run["variant"], "--n", str(N), "--block", str(run["block"])]
+    options = ["--once", "--variant", run["variant"]]
+    options += ["--n", str(run["n"]), "--block", str(run["block"])]
     done = subprocess.run([program, *options], capture_output=True, text=True, env=embedded(page))
     assert done.returncode == 0, done.stdout + done.stderr
     with page.open(encoding="utf-8") as file:
@@ -109,6 +118,9 @@ def counted(chapter: str, cases: list[str], work: Path) -> list[dict[str, str]]:
 #: Warps of several blocks of these get in each other's way even in small launches: from pass to
 #: pass hardware counts other bank conflicts, each with a wavefront more. Less those they are equal.
 ARBITRATED = ("stride_classic", "mixed32")
+#: Loads that ptxas merges because of an alignment which PTX doesn't state: the device infers it, and
+#: says so. Here the inference is right, see test_machine_accesses.py.
+INFERRED = ("tile", "tile_padded", "tile_padded4", "tile_swizzled")
 
 
 def without_arbitration(recorded: dict[str, str], row: dict[str, str]) -> dict[str, str]:
@@ -135,7 +147,8 @@ def differences(theirs: list[dict[str, str]], ours: list[dict[str, str]]) -> lis
         where += [row[name].strip("()").replace(", ", "x") for name in ("Grid Size", "Block Size")]
         if where != [recorded[name] for name in ("kernel", "grid", "block")]:
             found.append(f"{recorded['case']}: launched {where}")
-        if row["source__mergeable_shared_loads.sum"] != "0":
+        inferred = recorded["case"].split()[2] in INFERRED
+        if row["source__mergeable_shared_loads.sum"] != "0" and not inferred:
             found.append(f"{recorded['case']}: flagged, so nothing is claimed of it")
         wanted = without_arbitration(recorded, row)
         found += [

@@ -77,6 +77,9 @@ __global__ void atomics(int* a, int* c) {
 }
 """
 
+#: Flagged for an alignment that is inferred, which in chapter 4's tiles is the assembler's too: so
+#: they are compared all the same.
+RIGHTLY_FLAGGED = ("7productINS_",)
 #: No loop, and yet ptxas writes a part of them twice, once for each outcome of a test before it.
 COPIED = {"gmem_unrolled", "smem_unrolled"}
 #: Of its 8-byte sum it stores the lower half, and ptxas loads no more than that: one lane's load,
@@ -242,6 +245,7 @@ def test_a_chapters_accesses_are_those_of_its_machine_code(chapter: str, modules
     compared = 0
     for ptx in modules(chapter):
         ours, flagged = embedded(ptx)
+        flagged = {n for n in flagged if not any(right in n for right in RIGHTLY_FLAGGED)}
         exempt = flagged | {name for name in ours if name.startswith(CUB)}
         assert differences(assembled(ptx), ours, exempt, loops(ptx)) == []
         compared += len(set(ours) - exempt)

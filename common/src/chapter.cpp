@@ -41,10 +41,13 @@ Shape shape_of(const AnyVariant& v, std::size_t n, unsigned block) {
           .shared_bytes = v.shared_bytes ? v.shared_bytes(block) : 0};
 }
 
-/// The block a variant gets when nobody chose one.
+/// The block a variant gets when nobody chose one: the nearest below the chapter's, else above.
 unsigned default_block(const AnyVariant& v, const Defaults& defaults) {
-  unsigned block = defaults.block;
-  while (block > 1 && !v.blocks.takes(block)) --block;
+  for (unsigned block = defaults.block; block > 0; --block) {
+    if (v.blocks.takes(block)) return block;
+  }
+  unsigned block = defaults.block + 1;
+  while (!v.blocks.takes(block)) ++block;
   return block;
 }
 
@@ -64,6 +67,7 @@ std::vector<VariantInfo> describe(const std::vector<AnyVariant>& variants,
                      .legacy = v.legacy,
                      .findings = v.findings,
                      .blocks = v.blocks.text,
+                     .counted = v.sizes ? v.sizes->counted : std::vector<std::size_t>{},
                      .params = v.params,
                      .profiled = v.profiled});
   }
@@ -135,15 +139,17 @@ class Running {
     std::vector<Case> cases;
     switch (options_.sweep) {
       case Options::Sweep::kNone: {
-        const std::size_t n = options_.n.value_or(kDefaultN);
         for (const AnyVariant* v : chosen) {
           const unsigned block = options_.block.value_or(default_block(*v, defaults_));
           if (!takes(*v, block)) continue;
-          const Shape shape = shape_of(*v, n, block);
-          if (!shared_fits(*v, shape)) continue;
-          refuse_past_memory(*v, shape);
-          v->problem->accept(shape);
-          cases.push_back({v, shape});
+          for (const std::size_t n : sizes_of(*v)) {
+            if (!takes_n(*v, n)) continue;
+            const Shape shape = shape_of(*v, n, block);
+            if (!shared_fits(*v, shape)) continue;
+            refuse_past_memory(*v, shape);
+            v->problem->accept(shape);
+            cases.push_back({v, shape});
+          }
         }
         break;
       }
@@ -151,7 +157,7 @@ class Running {
         for (std::size_t n = defaults_.first_n; n <= kSweepLastN; n *= 2) {
           for (const AnyVariant* v : chosen) {
             // Only one of a sweep's launches is the first.
-            if (v->timing.first_launch || !v->sized) continue;
+            if (v->timing.first_launch || !v->sized || v->sizes) continue;
             const unsigned block = options_.block.value_or(default_block(*v, defaults_));
             if (takes(*v, block)) add_if_fits(cases, *v, n, block);
           }
@@ -160,7 +166,8 @@ class Running {
       case Options::Sweep::kBlock:
         for (const unsigned block : kSweepBlocks) {
           for (const AnyVariant* v : chosen) {
-            if (v->timing.first_launch || !v->shaped || !v->blocks.takes(block)) continue;
+            if (v->timing.first_launch || !v->shaped || v->sizes) continue;
+            if (!v->blocks.takes(block)) continue;
             add_if_fits(cases, *v, options_.n.value_or(largest_n(chosen)), block);
           }
         }
@@ -234,6 +241,24 @@ class Running {
     return false;
   }
 
+  /// The n at which a variant runs: what was asked for, else its own, else the book's.
+  std::vector<std::size_t> sizes_of(const AnyVariant& v) const {
+    const bool embedded = session_.device.embedded;
+    if (options_.n) return {*options_.n};
+    if (!v.sizes) return {embedded ? kEmbeddedDefaultN : kDefaultN};
+    return embedded ? std::vector{v.sizes->usual_embedded} : v.sizes->usual;
+  }
+
+  /// Whether v runs with so large an n here; where not, the notes say so.
+  bool takes_n(const AnyVariant& v, std::size_t n) {
+    if (!v.sizes) return true;
+    const std::size_t most = session_.device.embedded ? v.sizes->most_embedded : v.sizes->most;
+    if (n <= most) return true;
+    note("--n " + count_text(n) + ": " + v.name + " takes n up to " + count_text(most) + " on " +
+         session_.device.name);
+    return false;
+  }
+
   /// Whether a block may have so much shared memory here; where not, the notes say so.
   bool shared_fits(const AnyVariant& v, const Shape& shape) {
     const Device& d = session_.device;
@@ -276,7 +301,7 @@ class Running {
     std::size_t n = kSweepBlockN;
     const auto all_fit = [&] {
       return std::ranges::all_of(chosen, [&](const AnyVariant* v) {
-        return fits(*v, shape_of(*v, n, default_block(*v, defaults_)));
+        return v->sizes || fits(*v, shape_of(*v, n, default_block(*v, defaults_)));
       });
     };
     while (n > defaults_.first_n && !all_fit()) n /= 2;
@@ -401,7 +426,9 @@ std::string heading(const Session& session, const std::string& title, const Opti
   text += d.embedded ? "\n" : "; driver takes CUDA " + version_text(d.driver_version) + "\n";
   text += "run     ";
   switch (options.sweep) {
-    case Options::Sweep::kNone: text += "n = " + count_text(options.n.value_or(kDefaultN)); break;
+    case Options::Sweep::kNone:
+      text += "n = " + count_text(options.n.value_or(d.embedded ? kEmbeddedDefaultN : kDefaultN));
+      break;
     case Options::Sweep::kN: text += "sweep over n"; break;
     case Options::Sweep::kBlock: text += "sweep over blocks"; break;
   }
@@ -484,7 +511,6 @@ int Chapter::run(int argc, const char* const* argv) {
         throw bad_argument("--sweep: the embedded device has no times to sweep for");
       }
       options.once = true;
-      if (!options.n) options.n = kEmbeddedDefaultN;
     }
     session.seed = options.seed;
     session.cache = to_string(options.warm ? Cache::kWarm : Cache::kCold);

@@ -368,6 +368,7 @@ std::string list_json(const std::string& chapter, const std::vector<VariantInfo>
                     {"legacy", v.legacy},
                     {"findings", v.findings},
                     {"blocks", v.blocks},
+                    {"counted", v.counted.empty() ? Json(nullptr) : Json(v.counted)},
                     {"params", json_of(v.params)},
                     {"profiled", v.profiled}});
   }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <typeindex>
 #include <utility>
@@ -89,6 +90,16 @@ KernelFor kernel(void (*function)(Args...)) {
   return [function](unsigned) { return reinterpret_cast<const void*>(function); };
 }
 
+/// The n of a variant that does not go with the book's: rows of a matrix, say, where twice the n is
+/// eight times the work. Sweeps leave it out; other n are taken up to the most.
+struct Sizes {
+  std::vector<std::size_t> usual;    ///< what a run takes that names no n; on a GPU
+  std::size_t usual_embedded = 0;    ///< and on the embedded device
+  std::size_t most = 0;              ///< largest n on a GPU
+  std::size_t most_embedded = 0;     ///< and on the embedded device
+  std::vector<std::size_t> counted;  ///< where profilers look; the last is small
+};
+
 namespace detail {
 /// A Variant whose problem's type is forgotten.
 struct AnyVariant {
@@ -106,6 +117,7 @@ struct AnyVariant {
   bool sized = true;
   bool shaped = true;
   bool profiled = true;
+  std::optional<Sizes> sizes;
   Problem* problem = nullptr;
   std::function<void(const Shape&)> launch;
 };
@@ -134,6 +146,7 @@ struct Variant {
   bool shaped = true;                      ///< and so does `--sweep block`
   /// False where profilers need not look: another variant has the same kernels in the same way.
   bool profiled = true;
+  std::optional<Sizes> sizes = {};                        ///< where its n are its own
   std::function<void(const typename P::Launch&)> launch;  ///< queues the work, nothing else
 };
 
@@ -176,6 +189,7 @@ class Chapter {
          .sized = v.sized,
          .shaped = v.shaped,
          .profiled = v.profiled,
+         .sizes = std::move(v.sizes),
          .problem = &problem,
          .launch = [&problem, launch = std::move(v.launch)](
                        const Shape& shape) { launch(problem.launch(shape)); }});

@@ -84,6 +84,7 @@ struct VariantInfo {
   bool legacy = false;                ///< a classic faulty form
   std::vector<std::string> findings;  ///< tools of compute-sanitizer that must report something
   std::string blocks;                 ///< the blocks it takes, in words
+  std::vector<std::size_t> counted;   ///< the n at which profilers look, where they are its own
   Params params;
   bool profiled = true;  ///< whether profilers have something to look at that no other variant has
 };
