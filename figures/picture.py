@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -149,10 +150,10 @@ class View:
             raise MissingData(str(error)) from None
 
     def over_n(self, chapter: str, variant: str) -> list[Found]:
-        """The variant's runs at all sizes, at the book's block size or the one it takes."""
+        """The variant's runs at all sizes, at the block size that has most of them."""
         mine = [run for run in self.runs(chapter) if run["variant"] == variant]
-        blocks = {run["block"] for run in mine}
-        block = blocks.pop() if len(blocks) == 1 else DEFAULT_BLOCK
+        blocks = Counter(run["block"] for run in mine)
+        block = blocks.most_common(1)[0][0] if blocks else DEFAULT_BLOCK
         sizes = sorted({run["n"] for run in mine if run["block"] == block})
         if len(sizes) < 3:
             raise MissingData(f"{chapter}/{variant} is recorded at {len(sizes)} sizes only")
@@ -178,12 +179,13 @@ class View:
         return max(shared)
 
     def read_roof(self) -> Found:
-        """The fastest sum of an input too large for the L2: what reading can reach here."""
+        """The fastest kernel that reads more than the L2 holds and writes next to nothing."""
         beyond = 2 * self.device["l2_bytes"]
         best: tuple[float, str, Run] | None = None
         for chapter in self.known.chapters:
             for run in self.runs(chapter):
-                if run["cache"] == "cold" and run["bytes_read"] >= beyond:
+                reads = run["bytes_read"] >= max(beyond, 50 * run["bytes_written"])
+                if run["cache"] == "cold" and reads:
                     candidate = (run["gb_per_s"], chapter, run)
                     best = max(best or candidate, candidate, key=lambda known: known[0])
         if best is None:

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
-from figures import patterns, recorded, style
+from figures import bandwidth, patterns, recorded, style
 from figures.climb import climb
 from figures.picture import (
     MissingData,
@@ -1552,7 +1552,7 @@ def plots(chapters: Sequence[str]) -> dict[str, Callable[[View], Picture]]:
     for chapter in chapters:
         short = chapter.partition("_")[0]
         named[f"{short}_here"] = functools.partial(climb, here=chapter)
-        if short == "chapter00":
+        if chapter in ("chapter00_timing", bandwidth.CHAPTER):  # they have their own alone
             continue
 
         def of_chapter(
@@ -1565,6 +1565,8 @@ def plots(chapters: Sequence[str]) -> dict[str, Callable[[View], Picture]]:
         named[f"{short}_bandwidth"] = of_chapter(chapter_bandwidth, shown=shown)
         named[f"{short}_blocks"] = of_chapter(chapter_blocks, shown=shown)
         named[f"{short}_counters"] = of_chapter(chapter_counters)
+    if bandwidth.CHAPTER in chapters:
+        named |= bandwidth.PLOTS
     named["chapter03_paths"] = paths_sweep
     named["chapter05_unroll"] = unroll_sweep
     named["chapter06_fit"] = shared_fit

@@ -235,6 +235,69 @@ def _timing_runs(speed: float) -> list[dict[str, Any]]:
     return runs
 
 
+# Chapter 7's methods: the chapter and region of the kernel, fastest GB/s, elements a thread.
+_METHODS = (
+    ("chapter03_divergence", "interleaved-modulo", 420, 1),
+    ("chapter03_divergence", "strided-index", 850, 1),
+    ("chapter02_smem", "smem-loop", 955, 1),
+    ("chapter05_unroll4", "first-add", 1760, 2),
+    ("chapter05_unroll4", "last-warp-sync", 3640, 4),
+    ("chapter05_unroll4", "complete-unroll", 3990, 4),
+    ("chapter07_effective_bandwidth", "many-elements", 4020, 0),
+)
+
+
+def _bandwidth_runs(speed: float) -> list[dict[str, Any]]:
+    chapter = "chapter07_effective_bandwidth"
+    sizes = [(2**power, 128) for power in range(17, 31)]
+    blocks = [(2**28, 2**power) for power in range(5, 11) if power != 7]
+    runs: list[dict[str, Any]] = []
+
+    def add(
+        name: str,
+        origin: tuple[str, str],
+        rate: float,
+        shapes: list[tuple[int, int]],
+        repeat: int,
+        more: float = 0.0,
+        words: int = 1,
+        **rest: Any,
+    ) -> None:
+        for n, block in shapes:
+            time = _time(rate * speed / words, n, block) + more
+            if rest.get("cache") == "warm" and 4 * n < 40e6:
+                time = 3.0 + (time - 3.0) * 0.6
+            run = _run(name, *origin, n, block, repeat, time, **rest)
+            run["bytes_read"] *= words
+            run["gb_per_s"] = round(
+                (run["bytes_read"] + run["bytes_written"]) / run["median_us"] * 1e-3, 2
+            )
+            runs.append(run)
+
+    for repeat in (0, 1):
+        for place, (source, region, rate, factor) in enumerate(_METHODS):
+            origin = (source, region)
+            number = place + 1
+            add(f"reduce{number}", origin, rate, sizes + blocks, repeat, blocks_of_data=factor or 64)
+            add(f"sum{number}", origin, rate * 0.98, sizes + blocks, repeat, 2.5 - number / 9)
+        add("sum_cub", (chapter, "run-cub"), 4300, sizes + blocks, repeat, 2.0)
+        own = (chapter, "many-elements")
+        for resident in (1, 2, 4, 8, 16, 32, 64, 128):
+            shapes = [(2**24, 128), (2**28, 128), *blocks]
+            asked = {"blocks_an_sm": resident}
+            for n, block in shapes:
+                share = min(1.0, resident * block / 1500)
+                add(f"grid{resident}", own, 4020 * share, [(n, block)], repeat, params=asked)
+        add("reduce7_one_each", own, 1500, sizes + blocks, repeat)
+        for state, extra in (("warm", 0.0), ("after_write", 6.0)):
+            cache = "warm" if state == "warm" else "dirty"
+            params = {"cache": cache}
+            add(f"reduce7_{state}", own, 4020, sizes + blocks, repeat, extra, cache=cache, params=params)
+        for roof, rate, words in (("read", 4500, 2), ("copy", 4100, 4), ("triad", 4200, 6)):
+            add(roof, (chapter, f"roof-{roof}"), rate, sizes + blocks, repeat, words=words)
+    return runs
+
+
 def chapter_data(chapter: str, speed: float = 1.0, device: str = "") -> dict[str, Any]:
     """One chapter's file."""
     return {
@@ -252,9 +315,10 @@ def chapter_data(chapter: str, speed: float = 1.0, device: str = "") -> dict[str
         "source": {"commit": "0123456789abcdef0123456789abcdef01234567", "dirty": False},
         "date": "2026-01-02T03:04:05Z",
         "clocks": None,
-        "runs": _timing_runs(speed)
-        if chapter == "chapter00_timing"
-        else _ladder_runs(chapter, speed),
+        "runs": {
+            "chapter00_timing": _timing_runs,
+            "chapter07_effective_bandwidth": _bandwidth_runs,
+        }.get(chapter, lambda speed: _ladder_runs(chapter, speed))(speed),
     }
 
 
@@ -272,26 +336,52 @@ def _counters(device: str) -> dict[str, Any]:
             }
             resident = _RESIDENT.get(params.get("shared_kib", 0), 8)
             metrics[recorded.COUNTER_ALIASES["occupancy_pct"]] = 12.0 * resident
-            launch = {
-                "kernel": variant,
-                "grid": [grid, 1, 1],
-                "block": [block, 1, 1],
-                "metrics": metrics,
-            }
-            runs.append(
-                {
-                    "chapter": chapter,
-                    "variant": variant,
-                    "n": n,
-                    "block": block,
-                    "params": params,
-                    "command": f"ncu --csv ./run --once --variant {variant}",
-                    "launches": [launch],
-                }
-            )
+            metrics |= _work(n, _VARIANTS[chapter][variant][2])
+            runs.append(_counted(chapter, variant, n, block, grid, metrics, params))
+    for place, (_, _, rate, factor) in enumerate(_METHODS):
+        name, threads = f"reduce{place + 1}", 128
+        grid = n // (threads * (factor or 64))
+        work = _work(n, rate)
+        runs.append(_counted("chapter07_effective_bandwidth", name, n, threads, grid, work, {}))
+    for roof in ("read", "copy", "triad"):
+        work = _work(n, 4300)
+        runs.append(_counted("chapter07_effective_bandwidth", roof, n, 128, n // 128, work, {}))
     data = chapter_data("chapter01_gmem", device=device)
     kept = {key: data[key] for key in ("schema", "device", "driver", "toolkit", "source", "date")}
     return {**kept, "ncu": "2025.3.1", "metrics": sorted(metrics), "runs": runs}
+
+
+def _work(n: int, rate: float) -> dict[str, float]:
+    """Instructions and traffic: the slower a kernel, the more of the former."""
+    counts = {"instructions": n / 32 * (4 + 9000 / rate), "dram_read_bytes": 4.0 * n}
+    counts["dram_write_bytes"] = n / 64
+    return {recorded.COUNTER_ALIASES[name]: value for name, value in counts.items()}
+
+
+def _counted(
+    chapter: str,
+    variant: str,
+    n: int,
+    block: int,
+    grid: int,
+    metrics: dict[str, float],
+    params: dict[str, Any],
+) -> dict[str, Any]:
+    launch = {
+        "kernel": variant,
+        "grid": [grid, 1, 1],
+        "block": [block, 1, 1],
+        "metrics": metrics,
+    }
+    return {
+        "chapter": chapter,
+        "variant": variant,
+        "n": n,
+        "block": block,
+        "params": params,
+        "command": f"ncu --csv ./run --once --variant {variant}",
+        "launches": [launch],
+    }
 
 
 def _sanitizer(device: str) -> dict[str, Any]:
@@ -318,14 +408,14 @@ def _sanitizer(device: str) -> dict[str, Any]:
 def _files(speed: float, device: str) -> dict[str, str]:
     files = {"counters.json": json.dumps(_counters(device))}
     files["sanitizer.json"] = json.dumps(_sanitizer(device))
-    for chapter in ("chapter00_timing", *_VARIANTS):
+    for chapter in ("chapter00_timing", *_VARIANTS, "chapter07_effective_bandwidth"):
         files[f"{chapter}.json"] = json.dumps(chapter_data(chapter, speed, device))
         files[f"{chapter}.txt"] = "$ ./run\nmade up\n"
     return files
 
 
 def write_set(folder: Path, *, speed: float = 1.0, device: str = "") -> Path:
-    """A whole set: four chapters' times and console texts, counters, the sanitizer's words."""
+    """A whole set: the chapters' times and console texts, counters, the sanitizer's words."""
     folder.mkdir(parents=True)
     for name, text in _files(speed, device).items():
         (folder / name).write_text(text, encoding="utf-8")
