@@ -327,6 +327,7 @@ int main(int argc, char** argv) {
       .region = "roof-read",
       .kernel = book::kernel(chapter07::read),
       .grid = book::resident_grid,
+      .shaped = false,
       .launch =
           [](const Stream<Roof::kRead>::Launch& l) {
             chapter07::read<<<l.grid, l.block>>>(l.x, l.out, l.n);
@@ -336,6 +337,7 @@ int main(int argc, char** argv) {
       .name = "copy",
       .region = "roof-copy",
       .kernel = book::kernel(chapter07::copy),
+      .shaped = false,
       .launch =
           [](const Stream<Roof::kCopy>::Launch& l) {
             chapter07::copy<<<l.grid, l.block>>>(l.x, l.out, l.n);
@@ -345,6 +347,7 @@ int main(int argc, char** argv) {
       .name = "triad",
       .region = "roof-triad",
       .kernel = book::kernel(chapter07::triad),
+      .shaped = false,
       .launch =
           [](const Stream<Roof::kTriad>::Launch& l) {
             chapter07::triad<<<l.grid, l.block>>>(l.x, l.y, l.out, l.n, kScale);

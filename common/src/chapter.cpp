@@ -301,7 +301,7 @@ class Running {
     std::size_t n = kSweepBlockN;
     const auto all_fit = [&] {
       return std::ranges::all_of(chosen, [&](const AnyVariant* v) {
-        return v->sizes || fits(*v, shape_of(*v, n, default_block(*v, defaults_)));
+        return v->sizes || !v->shaped || fits(*v, shape_of(*v, n, default_block(*v, defaults_)));
       });
     };
     while (n > defaults_.first_n && !all_fit()) n /= 2;

@@ -269,6 +269,8 @@ def _bandwidth_runs(speed: float) -> list[dict[str, Any]]:
                 time = 3.0 + (time - 3.0) * 0.6
             run = _run(name, *origin, n, block, repeat, time, **rest)
             run["bytes_read"] *= words
+            if name.startswith("sum"):
+                run["bytes_written"] = 8
             run["gb_per_s"] = round(
                 (run["bytes_read"] + run["bytes_written"]) / run["median_us"] * 1e-3, 2
             )
@@ -294,7 +296,7 @@ def _bandwidth_runs(speed: float) -> list[dict[str, Any]]:
             params = {"cache": cache}
             add(f"reduce7_{state}", own, 4020, sizes + blocks, repeat, extra, cache=cache, params=params)
         for roof, rate, words in (("read", 4500, 2), ("copy", 4100, 4), ("triad", 4200, 6)):
-            add(roof, (chapter, f"roof-{roof}"), rate, sizes + blocks, repeat, words=words)
+            add(roof, (chapter, f"roof-{roof}"), rate, sizes, repeat, words=words)
     return runs
 
 

@@ -193,6 +193,7 @@ def test_the_ladder_ends_in_the_fastest(books: Books) -> None:
         for chapter in CHAPTERS[1:]
         for run in books.reference.chapters[chapter].runs
         if (run["n"], run["block"], run["repeat"]) == (2**28, 256, 0)
+        and run["bytes_written"] == 4 * run["grid"]  # a partial sum a block
     )
     assert rates[-1] == round(fastest, 1)
 
@@ -296,6 +297,9 @@ def test_a_smaller_card_is_drawn_at_the_size_it_has(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
     for path in (root / "figures/data" / recorded.REFERENCE).glob("chapter*.json"):
         data = json.loads(path.read_text())
+        for run in data["runs"]:  # chapter 7 has the book's block size in its sweep of blocks alone
+            if data["chapter"].startswith("chapter07") and run["block"] != 128:
+                run["n"] = min(run["n"], 2**26)
         data["runs"] = [run for run in data["runs"] if run["n"] <= 2**26]
         path.write_text(json.dumps(data))
     view = _view(root)
