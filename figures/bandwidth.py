@@ -602,7 +602,9 @@ def roofline(view: View) -> Picture:
                 color=theme.written("vermillion" if method else "green"),
                 weight="bold",
             )
-        ticks = [10.0**p for p in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
+        ticks = [
+            10.0**p for p in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+        ]
         if len(ticks) < 2:
             ticks = [low * 1.6, ridge]
         axes.set_xticks(ticks, [significant(tick, 2) for tick in ticks])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
+from bs4 import BeautifulSoup
 
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book, Built
@@ -149,6 +150,89 @@ def test_local_rows_stand_beside_ours(recorded_book: Book) -> None:
     ).page()
     cells = [[c.get_text(strip=True) for c in row.select("th, td")] for row in page("tr")]
     assert cells[1:] == [["smem", "GTX\u00a01080", "720.0"], ["smem", "H200", "80.00"]]
+
+
+def _rows(page: BeautifulSoup) -> list[list[str]]:
+    (table,) = page.select("table.ladder-table")
+    return [[cell.get_text(strip=True) for cell in row.select("th, td")] for row in table("tr")]
+
+
+def _three_methods(book: Book) -> None:
+    """The third is no faster than the second at 2^24 and slower at 2^28; CUB's sum is 90 µs."""
+    known = book.reference()
+    for n, times in ((2**24, (100.0, 80.0, 80.1)), (2**28, (1600.0, 1280.0, 1400.0))):
+        for number, time in enumerate(times, 1):
+            known.time(SMEM, f"part{number}", time, n=n, block=128)
+            known.time(SMEM, f"whole{number}", time + 20, n=n, block=128)
+        known.time(SMEM, "library", times[0] - 10, n=n, block=128)
+    known.write()
+
+
+MATRIX = f".. matrix:: {SMEM}\n   :variants: part1 part2 part3\n   :n: 2^24 2^28\n   :block: 128"
+
+
+def test_methods_over_sizes(book: Book) -> None:
+    _three_methods(book)
+    built = book.build(index=f"Page\n====\n\n{MATRIX}\n")
+    assert built.warnings == []
+    assert _rows(built.page()) == [
+        ["n", "part1", "part2", "part3"],
+        ["2²⁴", "100", "80.0", "80.1="],
+        ["2²⁸", "1600", "1280", "1400!"],
+    ]
+    assert "= not faster than the method to its left; ! slower than it." in built.text()
+
+
+def test_methods_over_sizes_on_a_device_of_ones_own(book: Book) -> None:
+    """All of a table is of one device: half of it local would compare two devices."""
+    _three_methods(book)
+    local = book.local()
+    local.time(SMEM, "part1", 500.0, block=128)
+    local.write()
+    text = f".. matrix:: {SMEM}\n   :variants: part1 part2\n   :block: 128"
+    assert _rows(book.build(index=f"Page\n====\n\n{text}\n").page())[1] == ["2²⁴", "100", "80.0"]
+    local.time(SMEM, "part2", 400.0, block=128)
+    local.write()
+    recorded_again = Book(book.root)
+    page = recorded_again.build(index=f"Page\n====\n\n{text}\n").page()
+    assert _rows(page)[1] == ["2²⁴", "500", "400"]
+
+
+FINISHED = f"""\
+.. finished:: {SMEM}
+   :partial: part1 part3
+   :finished: whole1 whole3
+   :library: library
+   :n: 2^24
+   :block: 128
+"""
+
+
+def test_parts_beside_finished_sums(book: Book) -> None:
+    _three_methods(book)
+    built = book.build(index=f"Page\n====\n\n{FINISHED}")
+    assert built.warnings == []
+    heading, *rows = _rows(built.page())
+    assert heading[1:4] == ["partial sums", "partial, µs", "finished, µs"]
+    assert [row[:4] + row[5:] for row in rows] == [
+        ["part1", "131\u202f072", "100", "120", "1.33×"],
+        ["part3", "131\u202f072", "80.1", "100", "1.11×"],
+        ["library", "–", "–", "90.0", "1.00×"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("taken", "message"),
+    [
+        ("   :library: library\n", "option 'library' is needed"),
+        (" part3", "1 parts beside 2 finished sums"),
+    ],
+)
+def test_parts_that_do_not_fit_their_sums(book: Book, taken: str, message: str) -> None:
+    _three_methods(book)
+    text = FINISHED.replace(taken, "", 1)
+    (warning,) = book.build(index=f"Page\n====\n\n{text}").warnings
+    assert message in warning
 
 
 def test_counters_table_ends_in_the_command(render: Render) -> None:

@@ -280,7 +280,9 @@ def _bandwidth_runs(speed: float) -> list[dict[str, Any]]:
         for place, (source, region, rate, factor) in enumerate(_METHODS):
             origin = (source, region)
             number = place + 1
-            add(f"reduce{number}", origin, rate, sizes + blocks, repeat, blocks_of_data=factor or 64)
+            add(
+                f"reduce{number}", origin, rate, sizes + blocks, repeat, blocks_of_data=factor or 64
+            )
             add(f"sum{number}", origin, rate * 0.98, sizes + blocks, repeat, 2.5 - number / 9)
         add("sum_cub", (chapter, "run-cub"), 4300, sizes + blocks, repeat, 2.0)
         own = (chapter, "many-elements")
@@ -294,7 +296,16 @@ def _bandwidth_runs(speed: float) -> list[dict[str, Any]]:
         for state, extra in (("warm", 0.0), ("after_write", 6.0)):
             cache = "warm" if state == "warm" else "dirty"
             params = {"cache": cache}
-            add(f"reduce7_{state}", own, 4020, sizes + blocks, repeat, extra, cache=cache, params=params)
+            add(
+                f"reduce7_{state}",
+                own,
+                4020,
+                sizes + blocks,
+                repeat,
+                extra,
+                cache=cache,
+                params=params,
+            )
         for roof, rate, words in (("read", 4500, 2), ("copy", 4100, 4), ("triad", 4200, 6)):
             add(roof, (chapter, f"roof-{roof}"), rate, sizes, repeat, words=words)
     return runs

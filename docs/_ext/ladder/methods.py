@@ -1,0 +1,166 @@
+"""Tables in which methods stand side by side: over sizes, and in part beside in full."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+
+from figures import recorded
+
+from . import units
+from .book import Book
+from .directive import LookupDirective
+from .names import BadName, RunName, whole
+from .provenance import dagger, short_device
+from .strings import _
+from .table import Cell, Column, table
+from .tables import sizes, words
+
+#: After a time that is not less than its left neighbour's.
+NO_FASTER, SLOWER = "=", "!"
+
+
+def _recorded_on(founds: list[recorded.Found]) -> nodes.paragraph:
+    places = "; ".join(dict.fromkeys(found.provenance.text for found in founds))
+    return nodes.paragraph("", _("Recorded on {origin}").format(origin=places), classes=["origin"])
+
+
+def _one_device(book: Book, names: list[RunName]) -> list[recorded.Found]:
+    """The reader's own runs where they are all there, else the reference's."""
+    both = [book.run(name) for name in names]
+    local = [one.local for one in both if one.local]
+    if len(local) == len(both):
+        return local
+    return [one.reference or one.first for one in both]
+
+
+def mark(found: recorded.Found, left: recorded.Found | None) -> str:
+    """What is said of a time beside that of the method to its left."""
+    if left is None or recorded.faster(found, left):
+        return ""
+    return SLOWER if recorded.faster(left, found) else NO_FASTER
+
+
+class Matrix(LookupDirective):
+    """``.. matrix:: CHAPTER`` with ``:variants:``, ``:n:`` (several) and ``:block:``.
+
+    A row a size, a column a variant: medians in microseconds. One that is not faster than its left
+    neighbour is marked.
+    """
+
+    option_spec: ClassVar = {
+        "variants": words,
+        "n": sizes,
+        "block": whole,
+    }
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        (chapter,) = self.words("CHAPTER")
+        variants = self.options.get("variants") or book.variants(chapter)
+        block = self.options.get("block")
+        all_n = self.options.get("n") or [recorded.DEFAULT_N]
+        names = [RunName(chapter, variant, n, block) for n in all_n for variant in variants]
+        founds = _one_device(book, names)
+        columns = [Column(_("n"))]
+        for place, variant in enumerate(variants):
+            stale = any(map(recorded.stale, founds[place :: len(variants)]))
+            heading: list[nodes.Node] = [nodes.Text(variant)]
+            columns.append(Column([*heading, dagger()] if stale else heading, True))
+        rows: list[list[Cell]] = []
+        used: set[str] = set()
+        for number, n in enumerate(all_n):
+            here = founds[number * len(variants) : (number + 1) * len(variants)]
+            row: list[Cell] = [units.size(n)]
+            for left, found in zip([None, *here], here, strict=False):
+                said = mark(found, left)
+                used.add(said)
+                text: list[nodes.Node] = [nodes.Text(units.digits(found.run["median_us"]))]
+                row.append([*text, nodes.superscript("", said)] if said else text)
+            rows.append(row)
+        caption = _("Median times in µs, {block} threads a block, on {device}").format(
+            block=founds[0].run["block"], device=short_device(founds[0].device_name)
+        )
+        legend = {
+            NO_FASTER: _("not faster than the method to its left"),
+            SLOWER: _("slower than it"),
+        }
+        why = "; ".join(f"{sign} {text}" for sign, text in legend.items() if sign in used)
+        under = [nodes.paragraph("", f"{why}.", classes=["origin"])] if why else []
+        return [table(columns, rows, caption=caption), *under, _recorded_on(founds)]
+
+
+class Finished(LookupDirective):
+    """``.. finished:: CHAPTER`` with ``:partial:``, ``:finished:``, ``:library:``, ``:n:``, ``:block:``.
+
+    A row a method: its kernel alone, its finished sum, and what that is of the library's time. The
+    library stands in the last row, with no part of its own.
+    """
+
+    option_spec: ClassVar = {
+        "partial": words,
+        "finished": words,
+        "library": directives.unchanged_required,
+        "n": whole,
+        "block": whole,
+    }
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        (chapter,) = self.words("CHAPTER")
+        try:
+            parts, wholes = self.options["partial"], self.options["finished"]
+            library = self.options["library"]
+        except KeyError as missing:
+            raise BadName(f"option {missing} is needed") from None
+        if len(parts) != len(wholes):
+            raise BadName(f"{len(parts)} parts beside {len(wholes)} finished sums")
+        n, block = self.options.get("n"), self.options.get("block")
+        names = [RunName(chapter, variant, n, block) for variant in [*parts, *wholes, library]]
+        founds = _one_device(book, names)
+        last = founds[-1]
+
+        def us(found: recorded.Found) -> str:
+            return units.digits(found.run["median_us"])
+
+        def against(found: recorded.Found) -> str:
+            return units.ratio(found.run["median_us"] / last.run["median_us"])
+
+        rows: list[list[Cell]] = []
+        for part, finished in zip(founds, founds[len(parts) : -1], strict=False):
+            label: list[nodes.Node] = [nodes.literal("", part.run["variant"])]
+            label += [dagger()] if recorded.stale(part) or recorded.stale(finished) else []
+            rows.append(
+                [
+                    label,
+                    units.count(part.run["grid"]),
+                    us(part),
+                    us(finished),
+                    units.digits(finished.run["gb_per_s"]),
+                    against(finished),
+                ]
+            )
+        name: list[nodes.Node] = [nodes.literal("", last.run["variant"])]
+        bare = units.DASH
+        rate = units.digits(last.run["gb_per_s"])
+        rows.append([name, bare, bare, us(last), rate, against(last)])
+        columns = [
+            Column(_("method")),
+            Column(_("partial sums"), True),
+            Column(_("partial, µs"), True),
+            Column(_("finished, µs"), True),
+            Column(_("finished, GB/s"), True),
+            Column(_("of {library}\u2019s time").format(library=library), True),
+        ]
+        caption = _("n = {n}, {block} threads a block, on {device}").format(
+            n=units.size(last.run["n"]),
+            block=founds[0].run["block"],
+            device=short_device(last.device_name),
+        )
+        return [table(columns, rows, caption=caption), _recorded_on(founds)]
+
+
+def setup(app: Sphinx) -> None:
+    app.add_directive("matrix", Matrix)
+    app.add_directive("finished", Finished)
