@@ -16,8 +16,6 @@ from figures.picture import (
     Picture,
     Table,
     View,
-    leaders,
-    leaders_text,
     listed,
     name_of,
     rate_of,
@@ -115,10 +113,7 @@ def kernels_and_roofs(view: View) -> Picture:
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(1.5 + 0.27 * len(shown))
-        for height, label, place in [
-            (peak, "peak", 0),
-            *((rate_of(roof), name_of(roof), 1 + i) for i, roof in enumerate(above)),
-        ]:
+        for place, height in enumerate([peak, *map(rate_of, above)]):
             axes.axvline(height, color=theme.muted, lw=1.2, ls=DASHES[place], zorder=1)
         for place, (chapter, found) in enumerate(shown):
             hue, marker = hues[chapter]

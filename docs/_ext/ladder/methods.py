@@ -93,7 +93,7 @@ class Matrix(LookupDirective):
 
 
 class Finished(LookupDirective):
-    """``.. finished:: CHAPTER`` with ``:partial:``, ``:finished:``, ``:library:``, ``:n:``, ``:block:``.
+    """``.. finished:: CHAPTER`` with ``:partial:``, ``:finished:``, ``:library:`` and the shape.
 
     A row a method: its kernel alone, its finished sum, and what that is of the library's time. The
     library stands in the last row, with no part of its own.
