@@ -122,8 +122,8 @@ book::Variant<WholeSum> finished(const Method& m) {
           [m](const WholeSum::Launch& l) {
             m.kernel(l.block)<<<l.grid, l.block>>>(l.in, l.rung, l.n);
             const unsigned blocks =
-                std::min(book::grid_for(l.grid, 256, 8), book::resident_grid(l.grid, 256));
-            chapter07::finish<<<blocks, 256>>>(l.rung, l.grid, l.out, l.word, l.ticket);
+                std::min(book::grid_for(l.grid, 512, 8), book::resident_grid(l.grid, 512));
+            chapter07::finish<<<blocks, 512>>>(l.rung, l.grid, l.out, l.word, l.ticket);
           },
   };
 }
@@ -333,10 +333,13 @@ int main(int argc, char** argv) {
             chapter07::read<<<l.grid, l.block>>>(l.x, l.out, l.n);
           },
   });
+  // One number a thread: smaller blocks could not be started fast enough to keep memory busy.
+  const book::Blocks roof_blocks = book::any_block(256, 1024);
   chapter.add<Stream<Roof::kCopy>>({
       .name = "copy",
       .region = "roof-copy",
       .kernel = book::kernel(chapter07::copy),
+      .blocks = roof_blocks,
       .shaped = false,
       .launch =
           [](const Stream<Roof::kCopy>::Launch& l) {
@@ -347,6 +350,7 @@ int main(int argc, char** argv) {
       .name = "triad",
       .region = "roof-triad",
       .kernel = book::kernel(chapter07::triad),
+      .blocks = roof_blocks,
       .shaped = false,
       .launch =
           [](const Stream<Roof::kTriad>::Launch& l) {

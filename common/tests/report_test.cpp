@@ -364,16 +364,22 @@ TEST(Record, ForTheSchema) {
 
 // ---- list ---------------------------------------------------------------------------------------
 
-const std::vector<book::VariantInfo> kVariants{
-    {"gmem", "chapter01_gmem", "gmem-loop", false, {}, "powers of two from 1 to 1024", {}},
-    {"smem_classic",
-     "chapter02_smem",
-     "smem-classic",
-     true,
-     {"racecheck"},
-     "blocks of 64 to 1024",
-     {{"stride", std::int64_t{2}}},
-     false}};
+const std::vector<book::VariantInfo> kVariants{{.name = "gmem",
+                                                .from = "chapter01_gmem",
+                                                .region = "gmem-loop",
+                                                .findings = {},
+                                                .blocks = "powers of two from 1 to 1024",
+                                                .counted = {},
+                                                .params = {}},
+                                               {.name = "smem_classic",
+                                                .from = "chapter02_smem",
+                                                .region = "smem-classic",
+                                                .legacy = true,
+                                                .findings = {"racecheck"},
+                                                .blocks = "blocks of 64 to 1024",
+                                                .counted = {256},
+                                                .params = {{"stride", std::int64_t{2}}},
+                                                .profiled = false}};
 
 TEST(List, IsALineAVariant) {
   EXPECT_EQ(book::list_text("chapter02_smem", kVariants),
@@ -392,8 +398,10 @@ TEST(List, IsJsonForTools) {
                                                  {"legacy", true},
                                                  {"findings", {"racecheck"}},
                                                  {"blocks", "blocks of 64 to 1024"},
+                                                 {"counted", {256}},
                                                  {"params", {{"stride", 2}}},
                                                  {"profiled", false}}));
+  EXPECT_EQ(list["variants"][0]["counted"], nullptr);
   EXPECT_EQ(list["variants"][0]["profiled"], true);
   EXPECT_EQ(list["variants"][0]["findings"], nlohmann::json::array());
 }
