@@ -51,7 +51,7 @@ def chapter_number(chapter: str) -> int:
 
 def roofs(view: View) -> list[Found]:
     """What reading, copying and the triad reach with as many bytes an array as the book's sums."""
-    return [view.find(CHAPTER, roof, LARGE_DOUBLES, BLOCK) for roof in ROOFS]
+    return [view.find(CHAPTER, roof, LARGE_DOUBLES) for roof in ROOFS]
 
 
 def _chosen(runs: Sequence[Run]) -> Run:
@@ -514,8 +514,10 @@ def _counted(view: View) -> list[tuple[str, Found, float, float]]:
     rows = []
     for run in (view.known.counters or {}).get("runs", []):
         chapter, variant = run["chapter"], run["variant"]
-        block = BLOCK if chapter == CHAPTER else DEFAULT_BLOCK
-        if run["n"] != recorded.DEFAULT_N or run["block"] != block or chapter_number(chapter) == 0:
+        blocks = (BLOCK, DEFAULT_BLOCK) if chapter == CHAPTER else (DEFAULT_BLOCK,)
+        if run["n"] != recorded.DEFAULT_N or run["block"] not in blocks:
+            continue
+        if chapter_number(chapter) == 0:
             continue
         try:
             found = view.find(chapter, variant, run["n"], run["block"])
@@ -526,7 +528,7 @@ def _counted(view: View) -> list[tuple[str, Found, float, float]]:
             moved = recorded.counter(counts, "dram_read_bytes")
             moved += recorded.counter(counts, "dram_write_bytes")
         except (MissingData, recorded.NoSuchRun):
-            continue  # a faulty form, which is never timed; or a kernel not counted
+            continue  # a faulty form or another block, which were not timed; or not counted
         # A kernel that an earlier chapter teaches is shown there; chapter 7's methods here, too.
         if chapter == CHAPTER or found.run["from"] == chapter:
             rows.append((chapter, found, work, moved))

@@ -35,7 +35,9 @@ METRICS = (
 #: (n, block) at which a variant's counters are read, where it takes the block.
 COUNTER_SHAPES = ((2**24, 256), (2**20, 256), (2**24, 128))
 #: A chapter about the memory's throughput wants launches that no cache can hold.
-FULL_SIZE = {"chapter07_effective_bandwidth": ((2**24, 128), (2**20, 256), (2**28, 128))}
+FULL_SIZE = {
+    "chapter07_effective_bandwidth": ((2**24, 128), (2**24, 256), (2**20, 256), (2**28, 128))
+}
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 #: A multiple of nothing: tails are what faults hide in.
