@@ -190,7 +190,9 @@ int main(int argc, char** argv) {
   chapter.add<Wide>({
       .name = "cub",
       .from = "cub",
+      .blocks = book::any_block(256, 256),  // it has its own, whatever is asked for
       .grid = [](std::size_t, unsigned) { return 1u; },
+      .profiled = false,
       .launch =
           [](const Launch& l) { book::cub_sum(l.storage, l.storage_bytes, l.in, l.out, l.n); },
   });
@@ -208,7 +210,9 @@ int main(int argc, char** argv) {
   chapter.add<Narrow>({
       .name = "cub32",
       .from = "cub",
+      .blocks = book::any_block(256, 256),  // it has its own, whatever is asked for
       .grid = [](std::size_t, unsigned) { return 1u; },
+      .profiled = false,
       .launch =
           [](const Narrow::Launch& l) {
             const auto* in = reinterpret_cast<const unsigned*>(l.in);
@@ -221,6 +225,8 @@ int main(int argc, char** argv) {
       .kernel = book::kernel(chapter08::whole<long long>),
       .blocks = whole_warps(),
       .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
+      .sized = false,
+      .profiled = false,
       .launch = launch_whole,
   });
   chapter.add<Ramp<int>>({
