@@ -187,9 +187,10 @@ int main(int argc, char** argv) {
       .launch = launch_whole,
   });
   // end run-whole
+  // begin cub-64
   chapter.add<Wide>({
       .name = "cub",
-      .from = "cub",
+      .region = "cub-64",
       .blocks = book::any_block(256, 256),  // it has its own, whatever is asked for
       .grid = [](std::size_t, unsigned) { return 1u; },
       .profiled = false,
@@ -207,9 +208,10 @@ int main(int argc, char** argv) {
             chapter08::whole<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.word, l.out, l.n);
           },
   });
+  // begin cub-32
   chapter.add<Narrow>({
       .name = "cub32",
-      .from = "cub",
+      .region = "cub-32",
       .blocks = book::any_block(256, 256),  // it has its own, whatever is asked for
       .grid = [](std::size_t, unsigned) { return 1u; },
       .profiled = false,
@@ -219,6 +221,7 @@ int main(int argc, char** argv) {
             book::cub_sum(l.storage, l.storage_bytes, in, l.out, l.n);
           },
   });
+  // end cub-32
   chapter.add<Ramp<long long>>({
       .name = "ramp",
       .region = "whole-sum",
