@@ -197,6 +197,7 @@ int main(int argc, char** argv) {
       .launch =
           [](const Launch& l) { book::cub_sum(l.storage, l.storage_bytes, l.in, l.out, l.n); },
   });
+  // end cub-64
   chapter.add<Narrow>({
       .name = "whole32",
       .region = "whole-sum",

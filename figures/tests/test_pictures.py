@@ -190,6 +190,7 @@ def test_the_ladder_ends_in_the_fastest(books: Books) -> None:
     fastest = max(
         run["gb_per_s"]
         for chapter in CHAPTERS[1:]
+        if chapter < "chapter08"  # from where on nobody climbs
         for run in books.reference.chapters[chapter].runs
         if (run["n"], run["block"], run["repeat"]) == (2**28, 256, 0)
     )
