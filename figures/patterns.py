@@ -194,6 +194,14 @@ def smem_stride(n: int, block: int, index: int, *, grid: int) -> Iterator[Access
     yield from _finish_in_shared(record, block, LOOP)
 
 
+def passes(n: int, share: int) -> list[int]:
+    """How many values there are before the first pass of chapter08's sum_pass and after each."""
+    left = [n]
+    while len(left) == 1 or left[-1] > 1:
+        left.append(-(-left[-1] // share))
+    return left
+
+
 # ------------------------------------------------------------------- chapter 10's copies, vectors
 
 Lanes = list[tuple[int, int]]  # thread and index

@@ -1522,6 +1522,153 @@ def ladder(view: View) -> Picture:
     )
 
 
+# ------------------------------------------------------------------------------ chapter08, sums
+
+WHOLE = "chapter08_multi_pass"
+#: The forms that can be told apart in a picture; the page's table has all.
+FORMS = ("passes", "grid_sync", "last_block", "one_word", "whole", "cub")
+SMALL_N = 2**20
+
+
+def whole_times(view: View) -> Picture:
+    """The time of a finished sum against n, where a launch's own cost is most of it."""
+    sweeps = [
+        [found for found in view.over_n(WHOLE, name) if found.run["n"] <= SMALL_N] for name in FORMS
+    ]
+    floor = view.find("chapter00_timing", "empty_launch")
+    sizes = sorted({found.run["n"] for sweep in sweeps for found in sweep})
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure()
+        _sizes_axis(axes, sizes, "n, the number of elements", step=2, name=short_size)
+        axes.set_xlim(sizes[0], sizes[-1])
+        axes.axhline(time_of(floor), color=theme.muted, lw=1.2, ls="--", zorder=1)
+        axes.annotate(
+            f"an empty launch, {time_text(time_of(floor))}",
+            xy=(0, time_of(floor)),
+            xycoords=("axes fraction", "data"),
+            xytext=(4, -4),
+            textcoords="offset points",
+            va="top",
+            color=theme.muted,
+        )
+        curves = [
+            (name_of(sweep[0]), [(found.run["n"], time_of(found)) for found in sweep])
+            for sweep in sweeps
+        ]
+        axes.set_ylim(0, 1.05 * max(y for _, points in curves for _, y in points))
+        _label_ends(axes, theme, _curves(axes, theme, curves))
+        _heading(axes, "µs until the sum is there: less is better")
+        return figure
+
+    words = []
+    for n in (sizes[0], sizes[-1]):
+        here = {
+            name_of(found): time_of(found) for s in sweeps for found in s if found.run["n"] == n
+        }
+        order = sorted(here, key=lambda name: here[name])
+        times = [f"{name} {time_text(here[name])}" for name in order]
+        words.append(f"At n = {size(n)}, from the fastest: {', '.join(times)}.")
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, time against n for {listed(FORMS)}, and an empty launch, "
+            f"which takes {time_text(time_of(floor))}. {' '.join(words)}"
+        ),
+        caption=(
+            "Median time until the whole sum is in memory, 64-bit, cold, against n. The dashed "
+            "line is an empty launch, below which no form can be."
+        ),
+        table=Table(
+            run_columns(), [run_row(found, view.device) for sweep in sweeps for found in sweep]
+        ),
+        runs=[*(found for sweep in sweeps for found in sweep), floor],
+    )
+
+
+def _won(pairs: Sequence[tuple[Found, Found]], against: str) -> str:
+    """'the faster one at every n up to 2²⁵, and nowhere else', from (ours, CUB's) by size."""
+    ahead = [ours.run["n"] for ours, theirs in pairs if recorded.faster(ours, theirs)]
+    behind = [ours.run["n"] for ours, theirs in pairs if recorded.faster(theirs, ours)]
+    sizes = [ours.run["n"] for ours, _ in pairs]
+    words = []
+    for names, what in ((ahead, f"faster than {against}"), (behind, "slower")):
+        if not names:
+            words.append(f"nowhere {what}")
+        elif names == sizes:
+            words.append(f"{what} at every n")
+        elif names == [n for n in sizes if names[0] <= n <= names[-1]]:
+            words.append(f"{what} at every n from {size(names[0])} to {size(names[-1])}")
+        else:
+            words.append(f"{what} at n = {listed([size(n) for n in names])}")
+    return " and ".join(words)
+
+
+def cub_ratio(view: View) -> Picture:
+    """How many times as fast as CUB's sum ours is, size by size."""
+    kinds = {"64-bit sum": ("whole", "cub"), "32-bit sum": ("whole32", "cub32")}
+    pairs: dict[str, list[tuple[Found, Found]]] = {}
+    for label, (ours, theirs) in kinds.items():
+        mine = {found.run["n"]: found for found in view.over_n(WHOLE, ours)}
+        cubs = {found.run["n"]: found for found in view.over_n(WHOLE, theirs)}
+        pairs[label] = [(mine[n], cubs[n]) for n in sorted(mine.keys() & cubs.keys())]
+    sizes = sorted({ours.run["n"] for each in pairs.values() for ours, _ in each})
+    in_l2 = view.device["l2_bytes"] / patterns.INT_BYTES
+
+    def ratio(pair: tuple[Found, Found]) -> float:
+        return time_of(pair[1]) / time_of(pair[0])
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure()
+        _sizes_axis(axes, sizes, "n, the number of elements", step=4, name=short_size)
+        axes.set_xlim(sizes[0], sizes[-1])
+        axes.axhline(1, color=theme.muted, lw=1.2, ls="--", zorder=1)
+        _l2_line(axes, theme, in_l2, "input = L2", top=True)
+        curves = [
+            (label, [(pair[0].run["n"], ratio(pair)) for pair in each])
+            for label, each in pairs.items()
+        ]
+        low = min(y for _, points in curves for _, y in points)
+        high = max(y for _, points in curves for _, y in points)
+        axes.set_ylim(min(0.9, low - 0.05), max(1.1, high + 0.08))
+        _label_ends(axes, theme, _curves(axes, theme, curves))
+        _heading(axes, "CUB's time over ours: above 1 ours is faster")
+        return figure
+
+    words = []
+    for label, each in pairs.items():
+        best, worst = max(each, key=ratio), min(each, key=ratio)
+        words.append(
+            f"For the {label}, {name_of(best[0])} is {_won(each, name_of(best[1]))}; the ratio is "
+            f"{ratio(best):.2f} at best, at n = {size(best[0].run['n'])}, and {ratio(worst):.2f} "
+            f"at worst, at n = {size(worst[0].run['n'])}"
+        )
+    return Picture(
+        draw=draw,
+        alt=f"On {view.device_name}, CUB's time over ours against n. {'. '.join(words)}.",
+        caption=(
+            "CUB's cub::DeviceReduce::Sum over this chapter's kernel: medians, cold, one sum to "
+            "its end, storage allocated beforehand, with the same types in, between and out."
+        ),
+        table=Table(
+            ["sum", "n", "ours, µs", "CUB, µs", "ratio", "ours faster"],
+            [
+                [
+                    label,
+                    ours.run["n"],
+                    time_of(ours),
+                    time_of(theirs),
+                    round(ratio((ours, theirs)), 3),
+                    "yes" if recorded.faster(ours, theirs) else "no",
+                ]
+                for label, each in pairs.items()
+                for ours, theirs in each
+            ],
+        ),
+        runs=[found for each in pairs.values() for pair in each for found in pair],
+    )
+
+
 # ------------------------------------------------------------------------------------ registry
 
 #: Chapters with more kernels than curves that can be followed: those that tell the story.
@@ -1529,11 +1676,13 @@ SHOWN = {
     "chapter03_divergence": ("interleaved", "interleaved_mask", "strided", "smem"),
     "chapter05_unroll4": ("smem", "first_add", "unroll4", "unroll8", "complete"),
     "chapter06_dynamic_smem": ("smem", "dynamic_smem", "unroll4", "dynamic_unroll4"),
+    WHOLE: FORMS,
     COALESCING: ("vec3_packed", "vec3_aligned", "vec3_arrays", "vec3_staged"),
 }
 #: Chapters with kernels that others are not to be compared with: those that are.
 COMPARED = {
     "chapter03_divergence": SHOWN["chapter03_divergence"],
+    WHOLE: (*FORMS, "atomic_thread", "atomic_block"),
     COALESCING: SHOWN[COALESCING],
 }
 #: Kernels that are another's twin, in another type.
@@ -1571,6 +1720,8 @@ def plots(chapters: Sequence[str]) -> dict[str, Callable[[View], Picture]]:
     named["chapter05_unroll"] = unroll_sweep
     named["chapter06_fit"] = shared_fit
     named["chapter06_occupancy"] = shared_occupancy
+    named["chapter08_small"] = whole_times
+    named["chapter08_ratio"] = cub_ratio
     named["chapter10_strides"] = strides
     named["chapter10_offsets"] = offsets
     named["chapter10_widths"] = widths

@@ -47,7 +47,7 @@ __global__ void sum_pass(const In* in, long long* out, std::size_t n) {
 /// How many passes leave one value of n, when each makes one of `share`.
 ///
 /// \pre n >= 1 and share >= 2
-constexpr unsigned passes(std::size_t n, std::size_t share) {
+__host__ __device__ constexpr unsigned passes(std::size_t n, std::size_t share) {
   unsigned count = 1;  // of one value, too, a pass makes a sum
   while (n > share) {
     n = n / share + (n % share != 0 ? 1 : 0);
@@ -150,7 +150,7 @@ struct OneWord<long long> {
 template <>
 struct OneWord<unsigned> {
   static constexpr unsigned kCountBits = 32;
-  static constexpr std::size_t kMostElements = SIZE_MAX;  // it wraps at 2^32, and is meant to
+  static constexpr std::size_t kMostElements = ~std::size_t{0};  // it is meant to wrap
 };
 
 /// The largest grid that either count has room for.
@@ -245,8 +245,8 @@ __device__ T sum_by_warps(T value) {
 // end warp-slots
 
 // begin whole-sum uses vector-share warp-slots add-and-count
-/// The sum of n elements, added in T, in one launch: long loads, one atomic operation a block, and
-/// fences only where a word is too narrow.
+/// The sum of n elements, added in Sum, in one launch: long loads, one atomic operation a block,
+/// and fences only where a word is too narrow.
 ///
 /// \param in       n elements in device memory, at any address; left as they are
 /// \param partial  gridDim.x elements of scratch memory
@@ -254,12 +254,12 @@ __device__ T sum_by_warps(T value) {
 /// \param word     the same
 /// \param out      the sum
 /// \pre blockDim.x is a multiple of 32, gridDim.x <= kMostBlocks
-template <class T>
-__global__ void whole(const int* in, T* partial, unsigned* ticket, unsigned long long* word, T* out,
-                      std::size_t n) {
-  const T sum = sum_by_warps(vector_share<T>(in, n));
+template <class Sum>
+__global__ void whole(const int* in, Sum* partial, unsigned* ticket, unsigned long long* word,
+                      Sum* out, std::size_t n) {
+  const Sum sum = sum_by_warps(vector_share<Sum>(in, n));
 
-  if (n <= OneWord<T>::kMostElements || gridDim.x == 1) {
+  if (n <= OneWord<Sum>::kMostElements || gridDim.x == 1) {
     if (threadIdx.x != 0) return;
     if (gridDim.x == 1) {
       *out = sum;
@@ -279,7 +279,7 @@ __global__ void whole(const int* in, T* partial, unsigned* ticket, unsigned long
   __syncthreads();
   if (!last) return;
 
-  T rest = 0;
+  Sum rest = 0;
   for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) rest += partial[b];
   rest = sum_by_warps(rest);
   if (threadIdx.x == 0) *out = rest;

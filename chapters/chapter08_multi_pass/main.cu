@@ -187,13 +187,17 @@ int main(int argc, char** argv) {
       .launch = launch_whole,
   });
   // end run-whole
+  // begin cub-64
   chapter.add<Wide>({
       .name = "cub",
-      .from = "cub",
+      .region = "cub-64",
+      .blocks = book::any_block(256, 256),  // it has its own, whatever is asked for
       .grid = [](std::size_t, unsigned) { return 1u; },
+      .profiled = false,
       .launch =
           [](const Launch& l) { book::cub_sum(l.storage, l.storage_bytes, l.in, l.out, l.n); },
   });
+  // end cub-64
   chapter.add<Narrow>({
       .name = "whole32",
       .region = "whole-sum",
@@ -205,22 +209,28 @@ int main(int argc, char** argv) {
             chapter08::whole<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.word, l.out, l.n);
           },
   });
+  // begin cub-32
   chapter.add<Narrow>({
       .name = "cub32",
-      .from = "cub",
+      .region = "cub-32",
+      .blocks = book::any_block(256, 256),  // it has its own, whatever is asked for
       .grid = [](std::size_t, unsigned) { return 1u; },
+      .profiled = false,
       .launch =
           [](const Narrow::Launch& l) {
             const auto* in = reinterpret_cast<const unsigned*>(l.in);
             book::cub_sum(l.storage, l.storage_bytes, in, l.out, l.n);
           },
   });
+  // end cub-32
   chapter.add<Ramp<long long>>({
       .name = "ramp",
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<long long>),
       .blocks = whole_warps(),
       .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
+      .sized = false,
+      .profiled = false,
       .launch = launch_whole,
   });
   chapter.add<Ramp<int>>({

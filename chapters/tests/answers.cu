@@ -11,10 +11,12 @@
 #include "../chapter03_divergence/answers.cuh"
 #include "../chapter05_unroll4/answers.cuh"
 #include "../chapter06_dynamic_smem/answers.cuh"
+#include "../chapter08_multi_pass/answers.cuh"
 #include "../chapter10_coalescing/answers.cuh"
 #include "book/buffer.hpp"
 #include "book/input.hpp"
 #include "book/sum.hpp"
+#include "book/whole_sum.hpp"
 
 namespace {
 
@@ -198,6 +200,16 @@ int main(int argc, char** argv) {
       .launch =
           [](const Launch& l) {
             chapter10::answers::wide_sum<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+  chapter.add<book::WholeSum<long long>>({
+      .name = "last_block_acq_rel",
+      .from = "chapter08_multi_pass",
+      .region = "answer-acq-rel",
+      .kernel = book::kernel(chapter08::answers::last_block_acq_rel),
+      .grid = book::resident_grid,
+      .launch =
+          [](const book::WholeSum<long long>::Launch& l) {
+            chapter08::answers::last_block_acq_rel<<<l.grid, l.block>>>(l.in, l.partial, l.ticket,
+                                                                        l.out, l.n);
           },
   });
 

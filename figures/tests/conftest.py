@@ -21,6 +21,7 @@ CHAPTERS = (
     "chapter05_unroll4",
     "chapter06_dynamic_smem",
     "chapter07_effective_bandwidth",
+    "chapter08_multi_pass",
 )
 
 

@@ -179,6 +179,7 @@ class Device:
         self.environment = {
             **{name: text for name, text in os.environ.items() if not name.startswith("EMU_")},
             "EMU_LIBRARY": str(self.library),
+            "EMU_THREADS": "1",  # or blocks that wait for each other look as often as it takes
             "CUDA_VISIBLE_DEVICES": "",  # the set is of a machine without a GPU
             "PATH": f"{self.nvcc.parent}{os.pathsep}{os.environ.get('PATH', '')}",
             "LC_ALL": "C.UTF-8",

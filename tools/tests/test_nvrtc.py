@@ -15,12 +15,25 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = sorted((ROOT / "chapters").glob("chapter*/kernels.cuh"))
 
-# NVRTC knows no host headers; of this one the kernels take size_t alone.
-CSTDDEF = b"namespace std { using size_t = decltype(sizeof(0)); }"
+# NVRTC knows no host headers; these are all that the kernels take of them. Of cooperative groups no
+# more can be seen here than that they are called as they should.
+HEADERS = {
+    b"cstddef": b"namespace std { using size_t = decltype(sizeof(0)); }",
+    b"cstdint": b"namespace std { using uintptr_t = decltype(sizeof(0)); }",
+    b"cooperative_groups.h": b"""#pragma once
+namespace cooperative_groups {
+struct grid_group { __device__ void sync() const {} };
+inline __device__ grid_group this_grid() { return {}; }
+}""",
+}
 
 # A template compiles for 61 only where it is used: with these, if it takes one unsigned.
 #: Template arguments to try: for a number, and for a type.
-ARGUMENTS = {r"unsigned\s+\w+": ("1", "4", "64"), r"class\s+\w+": ("int", "long long")}
+ARGUMENTS = {
+    r"unsigned\s+\w+": ("1", "4", "64"),
+    r"class\s+Sum": ("unsigned", "long long"),
+    r"class\s+\w+": ("int", "long long"),
+}
 TEMPLATE = re.compile(r"template\s*<([^>]*)>\s*__global__\s+void\s+(?:__\w+__\([^)]*\)\s*)?(\w+)\(")
 
 
@@ -35,10 +48,11 @@ def compile_61(source: str, folder: Path, names: list[str]) -> str:
     """Compiles `source`, with includes from `folder`; the log where it does not compile."""
     lib = nvrtc()
     program = ctypes.c_void_p()
-    contents = (ctypes.c_char_p * 1)(CSTDDEF)
-    header_names = (ctypes.c_char_p * 1)(b"cstddef")
+    count = len(HEADERS)
+    contents = (ctypes.c_char_p * count)(*HEADERS.values())
+    header_names = (ctypes.c_char_p * count)(*HEADERS)
     created = lib.nvrtcCreateProgram(
-        ctypes.byref(program), source.encode(), b"kernels.cu", 1, contents, header_names
+        ctypes.byref(program), source.encode(), b"kernels.cu", count, contents, header_names
     )
     assert created == 0
     for name in names:

@@ -1,0 +1,87 @@
+"""Chapter 8: as many passes as derived, a word that is just full, and what 32 bits hold."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
+CHAPTER = "chapter08_multi_pass"
+PER_THREAD = 8  # kPerThread
+
+
+def run(program: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    assert program.exists(), f"{program} is not built: tools/test builds it"
+    return subprocess.run(
+        [program, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, "LD_LIBRARY_PATH": str(BUILD / "emulator/lib"), **more},
+    )
+
+
+def chapter(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return run(BUILD / "chapters" / CHAPTER / CHAPTER, "--once", *arguments, **more)
+
+
+def passes(n: int, share: int) -> int:
+    """The smallest p >= 1 for which share**p values or fewer are left to begin with."""
+    p = 1
+    while share**p < n:
+        p += 1
+    return p
+
+
+EDGES = [
+    (n, block)
+    for block in (1, 2, 33, 256)
+    for power in (1, 2, 3)
+    for n in ((PER_THREAD * block) ** power + more for more in (-1, 0, 1))
+    if n <= 2**23
+]
+
+
+@pytest.mark.parametrize(("n", "block"), [(1, 1), (1, 256), (2**23, 1), *EDGES])
+def test_there_are_as_many_passes_as_derived(n: int, block: int, tmp_path: Path) -> None:
+    page = tmp_path / "page.csv"
+    shape = ["--variant", "passes", "--n", str(n), "--block", str(block)]
+    done = chapter(*shape, EMU_CSV=str(page))
+    assert done.returncode == 0, done.stdout + done.stderr
+    with page.open(encoding="utf-8") as file:
+        grids = [row["Grid Size"] for row in csv.DictReader(file) if row["ID"]]
+    assert len(grids) == passes(n, PER_THREAD * block)
+    assert grids[-1] == "(1, 1, 1)"
+
+
+@pytest.mark.parametrize("n", [2**22 - 1, 2**22, 2**22 + 1])
+def test_a_word_is_left_before_it_is_too_narrow(n: int, tmp_path: Path) -> None:
+    """2^22 times the lowest int just fits the word beside the count; one more takes the fences."""
+    cases = tmp_path / "cases.txt"
+    cases.write_text(f"--once --block 256 --n {n}\n", encoding="utf-8")
+    done = run(BUILD / "chapters/tests/edges_matrix", str(cases))
+    assert done.returncode == 0 and "WRONG" not in done.stderr, done.stdout + done.stderr
+    assert "exit" not in done.stdout, done.stdout
+
+
+def test_an_int_holds_the_first_65535_numbers_and_no_more() -> None:
+    assert 65535 * 65536 // 2 <= 2**31 - 1 < 65536 * 65537 // 2
+    for n, right in ((65535, True), (65536, False)):
+        done = chapter("--variant", "ramp_int", "--n", str(n))
+        assert done.returncode == (0 if right else 1), done.stderr
+        wide = chapter("--variant", "ramp", "--n", str(n))
+        assert wide.returncode == 0 and f"sum is {n * (n + 1) // 2}\n" in wide.stdout
+    assert "sum is -2147450880, expected 2147516416" in done.stderr
+
+
+def test_32_unsigned_bits_wrap_as_they_should() -> None:
+    """2^25 times 127.5, the mean, is 0.4 % under 2^32; a little more is over it."""
+    done = chapter("--variant", "whole32", "cub32", "whole", "--n", str(2**25 + 2**20))
+    assert done.returncode == 0, done.stderr
+    assert "(modulo 2^32 of " in done.stdout
