@@ -19,6 +19,7 @@ from matplotlib.ticker import NullFormatter, NullLocator
 
 from figures import patterns, recorded, style
 from figures.climb import climb
+from figures.histogram import histogram_methods
 from figures.picture import (
     MissingData,
     Picture,
@@ -1569,6 +1570,8 @@ def plots(chapters: Sequence[str]) -> dict[str, Callable[[View], Picture]]:
     named["chapter05_unroll"] = unroll_sweep
     named["chapter06_fit"] = shared_fit
     named["chapter06_occupancy"] = shared_occupancy
+    named["chapter09_methods"] = functools.partial(histogram_methods, n=2**24)
+    named["chapter09_shared"] = functools.partial(histogram_methods, n=2**28)
     named["chapter10_strides"] = strides
     named["chapter10_offsets"] = offsets
     named["chapter10_widths"] = widths
