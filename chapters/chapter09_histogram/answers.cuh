@@ -17,7 +17,7 @@ __global__ void count_runs(const unsigned char* in, unsigned* bins, std::size_t 
   unsigned* mine = copies + threadIdx.x % 32;
   unsigned value = 0;
   unsigned times = 0;  // that it has come without a break
-  each_byte(in, n, [&](unsigned next) {
+  each_byte<1>(in, n, [&](unsigned next) {
     if (next != value) {
       atomicAdd(&mine[32 * value], times);
       value = next;
