@@ -25,6 +25,7 @@ CHAPTERS = (
     "chapter03_divergence",
     "chapter05_unroll4",
     "chapter06_dynamic_smem",
+    "chapter09_histogram",
     "chapter10_coalescing",
 )
 NAMES = [*plots.plots(CHAPTERS), *diagrams.FIGURES]
@@ -39,6 +40,7 @@ def test_the_registry_has_what_the_guide_asks_for(root: Path) -> None:
     wanted |= {"tree_spreading"}
     wanted |= {"tree_gmem", "tree_smem", "unroll_fold", "warp_shuffle", "grid_stride"}
     wanted |= {"chapter06_fit", "chapter06_occupancy", "chapter06_bandwidth", "two_arrays"}
+    wanted |= {"chapter09_methods", "chapter09_shared", "copies_in_banks"}
     wanted |= {"chapter10_strides", "chapter10_offsets", "chapter10_widths", "chapter10_time"}
     wanted |= {"coalescing_rules", "vec3_layouts"}
     assert wanted <= set(draw.figures(root))
