@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from figures import coalescing, patterns, style
+from figures.histogram import copies_in_banks
 from figures.patterns import GLOBAL, LOAD, SHARED, STORE, Access
 from figures.picture import Picture, Table, listed
 from figures.style import SERIES, Theme
@@ -1237,6 +1238,7 @@ FIGURES: dict[str, Callable[[], Picture]] = {
     "warp_shuffle": warp_shuffle,
     "grid_stride": grid_stride,
     "two_arrays": two_arrays,
+    "copies_in_banks": copies_in_banks,
     "coalescing_rules": coalescing_rules,
     "vec3_layouts": vec3_layouts,
 }

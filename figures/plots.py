@@ -19,6 +19,7 @@ from matplotlib.ticker import NullFormatter, NullLocator
 
 from figures import bandwidth, patterns, recorded, style
 from figures.climb import climb
+from figures.histogram import histogram_methods
 from figures.picture import (
     MissingData,
     Picture,
@@ -1722,6 +1723,8 @@ def plots(chapters: Sequence[str]) -> dict[str, Callable[[View], Picture]]:
     named["chapter06_occupancy"] = shared_occupancy
     named["chapter08_small"] = whole_times
     named["chapter08_ratio"] = cub_ratio
+    named["chapter09_methods"] = functools.partial(histogram_methods, n=2**24)
+    named["chapter09_shared"] = functools.partial(histogram_methods, n=2**28)
     named["chapter10_strides"] = strides
     named["chapter10_offsets"] = offsets
     named["chapter10_widths"] = widths

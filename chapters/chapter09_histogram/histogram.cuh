@@ -221,4 +221,39 @@ class Reading : public Histogram<Data::kUniform> {
   book::Buffer<unsigned> sums_;
 };
 
+/// Atomics that meet, or don't: n additions of 1, and nothing that is read.
+class Meeting : public book::Problem {
+ public:
+  struct Launch {
+    unsigned* sums;
+    std::size_t n;
+    unsigned grid, block;
+  };
+  Launch launch(const book::Shape& s) const { return {sums_.data(), s.n, s.grid, s.block}; }
+
+  std::size_t device_bytes(const book::Shape& s) const override {
+    return kWords * s.grid * sizeof(unsigned);
+  }
+  void accept(const book::Shape&) const override {}
+  void prepare(const book::Shape& s, std::uint64_t, book::Fill) override {
+    n_ = s.n;
+    sums_ = {};
+    sums_ = book::Buffer<unsigned>(kWords * s.grid);
+  }
+  void release() override { sums_ = {}; }
+  void restore() override {}
+  void poison() override { sums_.copy_from(std::vector<unsigned>(sums_.size(), 0xbad0bad0u)); }
+  book::Verdict check() override {
+    std::uint64_t found = 0;
+    for (const unsigned sum : sums_.to_host(sums_.size())) found += sum;
+    return {found == n_, "additions of 1: " + std::to_string(found) + " of " + std::to_string(n_)};
+  }
+  book::UsefulBytes useful_bytes(const book::Shape&) const override { return {}; }
+
+ private:
+  static constexpr std::size_t kWords = 32 * 32;  // of a block
+  book::Buffer<unsigned> sums_;
+  std::size_t n_ = 0;
+};
+
 }  // namespace chapter09

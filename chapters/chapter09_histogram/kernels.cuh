@@ -57,7 +57,7 @@ __global__ void count_shared(const unsigned char* in, unsigned* bins, std::size_
 // end bins-in-shared
 
 // begin sixteen-bytes
-/// Hands 16 bytes to `count`, one at a time.
+/// Hands 16 bytes to `count`, one after the other.
 template <class Count>
 __device__ void each_of(const uint4& bytes, Count count) {
   for (const unsigned word : {bytes.x, bytes.y, bytes.z, bytes.w}) {
@@ -68,22 +68,32 @@ __device__ void each_of(const uint4& bytes, Count count) {
   }
 }
 
-/// Hands the grid's n bytes to `count`, each to one thread, loading 16 at a time.
+/// Hands the n bytes to `count`, each in one thread of the grid, loading 16 at a time.
 ///
-/// The first load of 16 bytes must begin at a multiple of 16: `in` need not.
-template <class Count>
+/// A load of 16 bytes must begin at a multiple of 16. `in` need not: the bytes before the first
+/// multiple, and those behind the last, are loaded singly.
+/// \tparam Loads  how many loads a thread has under way before it counts
+template <unsigned Loads, class Count>
 __device__ void each_byte(const unsigned char* in, std::size_t n, Count count) {
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
   const std::size_t to_multiple = -reinterpret_cast<std::uintptr_t>(in) % 16;
   const std::size_t head = to_multiple < n ? to_multiple : n;
-  const std::size_t loads = (n - head) / 16;
+  const std::size_t end = (n - head) / 16;
   const auto* wide = reinterpret_cast<const uint4*>(in + head);
 
-  for (std::size_t i = thread; i < loads; i += threads) each_of(wide[i], count);
+  std::size_t i = thread;
+  for (; i + (Loads - 1) * threads < end; i += Loads * threads) {
+    uint4 bytes[Loads];
+#pragma unroll
+    for (unsigned k = 0; k < Loads; ++k) bytes[k] = wide[i + k * threads];
+#pragma unroll
+    for (unsigned k = 0; k < Loads; ++k) each_of(bytes[k], count);
+  }
+  for (; i < end; i += threads) each_of(wide[i], count);
 
-  for (std::size_t i = thread; i < head; i += threads) count(in[i]);
-  for (std::size_t i = head + 16 * loads + thread; i < n; i += threads) count(in[i]);
+  for (i = thread; i < head; i += threads) count(in[i]);
+  for (i = head + 16 * end + thread; i < n; i += threads) count(in[i]);
 }
 // end sixteen-bytes
 
@@ -94,7 +104,7 @@ __global__ void count_wide(const unsigned char* in, unsigned* bins, std::size_t 
   for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) mine[bin] = 0;
   __syncthreads();
 
-  each_byte(in, n, [](unsigned value) { atomicAdd(&mine[value], 1u); });
+  each_byte<1>(in, n, [](unsigned value) { atomicAdd(&mine[value], 1u); });
   __syncthreads();
 
   for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
@@ -114,7 +124,7 @@ __global__ void count_per_warp(const unsigned char* in, unsigned* bins, std::siz
   __syncthreads();
 
   unsigned* mine = copies + threadIdx.x / 32 * kBins;
-  each_byte(in, n, [mine](unsigned value) { atomicAdd(&mine[value], 1u); });
+  each_byte<1>(in, n, [mine](unsigned value) { atomicAdd(&mine[value], 1u); });
   __syncthreads();
 
   for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
@@ -130,13 +140,14 @@ __global__ void count_per_warp(const unsigned char* in, unsigned* bins, std::siz
 /// 32 banks, so that no two lanes of a warp ever meet in one.
 ///
 /// \pre launched with 32 * kBins * sizeof(unsigned) bytes of dynamic shared memory
+template <unsigned Loads>
 __global__ void count_per_lane(const unsigned char* in, unsigned* bins, std::size_t n) {
   extern __shared__ unsigned copies[];
   for (unsigned i = threadIdx.x; i < 32 * kBins; i += blockDim.x) copies[i] = 0;
   __syncthreads();
 
   unsigned* mine = copies + threadIdx.x % 32;
-  each_byte(in, n, [mine](unsigned value) { atomicAdd(&mine[32 * value], 1u); });
+  each_byte<Loads>(in, n, [mine](unsigned value) { atomicAdd(&mine[32 * value], 1u); });
   __syncthreads();
 
   for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
@@ -151,11 +162,39 @@ __global__ void count_per_lane(const unsigned char* in, unsigned* bins, std::siz
 /// Adds the bytes up and counts nothing: what reading them takes.
 ///
 /// \param sums  one value a thread of the grid
+template <unsigned Loads>
 __global__ void add_bytes(const unsigned char* in, unsigned* sums, std::size_t n) {
   unsigned sum = 0;
-  each_byte(in, n, [&sum](unsigned value) { sum += value; });
+  each_byte<Loads>(in, n, [&sum](unsigned value) { sum += value; });
   sums[std::size_t{blockIdx.x} * blockDim.x + threadIdx.x] = sum;
 }
 // end read-bytes
+
+// begin atomics-meet
+/// n additions of 1 in shared memory, n / threads by each thread, always to the same word: in every
+/// warp, lane k's is word k * stride.
+///
+/// \param sums  the 32 * 32 words of each block
+/// \param one   1: a number that the compiler doesn't know, unlike what Known says
+/// \pre stride <= 32
+template <bool Known>
+__global__ void meet(unsigned* sums, std::size_t n, unsigned stride, unsigned one) {
+  __shared__ unsigned words[32 * 32];
+  for (unsigned i = threadIdx.x; i < 32 * 32; i += blockDim.x) words[i] = 0;
+  __syncthreads();
+
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+  const auto turns = static_cast<unsigned>(n / threads + (thread < n % threads ? 1 : 0));
+  unsigned* word = &words[threadIdx.x % 32 * stride];
+#pragma unroll 16
+  for (unsigned turn = 0; turn < turns; ++turn) atomicAdd(word, Known ? 1u : one);
+  __syncthreads();
+
+  for (unsigned i = threadIdx.x; i < 32 * 32; i += blockDim.x) {
+    sums[std::size_t{blockIdx.x} * 32 * 32 + i] = words[i];
+  }
+}
+// end atomics-meet
 
 }  // namespace chapter09

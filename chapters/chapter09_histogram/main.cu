@@ -14,18 +14,21 @@ using chapter09::Reading;
 using Kernel = void (*)(const unsigned char*, unsigned*, std::size_t);
 
 // begin full-grid
-/// As many blocks as the device holds of this kernel at once, and no more than n bytes need.
-auto full_grid(Kernel kernel, unsigned bytes_a_load, std::size_t (*shared_bytes)(unsigned)) {
+/// Blocks for `threads` threads on each SM, or as many as fit; and no more than n bytes need.
+template <class... Args>
+auto grid_of(void (*kernel)(Args...), unsigned bytes_a_load, std::size_t (*shared_bytes)(unsigned),
+             unsigned threads = 2048) {
   return [=](std::size_t n, unsigned block) {
     int device = 0;
     int sm_count = 0;
-    int blocks = 0;
+    int fit = 0;
     BOOK_CUDA(cudaGetDevice(&device));
     BOOK_CUDA(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, device));
-    BOOK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &blocks, kernel, static_cast<int>(block), shared_bytes(block)));
-    const std::size_t resident = static_cast<std::size_t>(sm_count) * static_cast<unsigned>(blocks);
-    return std::min(static_cast<unsigned>(resident), book::grid_for(n, block, bytes_a_load));
+    BOOK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(block),
+                                                            shared_bytes(block)));
+    const unsigned blocks = std::min(static_cast<unsigned>(fit), threads / block);
+    return std::min(static_cast<unsigned>(sm_count) * blocks,
+                    book::grid_for(n, block, bytes_a_load));
   };
 }
 // end full-grid
@@ -46,6 +49,7 @@ struct Method {
   const char* region;
   unsigned bytes_a_load;
   std::size_t (*shared_bytes)(unsigned);
+  unsigned threads = 2048;  ///< on each SM
 };
 
 // begin run-count
@@ -56,7 +60,7 @@ book::Variant<P> counting(const Method& m, const std::string& data) {
       .name = std::string(m.name) + "_" + data,
       .region = m.region,
       .kernel = book::kernel(Count),
-      .grid = full_grid(Count, m.bytes_a_load, m.shared_bytes),
+      .grid = grid_of(Count, m.bytes_a_load, m.shared_bytes, m.threads),
       .shared_bytes = m.shared_bytes,
       .params = {{"method", std::string(m.name)}, {"data", data}},
       .launch =
@@ -73,7 +77,7 @@ constexpr Method kMerged{"merged", "bins-merged", 1, no_copy};
 constexpr Method kShared{"shared", "bins-in-shared", 1, no_copy};
 constexpr Method kWide{"wide", "bins-wide", 16, no_copy};
 constexpr Method kWarps{"warps", "bins-per-warp", 16, copy_a_warp};
-constexpr Method kLanes{"lanes", "bins-per-lane", 16, copy_a_lane};
+constexpr Method kLanes{"lanes", "bins-per-lane", 16, copy_a_lane, 1024};
 
 template <Data D>
 void add_methods(book::Chapter& chapter) {
@@ -93,7 +97,7 @@ void add_methods(book::Chapter& chapter) {
   add(counting<count_shared, P>(kShared, data), false, true);
   add(counting<count_wide, P>(kWide, data), false, true);
   add(counting<count_per_warp, P>(kWarps, data), false, true);
-  add(counting<count_per_lane, P>(kLanes, data), true, true);
+  add(counting<count_per_lane<4>, P>(kLanes, data), true, true);
   // begin histogram-by-cub
   book::Variant<P> cub{
       .name = "cub_" + data,
@@ -108,6 +112,34 @@ void add_methods(book::Chapter& chapter) {
   };
   // end histogram-by-cub
   add(std::move(cub), true, true);
+}
+
+/// count_per_lane with another number of loads under way.
+template <unsigned Loads>
+book::Variant<Histogram<Data::kUniform>> loads() {
+  auto v = counting<chapter09::count_per_lane<Loads>, Histogram<Data::kUniform>>(kLanes, "uniform");
+  v.name = "lanes" + std::to_string(Loads);
+  v.params = {{"loads", Loads}};
+  v.sized = false;
+  v.profiled = false;
+  return v;
+}
+
+/// Atomics of a warp, `stride` words apart, by an addition that the compiler knows or doesn't.
+template <bool Known>
+book::Variant<chapter09::Meeting> meeting(const char* name, unsigned stride) {
+  return {
+      .name = name,
+      .region = "atomics-meet",
+      .kernel = book::kernel(chapter09::meet<Known>),
+      .grid = grid_of(chapter09::meet<Known>, 1, no_copy, 1024),
+      .params = {{"stride", stride}, {"known", Known}},
+      .sized = false,
+      .launch =
+          [stride](const chapter09::Meeting::Launch& l) {
+            chapter09::meet<Known><<<l.grid, l.block>>>(l.sums, l.n, stride, 1);
+          },
+  };
 }
 
 /// A faulty kernel, on uniform data.
@@ -136,25 +168,32 @@ int main(int argc, char** argv) {
   add_methods<Data::kEqual>(chapter);
 
   using Shifted = Histogram<Data::kUniform, 3>;
-  auto shifted = counting<chapter09::count_per_lane, Shifted>(kLanes, "shifted");
+  auto shifted = counting<chapter09::count_per_lane<4>, Shifted>(kLanes, "shifted");
   shifted.sized = false;
   chapter.add<Shifted>(std::move(shifted));
+  chapter.add<Histogram<Data::kUniform>>(loads<1>());
+  chapter.add<Histogram<Data::kUniform>>(loads<2>());
+  chapter.add<Histogram<Data::kUniform>>(loads<8>());
 
   chapter.add<Reading>({
       .name = "read",
       .region = "read-bytes",
-      .kernel = book::kernel(chapter09::add_bytes),
-      .grid = full_grid(chapter09::add_bytes, 16, no_copy),
+      .kernel = book::kernel(chapter09::add_bytes<4>),
+      .grid = grid_of(chapter09::add_bytes<4>, 16, no_copy, 1024),
       .params = {{"method", std::string("read")}},
       .launch =
           [](const Reading::Launch& l) {
-            chapter09::add_bytes<<<l.grid, l.block>>>(l.in, l.sums, l.n);
+            chapter09::add_bytes<4><<<l.grid, l.block>>>(l.in, l.sums, l.n);
           },
   });
+  chapter.add<chapter09::Meeting>(meeting<true>("meet_apart", 1));
+  chapter.add<chapter09::Meeting>(meeting<true>("meet_bank", 32));
+  chapter.add<chapter09::Meeting>(meeting<false>("meet_word_add", 0));
+  chapter.add<chapter09::Meeting>(meeting<true>("meet_word", 0));
 
   using Uniform = Histogram<Data::kUniform>;
   chapter.add<Uniform>(faulty<legacy::classic_256>("classic_256", "classic-256", {}));
-  chapter.add<Uniform>(faulty<legacy::no_barrier>("no_barrier", "no-barrier", {"racecheck"}));
+  chapter.add<Uniform>(faulty<legacy::no_barrier>("no_barrier", "no-barrier", {}));
   chapter.add<Uniform>(faulty<legacy::no_atomic>("no_atomic", "no-atomic", {"racecheck"}));
 
   return chapter.run(argc, argv);

@@ -12,6 +12,8 @@
 #include "../chapter05_unroll4/answers.cuh"
 #include "../chapter06_dynamic_smem/answers.cuh"
 #include "../chapter08_multi_pass/answers.cuh"
+#include "../chapter09_histogram/answers.cuh"
+#include "../chapter09_histogram/histogram.cuh"
 #include "../chapter10_coalescing/answers.cuh"
 #include "book/buffer.hpp"
 #include "book/input.hpp"
@@ -115,6 +117,24 @@ book::Variant<Any<Operation>> any(const char* name) {
   };
 }
 
+/// chapter09's answer on one kind of data.
+template <chapter09::Data D>
+book::Variant<chapter09::Histogram<D>> runs() {
+  return {
+      .name = std::string("runs_") + chapter09::word(D),
+      .from = "chapter09_histogram",
+      .region = "answer-runs",
+      .kernel = book::kernel(chapter09::answers::count_runs),
+      .factor = 64,  // so that a thread has several loads, and runs go on from one to the next
+      .shared_bytes = [](unsigned) { return 32 * chapter09::kBins * sizeof(unsigned); },
+      .launch =
+          [](const typename chapter09::Histogram<D>::Launch& l) {
+            BOOK_CUDA(cudaMemsetAsync(l.bins, 0, chapter09::kBins * sizeof(unsigned)));
+            chapter09::answers::count_runs<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.bins, l.n);
+          },
+  };
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -212,6 +232,9 @@ int main(int argc, char** argv) {
                                                                         l.out, l.n);
           },
   });
+  chapter.add<chapter09::Histogram<chapter09::Data::kUniform>>(runs<chapter09::Data::kUniform>());
+  chapter.add<chapter09::Histogram<chapter09::Data::kMostly>>(runs<chapter09::Data::kMostly>());
+  chapter.add<chapter09::Histogram<chapter09::Data::kEqual>>(runs<chapter09::Data::kEqual>());
 
   return chapter.run(argc, argv);
 }

@@ -22,6 +22,8 @@ BLOCKS = (64, 256, 1024)
 RAW, WAR = "race: read after write", "race: write after read"
 UNWRITTEN = "init: reads shared memory that nobody wrote"
 SAME = "race: two threads write the same value to one place of global memory, unsynchronised"
+WAW = "race: two threads write one place of shared memory, unsynchronised"
+SAME_SHARED = SAME.replace("global", "shared")
 ILLEGAL, MISALIGNED = "memory: an illegal address", "memory: a misaligned address"
 
 WORDS_OUT = "reinterpret_cast<int4*>(out)[i]"
@@ -43,6 +45,10 @@ def last_warp(tile: str, shapes: Shapes) -> dict[Finding, Shapes]:
         found[WAR, step] = shapes
     return found
 
+
+#: Of a histogram in shared memory, how it begins and what it does most.
+ZEROES = "for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) mine[bin] = 0;"
+COUNTS = "atomicAdd(&mine[in[i]], 1u);"
 
 # Of each classic kernel what is found, and where. An illegal address stops the launch: where it is
 # the first block's, nothing else is found.
@@ -101,6 +107,22 @@ FOUND: dict[tuple[str, str], dict[Finding, Shapes]] = {
         (ILLEGAL, "if (t < half) tile[t] += tile[t + half];"): {(n, 64) for n in NS},
         **last_warp("v", {(n, block) for n in NS for block in (128, 256)}),
     },
+    ("chapter09_histogram", "classic_256"): {
+        (UNWRITTEN, COUNTS): {(n, 64) for n in NS},
+        (ILLEGAL, "mine[threadIdx.x] = 0;"): {(n, 1024) for n in NS},
+    },
+    ("chapter09_histogram", "no_barrier"): {
+        # The first warp counts in bins that the others have yet to zero, and do.
+        (UNWRITTEN, COUNTS): EVERYWHERE,
+        (WAW, COUNTS, ZEROES): EVERYWHERE,
+        (WAW, ZEROES, COUNTS): EVERYWHERE,
+    },
+    ("chapter09_histogram", "no_atomic"): {
+        (RAW, "++mine[in[i]];"): EVERYWHERE,
+        (WAR, "++mine[in[i]];"): EVERYWHERE,
+        (WAW, "++mine[in[i]];"): EVERYWHERE,
+        (SAME_SHARED, "++mine[in[i]];"): EVERYWHERE,
+    },
     ("chapter10_coalescing", "offset_words"): {
         (MISALIGNED, f"{WORDS_OUT} = reinterpret_cast<const int4*>(in + offset)[i];"): EVERYWHERE,
     },
@@ -148,9 +170,18 @@ def source(chapter: str, place: str) -> str:
     return lines[int(number) - 1].split("//")[0].strip()
 
 
+def in_kernel(place: str, details: list[str]) -> str:
+    """The kernel's line, where the place is in a function of the toolkit's."""
+    found = (re.search(rf"{re.escape(place)}, inlined at (\S+)", line) for line in details)
+    return next((match[1] for match in found if match), place)
+
+
 def summary(chapter: str, findings: list[dict[str, Any]]) -> set[Finding]:
     return {
-        (f"{f['check']}: {f['what'].split(' in ')[0]}", *(source(chapter, p) for p in f["places"]))
+        (
+            f"{f['check']}: {f['what'].split(' in ')[0]}",
+            *(source(chapter, in_kernel(place, f["details"])) for place in f["places"]),
+        )
         for f in findings
     }
 

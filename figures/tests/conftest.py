@@ -22,6 +22,7 @@ CHAPTERS = (
     "chapter06_dynamic_smem",
     "chapter07_effective_bandwidth",
     "chapter08_multi_pass",
+    "chapter09_histogram",
 )
 
 

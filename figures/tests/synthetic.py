@@ -124,6 +124,24 @@ _VARIANTS: dict[str, dict[str, tuple[str, str, float, int, dict[str, Any]]]] = {
         "cub": ("chapter08_multi_pass", "cub", 4300, 16, {}),
         "whole32": ("chapter08_multi_pass", "whole-sum", 4400, 16, {}),
         "cub32": ("chapter08_multi_pass", "cub32", 4350, 16, {}),
+    "chapter09_histogram": {
+        **{
+            f"{method}_{data}": (
+                "chapter09_histogram",
+                region,
+                rate * (1 + 0.2 * place),
+                1,
+                {"method": method, "data": data},
+            )
+            for method, region, rate in (
+                ("global", "bins-in-global", 4),
+                ("shared", "bins-in-shared", 720),
+                ("lanes", "bins-per-lane", 2200),
+                ("cub", "histogram-by-cub", 2100),
+            )
+            for place, data in enumerate(("uniform", "bell", "mostly", "equal"))
+        },
+        "read": ("chapter09_histogram", "read-bytes", 4200, 1, {"method": "read"}),
     },
     "chapter10_coalescing": {
         name: ("chapter10_coalescing", *_coalescing(name)) for name in patterns.COALESCING
@@ -356,6 +374,10 @@ def _counters(device: str) -> dict[str, Any]:
             counts = patterns.derived_counts(variant, n, block, grid)
             if counts is None:  # no pattern is written down: the input's sectors, read once
                 counts = patterns.Counts(global_load_sectors=n // 8, global_store_sectors=grid)
+            # What chapter 9's kernels touch is as their data have it: some other kernel's counts.
+            like = "smem" if chapter == "chapter09_histogram" else variant
+            counts = patterns.derived_counts(like, n, block, grid)
+            assert counts is not None
             metrics = {
                 recorded.COUNTER_ALIASES[name]: float(getattr(counts, name))
                 for name in counts.__dataclass_fields__

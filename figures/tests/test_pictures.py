@@ -27,6 +27,7 @@ CHAPTERS = (
     "chapter06_dynamic_smem",
     "chapter07_effective_bandwidth",
     "chapter08_multi_pass",
+    "chapter09_histogram",
     "chapter10_coalescing",
 )
 NAMES = [*plots.plots(CHAPTERS), *diagrams.FIGURES]
@@ -44,6 +45,7 @@ def test_the_registry_has_what_the_guide_asks_for(root: Path) -> None:
     wanted |= {f"chapter07_{what}" for what in ("kernels", "l2", "grid", "methods", "finished")}
     wanted |= {"chapter07_roofline"}
     wanted |= {"chapter08_small", "chapter08_ratio", "passes_tree", "one_word"}
+    wanted |= {"chapter09_methods", "chapter09_shared", "copies_in_banks"}
     wanted |= {"chapter10_strides", "chapter10_offsets", "chapter10_widths", "chapter10_time"}
     wanted |= {"coalescing_rules", "vec3_layouts"}
     assert wanted <= set(draw.figures(root))

@@ -18,6 +18,10 @@ METRICS = (
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
     "dram__sectors_read.sum",
     "dram__bytes_read.sum",
     "dram__bytes_read.sum.per_second",
@@ -37,6 +41,11 @@ COUNTER_SHAPES = ((2**24, 256), (2**20, 256), (2**24, 128))
 #: A chapter about the memory's throughput wants launches that no cache can hold.
 FULL_SIZE = {
     "chapter07_effective_bandwidth": ((2**24, 128), (2**24, 256), (2**20, 256), (2**28, 128))
+#: A chapter about the memory's throughput wants launches that no cache can hold; one whose counts
+#: go with something else than the size is counted at one.
+OWN_SHAPES = {
+    "chapter07_effective_bandwidth": ((2**24, 128), (2**20, 256), (2**28, 128)),
+    "chapter09_histogram": ((2**24, 256), (2**20, 256)),
 }
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -50,7 +59,7 @@ NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
 def counter_shapes(chapter: str) -> tuple[tuple[int, int], ...]:
     """(n, block) at which a chapter's counters are read on hardware; first what its page shows."""
-    return FULL_SIZE.get(chapter, COUNTER_SHAPES)
+    return OWN_SHAPES.get(chapter, COUNTER_SHAPES)
 
 
 def ncu_options() -> list[str]:

@@ -1,0 +1,45 @@
+"""Chapter 9's diagram shows what its kernels do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from figures import histogram
+from figures.patterns import WARP
+from figures.tests.test_traces import trace
+
+
+@pytest.mark.parametrize(
+    ("variant", "layout"),
+    [*zip(("warps_uniform", "lanes_uniform"), histogram.LAYOUTS.values(), strict=True)],
+)
+def test_a_lane_adds_where_the_diagram_has_it(
+    variant: str, layout: histogram.Layout, tmp_path: Path
+) -> None:
+    traced = trace(tmp_path, "chapter09_histogram", variant, 4096, 64, 0)
+    atomics = [
+        part
+        for instruction in traced.of_warp(0)
+        for part in instruction.parts
+        if (part.space, part.direction) == ("shared", "atomic")
+    ]
+    assert len(atomics) == histogram.LOAD_BYTES
+    for offset, part in enumerate(atomics):
+        values = [
+            histogram.input_value(histogram.SEED, histogram.LOAD_BYTES * lane + offset)
+            for lane in range(WARP)
+        ]
+        words = [layout(lane, value) for lane, value in enumerate(values)]
+        assert [address // 4 for address in part.addresses] == words
+        banks = histogram.by_bank(layout, values)
+        assert sum(map(len, banks)) == len(set(words))
+
+
+def test_only_copies_side_by_side_keep_the_lanes_apart() -> None:
+    values = histogram.first_bytes()
+    most = [max(map(len, histogram.by_bank(each, values))) for each in histogram.LAYOUTS.values()]
+    assert most[0] > 1 and most[1] == 1
+    # Lanes that want the same word are no conflict.
+    assert max(map(len, histogram.by_bank(next(iter(histogram.LAYOUTS.values())), [7] * WARP))) == 1
