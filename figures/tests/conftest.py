@@ -20,6 +20,7 @@ CHAPTERS = (
     "chapter03_divergence",
     "chapter05_unroll4",
     "chapter06_dynamic_smem",
+    "chapter10_coalescing",
 )
 
 

@@ -34,8 +34,12 @@ METRICS = (
 )
 #: (n, block) at which a variant's counters are read, where it takes the block.
 COUNTER_SHAPES = ((2**24, 256), (2**20, 256), (2**24, 128))
-#: A chapter about the memory's throughput wants launches that no cache can hold.
-FULL_SIZE = {"chapter07_effective_bandwidth": ((2**24, 128), (2**20, 256), (2**28, 128))}
+#: A chapter about the memory's throughput wants launches that no cache can hold; one whose counts
+#: go with something else than the size is counted at one.
+OWN_SHAPES = {
+    "chapter07_effective_bandwidth": ((2**24, 128), (2**20, 256), (2**28, 128)),
+    "chapter10_coalescing": ((2**24, 256),),
+}
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 #: A multiple of nothing: tails are what faults hide in.
@@ -48,7 +52,7 @@ NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
 def counter_shapes(chapter: str) -> tuple[tuple[int, int], ...]:
     """(n, block) at which a chapter's counters are read on hardware; first what its page shows."""
-    return FULL_SIZE.get(chapter, COUNTER_SHAPES)
+    return OWN_SHAPES.get(chapter, COUNTER_SHAPES)
 
 
 def ncu_options() -> list[str]:
