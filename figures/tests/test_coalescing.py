@@ -287,7 +287,7 @@ def coalesced_once(variant: str, kind: str) -> bool:
     kernel, _ = patterns.COALESCING[variant]
     least = 0
     made = 0
-    for request in patterns.by_request(kernel(4096, 256, 1)):
+    for request in patterns.by_request(kernel(1 << 16, 256, 1)):
         if (request[0].space, request[0].kind) == (patterns.GLOBAL, kind):
             addresses = [access.byte_offset for access in request]
             made += len(first_rule(addresses, request[0].width))
