@@ -18,6 +18,7 @@ METRICS = (
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "lts__t_sectors_srcunit_tex_op_read.sum",
     "dram__sectors_read.sum",
     "dram__bytes_read.sum",
     "dram__bytes_read.sum.per_second",
