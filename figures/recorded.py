@@ -51,6 +51,7 @@ COUNTER_ALIASES = {
     "global_reduction_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
     "shared_atomic_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
     "shared_atomic_conflicts": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum"),
+    "l2_read_sectors": "lts__t_sectors_srcunit_tex_op_read.sum",
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_write_bytes": "dram__bytes_write.sum",
     "instructions": "smsp__inst_executed.sum",

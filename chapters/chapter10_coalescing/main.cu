@@ -152,11 +152,14 @@ struct StoreStride {
   static Scattered right(std::uint64_t seed) { return {seed, Stride}; }
 };
 
-/// n elements, of which the first is the input's Offset-th.
+/// n elements, of which the first is the input's Offset-th. The input is equally long for every
+/// offset, so that the two arrays lie alike and nothing but the offset differs.
 template <unsigned Offset>
 struct LoadOffset {
+  static constexpr unsigned kFurthest = 32;
+  static_assert(Offset <= kFurthest);
   static std::size_t taken(std::size_t n) { return n; }
-  static std::size_t in_size(std::size_t n) { return n + Offset; }
+  static std::size_t in_size(std::size_t n) { return n + kFurthest; }
   static std::size_t out_size(std::size_t n) { return n; }
   static Input right(std::uint64_t seed) { return {seed, 1, Offset}; }
 };
@@ -252,7 +255,7 @@ book::Variant<Copy<LoadOffset<Offset>>> load_offset() {
   };
 }
 
-using Whole = Copy<LoadOffset<0>>;
+using Whole = Copy<LoadStride<1>>;
 
 // begin run-copy-words
 template <class Word>

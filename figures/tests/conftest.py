@@ -23,6 +23,7 @@ CHAPTERS = (
     "chapter07_effective_bandwidth",
     "chapter08_multi_pass",
     "chapter09_histogram",
+    "chapter10_coalescing",
 )
 
 

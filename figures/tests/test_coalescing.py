@@ -280,3 +280,38 @@ def test_the_law_in_the_words_of_the_page() -> None:
     # Three ints apart, from any word on; four of these vectors, from one of them on.
     assert {law(3, first, 4) for first in (0, 1, 2)} == {12}
     assert law(3, 0, 16) == patterns.WARP
+
+
+def coalesced_once(variant: str, kind: str) -> bool:
+    """Whether all of a variant's requests are, on compute capability 1.0 and 1.1."""
+    kernel, _ = patterns.COALESCING[variant]
+    least = 0
+    made = 0
+    for request in patterns.by_request(kernel(1 << 16, 256, 1)):
+        if (request[0].space, request[0].kind) == (patterns.GLOBAL, kind):
+            addresses = [access.byte_offset for access in request]
+            made += len(first_rule(addresses, request[0].width))
+            least += 4 if request[0].width == 16 else 2
+    assert made > 0
+    return made == least
+
+
+def test_the_exercise_of_the_old_card() -> None:
+    loads = {name for name in patterns.COALESCING if coalesced_once(name, patterns.LOAD)}
+    stores = {name for name in patterns.COALESCING if coalesced_once(name, patterns.STORE)}
+    scattered = {name for name in patterns.COALESCING if name.startswith("store_stride")}
+    assert loads == scattered | {
+        *("load_stride1", "load_offset0", "load_offset16", "load_offset32"),
+        *("copy4", "copy8", "copy16", "vec3_aligned", "vec3_arrays", "vec3_staged"),
+    }
+    assert stores == set(patterns.COALESCING) - scattered - {"copy1"}
+
+
+def test_the_other_exercises() -> None:
+    assert [4 * 1001 * row % 32 == 0 for row in range(1000)].count(True) == 125
+    assert len(todays_rule([4 * 1001 * lane for lane in WARP], 4)) == 32
+    assert len(todays_rule([8 + 24 * lane for lane in WARP], 8)) == 24
+    assert len(todays_rule([8 + 32 * lane for lane in WARP], 8)) == 32
+    threes = [todays_rule([48 * lane + 16 * load for lane in WARP], 16) for load in range(3)]
+    assert sum(map(len, threes)) == 96
+    assert len({each for request in threes for each in request}) == 48

@@ -75,6 +75,13 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
             for schedule in ("", "--schedule apart:1 ", "--schedule apart:2 ")
         ),
     ),
+    "coalescing_strides": (
+        "chapter10_coalescing",
+        (
+            "./run --variant load_stride1 load_stride2 load_stride4 load_stride8 load_stride16 "
+            "| grep -E '^(variant|load)'",
+        ),
+    ),
     "waits_for_ever": (
         "",
         (f"{_BUILD} -o wait wait.cu", "tools/emulate ./wait"),

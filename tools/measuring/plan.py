@@ -12,7 +12,7 @@ import shlex
 import shutil
 import struct
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,8 @@ INVOCATIONS: dict[str, list[str]] = {
     "sweep-n": ["--sweep", "n"],
     "sweep-block": ["--sweep", "block"],
 }
+#: Where a chapter has something else to sweep, its variants do so, and these are all its sizes.
+OWN_INVOCATIONS = {"chapter10_coalescing": {"default": [], "large": ["--n", "2^28"]}}
 PT_LOAD = 1
 TOOL_TIMEOUT_S = 300.0  # no profiler needs this long for one launch; a hung one would take for ever
 
@@ -79,6 +81,11 @@ class CountersRefused(Exception):
 
 
 # ---------------------------------------------------------------------------- the programs
+
+
+def invocations(chapter: str) -> dict[str, list[str]]:
+    """The runs of a chapter's program by which it is measured."""
+    return OWN_INVOCATIONS.get(chapter, INVOCATIONS)
 
 
 def chapter_names() -> list[str]:
@@ -308,11 +315,14 @@ class Plan:
 
     def timings(self) -> list[Step]:
         """Every chapter's runs, then all of them again in reverse order."""
-        forward = [(program, kind) for program in self.programs for kind in INVOCATIONS]
+        forward = [
+            (program, kind, arguments)
+            for program in self.programs
+            for kind, arguments in invocations(program.chapter).items()
+        ]
         steps = []
         for repeat in range(REPEATS):
-            for program, kind in forward if repeat % 2 == 0 else reversed(forward):
-                arguments = INVOCATIONS[kind]
+            for program, kind, arguments in forward if repeat % 2 == 0 else reversed(forward):
                 name = timing_name(program.chapter, kind, repeat)
                 steps.append(
                     Step(
@@ -349,7 +359,7 @@ class Plan:
         ]
 
     def sanitizers(self) -> list[Step]:
-        """Every variant under every tool of compute-sanitizer."""
+        """Every variant under every tool of compute-sanitizer; of a swept one the first."""
         if self.sanitizer is None:
             return []
         return [
@@ -361,7 +371,7 @@ class Plan:
                 work=partial(self._check, self.sanitizer, program, variant, check),
             )
             for program in self.programs
-            for variant in program.variants
+            for variant in without_twins(program.variants)
             if variant.profiled
             for check in profilers.SANITIZERS
         ]
@@ -472,6 +482,19 @@ class Plan:
             "findings": findings,
             "messages": messages,
         }
+
+
+def without_twins(variants: Iterable[Variant]) -> list[Variant]:
+    """Of those that launch one kernel with other parameters, and of which no fault is expected,
+    the first."""
+    seen = set()
+    kept = []
+    for variant in variants:
+        kind = (variant.region, *sorted(variant.params))
+        if variant.legacy or variant.findings or not variant.params or kind not in seen:
+            kept.append(variant)
+        seen.add(kind)
+    return kept
 
 
 def timing_name(chapter: str, kind: str, repeat: int) -> str:

@@ -22,6 +22,7 @@ METRICS = (
     "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
+    "lts__t_sectors_srcunit_tex_op_read.sum",
     "dram__sectors_read.sum",
     "dram__bytes_read.sum",
     "dram__bytes_read.sum.per_second",
@@ -46,6 +47,7 @@ FULL_SIZE = {
 OWN_SHAPES = {
     "chapter07_effective_bandwidth": ((2**24, 128), (2**20, 256), (2**28, 128)),
     "chapter09_histogram": ((2**24, 256), (2**20, 256)),
+    "chapter10_coalescing": ((2**24, 256),),
 }
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.measuring import Failure
-from tools.measuring.plan import INVOCATIONS, REPEATS, run_name, timing_name
+from tools.measuring.plan import REPEATS, invocations, run_name, timing_name
 from tools.measuring.provenance import Source, write_whole
 from tools.measuring.steps import Result
 
@@ -25,8 +25,8 @@ def merged(
     """One chapter's record out of its invocations' records; *timed* has all steps' results, in
     the order of time.
 
-    Runs are taken in the order of INVOCATIONS, whatever order they were measured in: so a run that
-    occurs twice comes from the same kind of invocation in both repeats.
+    Runs are taken in the order of the invocations, whatever order they were measured in: so a run
+    that occurs twice comes from the same kind of invocation in both repeats.
     """
     in_time = [timed[name] for name in timed if timed[name]["record"]["chapter"] == chapter]
     first, last = in_time[0], in_time[-1]
@@ -41,7 +41,7 @@ def merged(
     runs: list[dict[str, Any]] = []
     for repeat in range(REPEATS):
         seen = set()
-        for kind in INVOCATIONS:
+        for kind in invocations(chapter):
             part = timed[timing_name(chapter, kind, repeat)]["record"]
             refuse_change(first["record"], part)
             for run in part["runs"]:

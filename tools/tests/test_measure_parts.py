@@ -6,6 +6,7 @@ import errno
 import io
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,6 +85,29 @@ def test_messages_are_few_distinct_and_without_folders() -> None:
     findings, messages = profilers.sanitizer_verdict("memcheck", "\n".join(lines), 4)
     assert findings == 20 and len(messages) == 5
     assert messages[0].startswith("Invalid read 0 in ") and "/home" not in "".join(messages)
+
+
+def variant(name: str, region: str, **more: Any) -> plan.Variant:
+    settings = {"legacy": False, "findings": (), "only_block": None, "params": {}, **more}
+    return plan.Variant(name, region, profiled=True, **settings)
+
+
+def test_of_a_swept_kernel_one_is_checked() -> None:
+    swept = [variant(f"stride{s}", "load", params={"stride": s}) for s in (1, 2, 4)]
+    others = [
+        variant("plain", "load"),  # no parameter: another way to launch it
+        variant("also", "load"),
+        variant("offset1", "load", params={"offset": 1}),
+        variant("found", "load", params={"stride": 8}, findings=("memcheck",)),
+        variant("faulty", "load", params={"stride": 9}, legacy=True),
+        variant("stores", "store", params={"stride": 2}),
+    ]
+    assert plan.without_twins([*swept, *others]) == [swept[0], *others]
+
+
+def test_a_chapter_may_be_measured_by_other_runs() -> None:
+    assert plan.invocations("chapter01_gmem") is plan.INVOCATIONS
+    assert "default" in plan.invocations("chapter10_coalescing"), "whose console text is kept"
 
 
 def test_durations() -> None:
