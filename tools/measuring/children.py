@@ -54,6 +54,8 @@ def run(command: list[str], cwd: Path, timeout: float | None = None) -> Finished
     )
     _running.add(child)
     try:
+        if _stopping.is_set():  # since the child was started: stop_all didn't see it
+            raise Stopped
         out, err = child.communicate(timeout=timeout)
     except BaseException:
         _end(child)

@@ -11,6 +11,7 @@ every machine, so a test records the set again and compares. What is in it:
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 import shutil
@@ -148,15 +149,24 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-def record(build: Path, *, rebuild: bool = True) -> dict[str, str]:
-    """The set's files, by name."""
+def record(build: Path, *, rebuild: bool = True, runs: Path | None = None) -> dict[str, str]:
+    """The set's files, by name. What the guide has counted of these very programs, in its folder
+    *runs*, is not counted again.
+    """
     with tempfile.TemporaryDirectory(prefix="embedded-") as folder:
         work = Path(folder)
         names = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
         programs = find_programs(names, build, work, rebuild=rebuild)
         device = Device(build)
-        runs = [run for program in programs for run in device.count(program)]
-        files = {"counters.json": counters_text(device, runs), "probes.json": probes(device, work)}
+        counted = [
+            run
+            for program in programs
+            for run in device.count(program, known=known_runs(device, program, runs))
+        ]
+        files = {
+            "counters.json": counters_text(device, counted),
+            "probes.json": probes(device, work),
+        }
         for program in programs:
             files[f"{program.chapter}.txt"] = device.console(program)
         paths = {program.chapter: program.path for program in programs}
@@ -224,11 +234,15 @@ class Device:
         return self.run([emulate, "--csv", page, *command], page.parent)
 
     def count(
-        self, program: Program, shapes: tuple[tuple[int, int], ...] | None = None
+        self,
+        program: Program,
+        shapes: tuple[tuple[int, int], ...] | None = None,
+        known: Iterable[dict[str, Any]] = (),
     ) -> list[dict[str, Any]]:
         """Every variant's counters, at the shapes at which hardware's are read."""
         if shapes is None:
             shapes = counter_shapes(program)
+        there = {(run["variant"], run["n"], run["block"]): run for run in known}
         cases = [
             (variant, n, block)
             for variant in program.variants
@@ -237,7 +251,10 @@ class Device:
         ]
 
         def one(number: int) -> dict[str, Any] | None:
-            return self._count(program, *cases[number], page=Path(folder, f"{number}.csv"))
+            variant, n, block = cases[number]
+            page = Path(folder, f"{number}.csv")
+            run = there.get((variant.name, n, block))
+            return run or self._count(program, variant, n, block, page)
 
         # Two at once: much of a short run is the host's own work, which one core does.
         with tempfile.TemporaryDirectory(prefix="counts-") as folder, ThreadPoolExecutor(2) as pool:
@@ -288,6 +305,18 @@ def counter_shapes(program: Program) -> tuple[tuple[int, int], ...]:
     """Hardware's, but for those that would keep a CPU busy for minutes."""
     shapes = profilers.counter_shapes(program.chapter)
     return tuple((n, block) for n, block in shapes if n <= LARGEST_N)
+
+
+def known_runs(device: Device, program: Program, folder: Path | None) -> list[dict[str, Any]]:
+    """What `main` has written there, unless the program or the device is newer than that."""
+    file = folder / f"{program.chapter}.json" if folder else None
+    if not file or not file.is_file():
+        return []
+    made = [program.path, *device.library.iterdir()]
+    if max(path.stat().st_mtime for path in made) > file.stat().st_mtime:
+        return []
+    runs: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["runs"]
+    return runs
 
 
 def kernel_hash(region: str | None) -> str | None:

@@ -261,7 +261,11 @@ void handle_malloc(Warp& warp, const Op& op, Mask mask) {
   GlobalMemory* memory = warp.block().launch().config.memory;
   for_each_lane(mask, [&](unsigned lane) {
     const U64 bytes = argument(warp, op, lane, 0, 8);
-    give(warp, op, lane, 1, memory ? memory->heap().allocate(bytes) : 0, 8);
+    const Address address = memory ? memory->heap().allocate(bytes) : 0;
+    if (address != 0 && warp.block().watched()) {
+      warp.block().tell([&](BlockObserver& o) { o.given(address, bytes); });
+    }
+    give(warp, op, lane, 1, address, 8);
   });
 }
 

@@ -117,6 +117,9 @@ class BlockChecks final : public BlockObserver {
   void mbarrier_waited(Warp& warp, unsigned lane, Address at) override {
     if (race_) race_->mbarrier_waited(warp, lane, at);
   }
+  void given(Address at, std::uint64_t bytes) override {
+    if (race_) race_->given(at, bytes);
+  }
   void undefined(Warp& warp, const Op& op, unsigned lane, const std::string& what) override {
     if (!checker_.checks().sync) return;
     const std::uint32_t pc = pc_of(warp, op);

@@ -312,6 +312,20 @@ void RaceCheck::land(const OnItsWay& copy, Space space, Address first, unsigned 
   }
 }
 
+/// free and malloc order what the one had done with a piece of the heap before what the other does.
+void RaceCheck::given(Address first, std::uint64_t bytes) {
+  const Address past = (first + bytes - 1) / 4 + 1;
+  for (Address word = first / 4; word < past; word = (word / kPageWords + 1) * kPageWords) {
+    const auto page = pages_.find(word / kPageWords);
+    if (page == pages_.end()) continue;
+    const Address end = std::min(past, (word / kPageWords + 1) * kPageWords);
+    for (Address w = word; w < end; ++w) (*page->second)[w % kPageWords].clear();
+  }
+  if (fenced_) {
+    std::erase_if(locations_, [&](const auto& l) { return l.first - first < bytes; });
+  }
+}
+
 // --- Accesses --------------------------------------------------------------------------------
 
 RaceCheck::Cell& RaceCheck::cell(Space space, Address word) {

@@ -45,6 +45,7 @@ class RaceCheck {
   void mbarrier_arrived(const Warp& warp, unsigned lane, Address mbarrier, bool releases);
   void mbarrier_completed(Address mbarrier);
   void mbarrier_waited(const Warp& warp, unsigned lane, Address mbarrier);
+  void given(Address at, std::uint64_t bytes);
 
  private:
   using Clock = std::uint32_t;

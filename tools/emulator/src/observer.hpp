@@ -74,6 +74,8 @@ class BlockObserver {
   virtual void mbarrier_completed(Address) {}  ///< a phase of it
   /// A lane asked for a phase of an mbarrier that is over, and orders what it does next after it.
   virtual void mbarrier_waited(Warp&, unsigned /*lane*/, Address) {}
+  /// A lane was given a piece of the heap by malloc, which another may have had and freed.
+  virtual void given(Address, std::uint64_t /*bytes*/) {}
   virtual void exited(Warp&, Mask /*lanes*/) {}
   /// A lane did something whose result PTX leaves undefined; `what` says it.
   virtual void undefined(Warp&, const Op&, unsigned /*lane*/, const std::string& /*what*/) {}

@@ -375,6 +375,31 @@ TEST(Race, NamesTheCallOfWhatWasInlined) {
   EXPECT_THAT(c.findings[0].details[2], HasSubstr("reads it at kernels.cuh:8 (PTX line"));
 }
 
+/// Lane 0 of each of two warps takes a piece of the heap and writes to it.
+Checked of_the_heap(const std::string& after) {
+  return check(
+      R"(
+  and.b32 %r3, %r0, 31;
+  setp.ne.u32 %p1, %r3, 0;
+  @%p1 bra DONE;
+  { .param .b64 n; .param .b64 r; st.param.b64 [n], 40; call.uni (r), malloc, (n);
+    ld.param.b64 %rd2, [r]; }
+  st.u32 [%rd2+36], %r0;
+)" + after,
+      64, "race", 1, true,
+      ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+      ".extern .func free(.param .b64 p);\n");
+}
+
+TEST(Race, NotWithWhoHadAPieceOfTheHeapBefore) {
+  // The second warp gets what the first has freed.
+  EXPECT_THAT(of_the_heap("{ .param .b64 p; st.param.b64 [p], %rd2; call.uni free, (p); }").found,
+              IsEmpty());
+  // It has a piece of its own, and writes to the first's, 48 bytes before it.
+  EXPECT_THAT(of_the_heap("setp.eq.u32 %p2, %r0, 0; @%p2 bra DONE; st.u32 [%rd2+-12], %r0;").found,
+              ElementsAre("race: two threads write one place of global memory, unsynchronised"));
+}
+
 // --- init ------------------------------------------------------------------------------------
 
 TEST(Init, SharedMemoryOfEachBlock) {

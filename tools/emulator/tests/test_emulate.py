@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -358,6 +359,41 @@ def test_takes_a_program_of_this_folder_by_its_name(tmp_path: Path) -> None:
     for name, status in ((program.name, 0), ("no program", 2)):
         ran = subprocess.run([EMULATE, name], capture_output=True, cwd=tmp_path, check=False)
         assert (ran.stdout, ran.returncode) == (b"here\n" if status == 0 else b"", status)
+
+
+@pytest.mark.parametrize("name", ["TERM", "INT", "HUP"])
+def test_what_ends_it_ends_the_program(name: str, tmp_path: Path) -> None:
+    """Also under --check, where it waits for the program."""
+    script = tmp_path / "a=b"  # a name that `env` would take for a variable
+    script.write_text("#!/bin/sh\nread line; echo $line $1 $$; exec sleep 60\n")
+    script.chmod(0o755)
+    with subprocess.Popen(
+        [EMULATE, "--check", "all", script, "x y"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin and process.stdout
+        print("a line", file=process.stdin, flush=True)
+        *said, pid = process.stdout.readline().split()
+        assert said == ["a", "line", "x", "y"]
+        process.send_signal(signal.Signals[f"SIG{name}"])
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.Signals[f"SIG{name}"], err
+    assert err == f"tools/emulate: status {process.returncode}, as after SIG{name}\n"
+    assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.parametrize("one", ["--trace", "--csv", "--findings"])
+@pytest.mark.parametrize("other", ["--trace", "--csv", "--findings"])
+def test_two_that_would_write_one_file_are_refused(one: str, other: str, tmp_path: Path) -> None:
+    file, link = tmp_path / "file", tmp_path / "link"
+    link.symlink_to(file)
+    ran = emulate(one, file, other, link, "true")
+    assert ran.returncode == (0 if one == other else 2)
+    assert ("name the same file" in ran.stderr) == (one != other)
+    assert emulate(one, "/dev/null", other, "/dev/null", "true").returncode == 0
 
 
 def test_writes_to_what_is_no_file(build: Build) -> None:
