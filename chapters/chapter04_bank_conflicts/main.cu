@@ -163,7 +163,7 @@ book::Sizes walkers() {
   return {.usual = {std::size_t{1} << 22},
           .usual_embedded = std::size_t{1} << 14,
           .most = std::size_t{1} << 30,
-          .most_embedded = std::size_t{1} << 17,
+          .most_embedded = std::size_t{1} << 14,
           .counted = {std::size_t{1} << 14}};
 }
 

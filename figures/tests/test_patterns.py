@@ -26,6 +26,8 @@ KERNELS: dict[str, tuple[Kernel, int]] = {
     "smem_stride": (partial(patterns.smem_stride, grid=3), 0),
     "interleaved": (patterns.interleaved, 1),
     "strided": (patterns.strided, 1),
+    "strided_padded": (patterns.strided_padded, 1),
+    "strided_swizzled": (patterns.strided_swizzled, 1),
 }
 
 
@@ -42,7 +44,8 @@ def test_following_a_pattern_adds_up_the_array(name: str, block: int) -> None:
         grid = _grid(n, block, factor)
         partials = [-1] * grid  # poisoned, so that a block that writes nothing is seen
         source = "data" if name == "gmem" else "in"
-        arrays = {source: list(values), "tile": [-1] * block, "partial": partials}
+        tile = [-1] * (max(patterns.padded(block), 32 * -(-block // 32)) + 1)
+        arrays = {source: list(values), "tile": tile, "partial": partials}
         for index in range(grid):
             patterns.follow(kernel(n, block, index), arrays)
         assert sum(partials) == sum(values), f"n = {n}"
