@@ -24,7 +24,7 @@ __global__ void stride_walk(unsigned* out, std::size_t n, unsigned stride) {
 
   const unsigned apart = threadIdx.x % 32 * stride;
   unsigned word = (apart + blockIdx.x + threadIdx.x / 32) % kWords;  // no two warps alike
-#pragma unroll 1
+#pragma unroll 8  // so that counting the rounds takes next to no instructions
   for (unsigned round = 0; round < kRounds; ++round) word = tile[word];
 
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -91,7 +91,7 @@ __global__ void width_walk(unsigned* out, std::size_t n, Sharing sharing) {
 
   const unsigned first = element(threadIdx.x % 32, sharing);
   unsigned at = (first + blockIdx.x + threadIdx.x / 32) % kElements;
-#pragma unroll 1
+#pragma unroll 8  // so that counting the rounds takes next to no instructions
   for (unsigned round = 0; round < kRounds; ++round) at = number_in(tile[at]);
 
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;

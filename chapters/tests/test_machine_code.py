@@ -206,15 +206,19 @@ def test_shared_loads_of_a_tile_are_merged_where_they_can_be(
     assert len([each for each in code if each.operation == "FFMA"]) == 32
 
 
-def test_a_round_of_the_walk_loads_its_own_address(made: MachineCode) -> None:
-    """And holds no other access: one load of shared memory for each address that one brought."""
+def test_the_walk_loads_its_own_addresses(made: MachineCode) -> None:
+    """Eight rounds in one: as many loads, each of the address that the one before brought."""
     code = made.kernel("chapter04_bank_conflicts", "stride_walk")
     loads = [each for each in code if each.operation == "LDS"]
-    assert len(loads) == 1
-    loops = [each for each in code if each.target is not None and each.target < each.address]
-    (around,) = [each for each in loops if each.target <= loads[0].address < each.address]
+    assert len(loads) == 8
+    backwards = [each for each in code if each.target is not None and each.target < each.address]
+    (around,) = [each for each in backwards if each.target <= loads[0].address < each.address]
     inside = [each for each in code if around.target <= each.address <= around.address]
-    assert [each.operation for each in inside if each.operation in ("LDS", "STS", "LDG")] == ["LDS"]
+    assert len(inside) < 3 * len(loads)
+    for load in loads:
+        to, address = _REGISTER.findall(load.text)
+        assert to == address
+    assert not [each for each in inside if each.operation in ("STS", "LDG", "STG")]
 
 
 # --------------------------------------------------------------------- chapter 5's loads
