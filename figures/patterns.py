@@ -221,6 +221,10 @@ def one_warp(slots: Iterable[int], width: int = INT_BYTES) -> list[Access]:
     ]
 
 
+#: Loads of each thread in chapter 4's walks.
+WALK_ROUNDS = 256
+
+
 def stride_walk(stride: int) -> list[Access]:
     """A round of the walk: neighbouring lanes *stride* words apart."""
     return one_warp(lane * stride for lane in range(WARP))

@@ -176,7 +176,7 @@ book::Sizes rows(std::vector<std::size_t> usual) {
           .counted = {2048, 256}};
 }
 
-// begin run-stride
+// begin run-walk
 book::Variant<Strides> stride(unsigned words) {
   return {
       .name = "stride" + std::to_string(words),
@@ -190,7 +190,7 @@ book::Variant<Strides> stride(unsigned words) {
           },
   };
 }
-// end run-stride
+// end run-walk
 
 template <class T>
 book::Variant<Widths> width(const std::string& name, chapter04::Sharing sharing) {
