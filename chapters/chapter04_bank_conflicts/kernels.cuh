@@ -193,7 +193,8 @@ __global__ void product(const float* a, float* c, unsigned n) {
 ///
 /// \pre as product; and Layout::at(r, 4 * g) is a multiple of 4
 template <class Layout>
-__global__ void product_by_4(const float* a, float* c, unsigned n) {
+__global__ void __launch_bounds__(1024, 2)  // so few registers a thread that two blocks fit an SM
+    product_by_4(const float* a, float* c, unsigned n) {
   __shared__ __align__(16) float rows[kTile * kTile];
   __shared__ __align__(16) float cols[Layout::kSize];
   const unsigned x = threadIdx.x, y = threadIdx.y;
