@@ -189,12 +189,12 @@ __global__ void product(const float* a, float* c, unsigned n) {
 // end tile-product
 
 // begin tile-vectors uses tile-layouts
-/// The same with four columns a load, for layouts that keep four together.
+/// The same with four columns a load, for layouts that keep four together; and with so few
+/// registers a thread that two blocks fit an SM.
 ///
 /// \pre as product; and Layout::at(r, 4 * g) is a multiple of 4
 template <class Layout>
-__global__ void __launch_bounds__(1024, 2)  // so few registers a thread that two blocks fit an SM
-    product_by_4(const float* a, float* c, unsigned n) {
+__global__ void __launch_bounds__(1024, 2) product_by_4(const float* a, float* c, unsigned n) {
   __shared__ __align__(16) float rows[kTile * kTile];
   __shared__ __align__(16) float cols[Layout::kSize];
   const unsigned x = threadIdx.x, y = threadIdx.y;
