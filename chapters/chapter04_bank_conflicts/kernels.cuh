@@ -77,15 +77,15 @@ __device__ unsigned number_in(T element) {
 
 constexpr unsigned kElements = 192;
 
-/// The same walk over elements of sizeof(T) bytes, side by side: 1, 2, 4, 8 or 16.
+/// The same walk over elements of 1, 2, 4, 8 or 16 bytes, side by side.
 ///
 /// \param out  n numbers: how far each thread has come, counted from its lane's element
 /// \pre gridDim.x * blockDim.x >= n
-template <class T>
+template <class Element>
 __global__ void width_walk(unsigned* out, std::size_t n, Sharing sharing) {
-  __shared__ T tile[kElements];
+  __shared__ Element tile[kElements];
   for (unsigned e = threadIdx.x; e < kElements; e += blockDim.x) {
-    tile[e] = numbered<T>((e + 1) % kElements);
+    tile[e] = numbered<Element>((e + 1) % kElements);
   }
   __syncthreads();
 

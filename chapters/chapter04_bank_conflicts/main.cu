@@ -291,8 +291,10 @@ int main(int argc, char** argv) {
   chapter.add<Product>(product("tile_padded_as_written", "tile-product",
                                chapter04::product<Padded, Volatile>, {2048}));
 
-  book::Variant<Product> misaligned =
+  // begin run-tile-misaligned
+  book::Variant<Product> misaligned =  // fault: rows of 33 words, and loads of four of them
       product("tile_misaligned", "tile-vectors", product_by_4<Padded>, {2048});
+  // end run-tile-misaligned
   misaligned.legacy = true;
   misaligned.findings = {"memcheck"};
   chapter.add<Product>(std::move(misaligned));

@@ -20,7 +20,12 @@ CSTDDEF = b"namespace std { using size_t = decltype(sizeof(0)); }"
 
 # A template compiles for 61 only where it is used: with these, if it takes one unsigned.
 #: Template arguments to try: for a number, and for a type.
-ARGUMENTS = {r"unsigned\s+\w+": ("1", "4", "64"), r"class\s+\w+": ("int", "long long")}
+ARGUMENTS = {
+    r"unsigned\s+\w+": ("1", "4", "64"),
+    r"class\s+Element": ("unsigned char", "unsigned", "uint2", "uint4"),
+    r"class\s+Layout.*": ("chapter04::Padded", "chapter04::SwizzledBy4"),
+    r"class\s+\w+": ("int", "long long"),
+}
 TEMPLATE = re.compile(r"template\s*<([^>]*)>\s*__global__\s+void\s+(?:__\w+__\([^)]*\)\s*)?(\w+)\(")
 
 
