@@ -7,7 +7,9 @@ page derives come from them, and tests add up an array by following them.
 How accesses become sectors, wavefronts and conflicts is the rule found exact on an H200: a request
 is one warp's access with at least one lane; its sectors are the distinct 32-byte pieces that it
 touches; a shared access of up to 4 bytes takes as many wavefronts as the most distinct words that
-any one of the 32 banks has to give.
+any one of the 32 banks has to give. A wider one goes by halves of the warp (8 bytes) or by quarters
+(16), and two of these pass together where each lane loads what its neighbour, or the next but one,
+does.
 """
 
 from __future__ import annotations
@@ -134,7 +136,27 @@ def _load_tile(record: _Recorder, n: int, block: int, tile: int) -> Iterator[Acc
     yield from record(0, GLOBAL, LOAD, "in", lanes)
 
 
-def _spreading_tree(record: _Recorder, block: int, strided: bool) -> Iterator[Access]:
+Place = Callable[[int], int]
+"""Where in shared memory a slot lies."""
+
+
+def in_order(slot: int) -> int:
+    return slot
+
+
+def padded(slot: int) -> int:
+    """A word is left free behind every 32."""
+    return slot + slot // BANKS
+
+
+def swizzled(slot: int) -> int:
+    """No word is left free; each row of 32 has its slots in another order."""
+    return slot ^ slot // BANKS % BANKS
+
+
+def _spreading_tree(
+    record: _Recorder, block: int, strided: bool, place: Place = in_order
+) -> Iterator[Access]:
     """Adds up tile[0 … block) in place, doubling the distance between partners.
 
     The thread that adds is the slot's own, or, *strided*, the next one from the block's first.
@@ -142,15 +164,18 @@ def _spreading_tree(record: _Recorder, block: int, strided: bool) -> Iterator[Ac
     for level in range(1, _levels(block) + 1):
         s = 1 << (level - 1)
         slots = range(0, block - s, 2 * s)
-        lanes = [(place if strided else slot, slot) for place, slot in enumerate(slots)]
-        yield from record(level, SHARED, LOAD, "tile", lanes)
-        yield from record(level, SHARED, LOAD, "tile", [(t, slot + s) for t, slot in lanes])
-        yield from record(level, SHARED, STORE, "tile", lanes)
+        lanes = [(number if strided else slot, slot) for number, slot in enumerate(slots)]
+        near = [(t, place(slot)) for t, slot in lanes]
+        yield from record(level, SHARED, LOAD, "tile", near)
+        yield from record(level, SHARED, LOAD, "tile", [(t, place(slot + s)) for t, slot in lanes])
+        yield from record(level, SHARED, STORE, "tile", near)
 
 
 # How a block gets from its tile to its partial sum.
 INTERLEAVED = "interleaved"  # like LOOP, with partners next door first
 STRIDED = "strided"  # the same additions, by the block's first threads
+STRIDED_PADDED = "strided, padded"  # the same threads, with a word left free behind every 32 slots
+STRIDED_SWIZZLED = "strided, swizzled"  # the same threads, with rows of 32 slots out of order
 LOOP = "loop"  # down to one slot, which thread 0 loads again after the last barrier
 UNROLLED = (
     "unrolled"  # the same, but the last two slots, side by side, are loaded by one instruction
@@ -160,9 +185,10 @@ SHUFFLE = "shuffle"  # the last warp takes its slots into registers, and needs n
 
 def _finish_in_shared(record: _Recorder, block: int, finish: str) -> Iterator[Access]:
     """From the threads' registers to the block's partial sum."""
-    yield from record(0, SHARED, STORE, "tile", [(t, t) for t in range(block)])
-    if finish in (INTERLEAVED, STRIDED):
-        yield from _spreading_tree(record, block, strided=finish == STRIDED)
+    place = {STRIDED_PADDED: padded, STRIDED_SWIZZLED: swizzled}.get(finish, in_order)
+    yield from record(0, SHARED, STORE, "tile", [(t, place(t)) for t in range(block)])
+    if finish in (INTERLEAVED, STRIDED, STRIDED_PADDED, STRIDED_SWIZZLED):
+        yield from _spreading_tree(record, block, strided=finish != INTERLEAVED, place=place)
     else:
         stop, pair = WARP if finish == SHUFFLE else 1, finish == UNROLLED
         yield from _tree(record, SHARED, "tile", 0, block, block, stop=stop, pair=pair)
@@ -184,6 +210,51 @@ smem = bind(unroll, factor=1)
 smem_unrolled = bind(unroll, factor=1, finish=UNROLLED)
 interleaved = bind(unroll, factor=1, finish=INTERLEAVED)
 strided = bind(unroll, factor=1, finish=STRIDED)
+strided_padded = bind(unroll, factor=1, finish=STRIDED_PADDED)
+strided_swizzled = bind(unroll, factor=1, finish=STRIDED_SWIZZLED)
+
+
+def one_warp(slots: Iterable[int], width: int = INT_BYTES) -> list[Access]:
+    """One load of a whole warp from shared memory, lane by lane."""
+    return [
+        Access(0, 0, 0, lane, SHARED, LOAD, "tile", slot, width) for lane, slot in enumerate(slots)
+    ]
+
+
+#: Loads of each thread in chapter 4's walks.
+WALK_ROUNDS = 256
+
+
+def stride_walk(stride: int) -> list[Access]:
+    """A round of the walk: neighbouring lanes *stride* words apart."""
+    return one_warp(lane * stride for lane in range(WARP))
+
+
+#: Which element a lane of width_walk reads.
+SHARING: dict[str, Callable[[int], int]] = {
+    "width": lambda lane: lane,
+    "pairs": lambda lane: lane // 2,
+    "twos": lambda lane: lane // 4 * 2 + lane % 2,
+    "halves": lambda lane: lane % 16,
+    "all": lambda lane: 0,
+}
+
+TILE = 32
+#: Where the element in a row and a column of a tile lies, by the name of its layout.
+LAYOUTS: dict[str, Callable[[int, int], int]] = {
+    "Plain": lambda r, c: 32 * r + c,
+    "Padded": lambda r, c: 33 * r + c,
+    "PaddedBy4": lambda r, c: 36 * r + c,
+    "Swizzled": lambda r, c: 32 * r + (c ^ r),
+    "SwizzledBy4": lambda r, c: 32 * r + (c ^ r % 8 * 4),
+}
+
+
+def tile_column(layout: str, column: int, width: int = INT_BYTES) -> list[Access]:
+    """A warp's load from the tile of columns: lane x that of row x, of 4 or of 16 bytes."""
+    words = width // INT_BYTES
+    at = LAYOUTS[layout]
+    return one_warp((at(x, column) // words for x in range(WARP)), width)
 
 
 def smem_stride(n: int, block: int, index: int, *, grid: int) -> Iterator[Access]:
@@ -299,20 +370,47 @@ def sectors(request: Iterable[Access]) -> int:
     return len(touched)
 
 
-def wavefronts(request: Iterable[Access]) -> int:
-    """How many passes one shared-memory request of up to 4 bytes a lane takes."""
-    words: dict[int, set[int]] = defaultdict(set)
+def groups(request: Iterable[Access]) -> list[list[Access]]:
+    """The parts of one shared-memory request that pass one after the other, whatever the banks.
+
+    8 bytes a lane: half warps; 16: quarters. Two neighbouring ones of a load join where lane xor 1,
+    or where lane xor 2, of every lane loads the same element or nothing.
+    """
+    request = list(request)
+    if not request:
+        return []
+    lanes = {access.lane: access.index for access in request}
+    parts = max(request[0].width // BANK_BYTES, 1)
+    joins = request[0].kind == LOAD and any(
+        all(lanes.get(lane ^ other, index) == index for lane, index in lanes.items())
+        for other in (1, 2)
+    )
+    if joins and parts > 1:
+        parts //= 2
+    split: dict[int, list[Access]] = defaultdict(list)
     for access in request:
-        if access.width > BANK_BYTES:
-            raise ValueError(f"{access.width}-byte shared accesses follow another rule")
-        word = access.byte_offset // BANK_BYTES
-        words[word % BANKS].add(word)
+        split[access.lane * parts // WARP].append(access)
+    return list(split.values())
+
+
+def _most_of_a_bank(group: Iterable[Access]) -> int:
+    words: dict[int, set[int]] = defaultdict(set)
+    for access in group:
+        first = access.byte_offset // BANK_BYTES
+        for word in range(first, first + max(access.width // BANK_BYTES, 1)):
+            words[word % BANKS].add(word)
     return max((len(bank) for bank in words.values()), default=0)
 
 
+def wavefronts(request: Iterable[Access]) -> int:
+    """How many passes one request to shared memory takes."""
+    return sum(map(_most_of_a_bank, groups(request)))
+
+
 def bank_conflicts(request: Iterable[Access]) -> int:
-    """The passes beyond the first."""
-    return max(wavefronts(request) - 1, 0)
+    """The passes beyond those that its width takes in any case."""
+    request = list(request)
+    return wavefronts(request) - len(groups(request))
 
 
 @dataclass(frozen=True)
@@ -358,6 +456,8 @@ _FINISHES = {
     **dict.fromkeys(("smem", "smem_stride", "first_add"), LOOP),
     **dict.fromkeys(("interleaved", "interleaved_mask"), INTERLEAVED),
     "strided": STRIDED,
+    "strided_padded": STRIDED_PADDED,
+    "strided_swizzled": STRIDED_SWIZZLED,
     **{f"mixed{paths}": LOOP for paths in (1, 2, 4, 8, 16, 32)},
     "sorted32": LOOP,
     **dict.fromkeys(("dynamic_smem", "typed_int", "dynamic_unroll4"), LOOP),
@@ -401,6 +501,34 @@ def _repeated(
     for rest in range(whole, blocks):
         total += count(accesses(rest))
     return total
+
+
+@dataclass(frozen=True)
+class Passes:
+    """What one step of a block's tree takes of shared memory."""
+
+    step: int  # from 1
+    requests: int
+    wavefronts: int
+    conflicts: int
+
+
+def passes(accesses: Iterable[Access]) -> list[Passes]:
+    """The steps of one block's tree: loads and stores together."""
+    steps: dict[int, list[list[Access]]] = defaultdict(list)
+    for request in by_request(access for access in accesses if access.space == SHARED):
+        steps[request[0].level].append(request)
+    last = max(steps)  # the result's load
+    return [
+        Passes(
+            step,
+            len(requests),
+            sum(map(wavefronts, requests)),
+            sum(map(bank_conflicts, requests)),
+        )
+        for step, requests in sorted(steps.items())
+        if 0 < step < last
+    ]
 
 
 @dataclass(frozen=True)

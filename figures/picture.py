@@ -143,9 +143,11 @@ class View:
         except recorded.NoSuchRun as error:
             raise MissingData(str(error)) from None
 
-    def counters(self, chapter: str, variant: str) -> Found:
+    def counters(
+        self, chapter: str, variant: str, n: int | None = None, block: int | None = None
+    ) -> Found:
         try:
-            return self.books.counters(chapter, variant, only=self.known.name)
+            return self.books.counters(chapter, variant, n, block, only=self.known.name)
         except recorded.NoSuchRun as error:
             raise MissingData(str(error)) from None
 
@@ -168,11 +170,16 @@ class View:
         ]
 
     def large_n(self, chapter: str) -> int:
-        """2^28, or where the device has no room for that, the most that all variants ran at."""
+        """2^28, or where the device has no room for that, the most that all variants ran at.
+
+        All that were swept, where any were: others have sizes of their own.
+        """
         sizes: dict[str, set[int]] = {}
         for run in self.runs(chapter):
             if run["block"] == DEFAULT_BLOCK and run["n"] <= LARGE_N:
                 sizes.setdefault(run["variant"], set()).add(run["n"])
+        swept = {variant: of for variant, of in sizes.items() if len(of) > 2}
+        sizes = swept or sizes
         shared = set.intersection(*sizes.values()) if sizes else set()
         if not shared:
             raise MissingData(f"no size at which all of {chapter} is recorded in {self.known.name}")

@@ -24,7 +24,7 @@ __global__ void stride_walk(unsigned* out, std::size_t n, unsigned stride) {
 
   const unsigned apart = threadIdx.x % 32 * stride;
   unsigned word = (apart + blockIdx.x + threadIdx.x / 32) % kWords;  // no two warps alike
-#pragma unroll 1
+#pragma unroll 8  // so that counting the rounds takes next to no instructions
   for (unsigned round = 0; round < kRounds; ++round) word = tile[word];
 
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -77,21 +77,21 @@ __device__ unsigned number_in(T element) {
 
 constexpr unsigned kElements = 192;
 
-/// The same walk over elements of sizeof(T) bytes, side by side: 1, 2, 4, 8 or 16.
+/// The same walk over elements of 1, 2, 4, 8 or 16 bytes, side by side.
 ///
 /// \param out  n numbers: how far each thread has come, counted from its lane's element
 /// \pre gridDim.x * blockDim.x >= n
-template <class T>
+template <class Element>
 __global__ void width_walk(unsigned* out, std::size_t n, Sharing sharing) {
-  __shared__ T tile[kElements];
+  __shared__ Element tile[kElements];
   for (unsigned e = threadIdx.x; e < kElements; e += blockDim.x) {
-    tile[e] = numbered<T>((e + 1) % kElements);
+    tile[e] = numbered<Element>((e + 1) % kElements);
   }
   __syncthreads();
 
   const unsigned first = element(threadIdx.x % 32, sharing);
   unsigned at = (first + blockIdx.x + threadIdx.x / 32) % kElements;
-#pragma unroll 1
+#pragma unroll 8  // so that counting the rounds takes next to no instructions
   for (unsigned round = 0; round < kRounds; ++round) at = number_in(tile[at]);
 
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -189,11 +189,12 @@ __global__ void product(const float* a, float* c, unsigned n) {
 // end tile-product
 
 // begin tile-vectors uses tile-layouts
-/// The same with four columns a load, for layouts that keep four together.
+/// The same with four columns a load, for layouts that keep four together; and with so few
+/// registers a thread that two blocks fit an SM.
 ///
 /// \pre as product; and Layout::at(r, 4 * g) is a multiple of 4
 template <class Layout>
-__global__ void product_by_4(const float* a, float* c, unsigned n) {
+__global__ void __launch_bounds__(1024, 2) product_by_4(const float* a, float* c, unsigned n) {
   __shared__ __align__(16) float rows[kTile * kTile];
   __shared__ __align__(16) float cols[Layout::kSize];
   const unsigned x = threadIdx.x, y = threadIdx.y;

@@ -9,6 +9,7 @@
 #include "../chapter01_gmem/answers.cuh"
 #include "../chapter02_smem/answers.cuh"
 #include "../chapter03_divergence/answers.cuh"
+#include "../chapter04_bank_conflicts/answers.cuh"
 #include "../chapter05_unroll4/answers.cuh"
 #include "../chapter06_dynamic_smem/answers.cuh"
 #include "../chapter08_multi_pass/answers.cuh"
@@ -184,6 +185,16 @@ int main(int argc, char** argv) {
       .launch =
           [](const Launch& l) {
             chapter03::answers::warp_first<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  });
+  chapter.add<book::Sum>({
+      .name = "strided_swizzled",
+      .from = "chapter04_bank_conflicts",
+      .region = "answer-swizzled",
+      .kernel = book::kernel(chapter04::answers::strided_swizzled),
+      .launch =
+          [](const Launch& l) {
+            chapter04::answers::strided_swizzled<<<l.grid, l.block>>>(l.in, l.partial, l.n);
           },
   });
   chapter.add<book::Sum>({

@@ -25,7 +25,22 @@ from figures.machine_code import Code, Instruction, MachineCode  # noqa: E402
 
 ARCH = "sm_90"
 #: The kernels that pages show, by chapter; those of a chapter that it includes are there too.
-SHOWN = {"chapter03_divergence": ("interleaved", "interleaved_mask", "strided", "smem", "mixed")}
+SHOWN = {
+    "chapter03_divergence": ("interleaved", "interleaved_mask", "strided", "smem", "mixed"),
+    "chapter04_bank_conflicts": ("stride_walk",),
+}
+#: Instances of templates that pages show, by chapter: the variant, its kernel and a part of the
+#: mangled name.
+INSTANCES = {
+    "chapter04_bank_conflicts": {
+        "tile": ("product<chapter04::Plain>", "7productINS_5PlainEfE"),
+        "tile_padded": ("product<chapter04::Padded>", "7productINS_6PaddedEfE"),
+        "tile_padded4": ("product<chapter04::PaddedBy4>", "7productINS_9PaddedBy4EfE"),
+        "tile_swizzled": ("product<chapter04::Swizzled>", "7productINS_8SwizzledEfE"),
+        "tile_swizzled4": ("product_by_4<chapter04::SwizzledBy4>", "12product_by_4INS_11Swi"),
+        "tile_as_written": ("product<chapter04::Plain, volatile float>", "5PlainEVfE"),
+    }
+}
 _REGISTER = re.compile(r"\bR\d+\b")
 
 
@@ -79,8 +94,17 @@ def _shown(folder: Path) -> MachineCode:
     assert version, said.stdout
     kernels = {}
     for chapter, names in SHOWN.items():
-        compiled = _compiled(folder, chapter)
+        instances = INSTANCES.get(chapter, {})
+        text = "".join(
+            f"template __global__ void {chapter.partition('_')[0]}::{kernel}"
+            "(const float*, float*, unsigned);\n"
+            for kernel, _ in instances.values()
+        )
+        compiled = _compiled(folder, chapter, text)
         kernels |= {f"{chapter}/{name}": _named(compiled, name) for name in names}
+        for name, (_, part) in instances.items():
+            (code,) = [code for mangled, code in compiled.items() if part in mangled]
+            kernels[f"{chapter}/{name}"] = code
     return MachineCode(version[1], ARCH, kernels)
 
 
@@ -154,6 +178,47 @@ def test_paths_are_real_branches_that_meet_again(made: MachineCode) -> None:
     assert len(back) == 32, "a loop for each path"
     assert len(on) - len(back) == 31, "a branch for each but one"
     assert len({each.text for each in within if each.operation == "LOP3"}) > 32, "patterns differ"
+
+
+# --------------------------------------------------------------------- chapter 4's tiles
+
+
+@pytest.mark.parametrize(
+    ("name", "wide", "narrow"),
+    [
+        ("tile_as_written", 0, 64),
+        ("tile", 16, 0),
+        ("tile_padded", 8, 32),
+        ("tile_padded4", 16, 0),
+        ("tile_swizzled", 8, 32),
+        ("tile_swizzled4", 16, 0),
+    ],
+)
+def test_shared_loads_of_a_tile_are_merged_where_they_can_be(
+    made: MachineCode, name: str, wide: int, narrow: int
+) -> None:
+    """Chapter 4's numbers of loads for 32 products, 16 bytes or 4 of them."""
+    code = machine_code.loop(made.kernel("chapter04_bank_conflicts", name))
+    loads = [each.text for each in code if each.operation == "LDS"]
+    assert sum("LDS.128" in load for load in loads) == wide
+    assert sum("LDS.128" not in load and "LDS.64" not in load for load in loads) == narrow
+    assert len(loads) == wide + narrow
+    assert len([each for each in code if each.operation == "FFMA"]) == 32
+
+
+def test_the_walk_loads_its_own_addresses(made: MachineCode) -> None:
+    """Eight rounds in one: as many loads, each of the address that the one before brought."""
+    code = made.kernel("chapter04_bank_conflicts", "stride_walk")
+    loads = [each for each in code if each.operation == "LDS"]
+    assert len(loads) == 8
+    backwards = [each for each in code if each.target is not None and each.target < each.address]
+    (around,) = [each for each in backwards if each.target <= loads[0].address < each.address]
+    inside = [each for each in code if around.target <= each.address <= around.address]
+    assert len(inside) < 3 * len(loads)
+    for load in loads:
+        to, address = _REGISTER.findall(load.text)
+        assert to == address
+    assert not [each for each in inside if each.operation in ("STS", "LDG", "STG")]
 
 
 # --------------------------------------------------------------------- chapter 5's loads

@@ -18,6 +18,7 @@ CHAPTERS = (
     "chapter01_gmem",
     "chapter02_smem",
     "chapter03_divergence",
+    "chapter04_bank_conflicts",
     "chapter05_unroll4",
     "chapter06_dynamic_smem",
     "chapter07_effective_bandwidth",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import random
 import re
 import statistics
@@ -79,6 +80,11 @@ _VARIANTS: dict[str, dict[str, tuple[str, str, float, int, dict[str, Any]]]] = {
             for paths in (1, 2, 4, 8, 16, 32)
         },
         "sorted32": ("chapter03_divergence", "sorted-paths", 590, 1, {"paths": 32}),
+    },
+    "chapter04_bank_conflicts": {
+        "strided": ("chapter03_divergence", "strided-index", 850, 1, {}),
+        "strided_padded": ("chapter04_bank_conflicts", "strided-padded", 930, 1, {}),
+        "smem": ("chapter02_smem", "smem-loop", 955, 1, {}),
     },
     "chapter05_unroll4": {
         "smem": ("chapter02_smem", "smem-loop", 955, 1, {}),
@@ -214,8 +220,61 @@ def _sweeps() -> list[tuple[int, int]]:
     return sizes + [(2**28, 2**power) for power in range(5, 11) if power != 8]
 
 
-def _ladder_runs(chapter: str, speed: float) -> list[dict[str, Any]]:
+#: Chapter 4's variants with sizes of their own: region, n, block, passes in shared memory, params.
+_BANKS: dict[str, tuple[str, int, int, int, dict[str, Any]]] = {
+    **{
+        f"stride{s}": ("stride-walk", 2**22, 256, 2**25 * math.gcd(s, 32), {"stride": s})
+        for s in range(1, 34)
+    },
+    **{
+        name: ("tile-product", 2048, 1024, passes * 2**26, {})
+        for name, passes in (("tile", 34), ("tile_padded", 6), ("tile_as_written", 132))
+    },
+}
+
+
+def _bank_runs(speed: float) -> list[dict[str, Any]]:
+    chapter = "chapter04_bank_conflicts"
     return [
+        _run(name, chapter, region, n, block, repeat, passes / 132 / 1980 / speed, params=params)
+        for repeat in (0, 1)
+        for name, (region, n, block, passes, params) in _BANKS.items()
+    ]
+
+
+def _bank_counters() -> list[dict[str, Any]]:
+    return [
+        {
+            "chapter": "chapter04_bank_conflicts",
+            "variant": name,
+            "n": n,
+            "block": block,
+            "params": params,
+            "command": f"ncu --csv ./run --once --variant {name}",
+            "launches": [
+                {
+                    "kernel": name,
+                    "grid": [n // block, 1, 1],
+                    "block": [block, 1, 1],
+                    "metrics": {
+                        recorded.COUNTER_ALIASES[f"shared_{what}"]: float(value)
+                        for what, value in (
+                            ("load_wavefronts", passes),
+                            ("load_conflicts", passes - 2**24),
+                            ("store_wavefronts", 0),
+                            ("store_conflicts", 0),
+                        )
+                    },
+                }
+            ],
+        }
+        for name, (_, n, block, passes, params) in _BANKS.items()
+    ]
+
+
+def _ladder_runs(chapter: str, speed: float) -> list[dict[str, Any]]:
+    more = _bank_runs(speed) if chapter == "chapter04_bank_conflicts" else []
+    return more + [
         _run(
             variant,
             origin,
@@ -396,6 +455,7 @@ def _counters(device: str) -> dict[str, Any]:
         runs.append(_counted("chapter07_effective_bandwidth", roof, n, 128, n // 128, work, {}))
     data = chapter_data("chapter01_gmem", device=device)
     kept = {key: data[key] for key in ("schema", "device", "driver", "toolkit", "source", "date")}
+    runs += _bank_counters()
     return {**kept, "ncu": "2025.3.1", "metrics": sorted(metrics), "runs": runs}
 
 

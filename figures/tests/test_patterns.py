@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +27,8 @@ KERNELS: dict[str, tuple[Kernel, int]] = {
     "smem_stride": (partial(patterns.smem_stride, grid=3), 0),
     "interleaved": (patterns.interleaved, 1),
     "strided": (patterns.strided, 1),
+    "strided_padded": (patterns.strided_padded, 1),
+    "strided_swizzled": (patterns.strided_swizzled, 1),
 }
 
 
@@ -42,7 +45,8 @@ def test_following_a_pattern_adds_up_the_array(name: str, block: int) -> None:
         grid = _grid(n, block, factor)
         partials = [-1] * grid  # poisoned, so that a block that writes nothing is seen
         source = "data" if name == "gmem" else "in"
-        arrays = {source: list(values), "tile": [-1] * block, "partial": partials}
+        tile = [-1] * (max(patterns.padded(block), 32 * -(-block // 32)) + 1)
+        arrays = {source: list(values), "tile": tile, "partial": partials}
         for index in range(grid):
             patterns.follow(kernel(n, block, index), arrays)
         assert sum(partials) == sum(values), f"n = {n}"
@@ -202,9 +206,23 @@ def test_a_request_of_no_lane_costs_nothing() -> None:
     assert patterns.bank_conflicts([]) == 0
 
 
-def test_wide_shared_accesses_are_not_guessed() -> None:
-    with pytest.raises(ValueError, match="8-byte"):
-        patterns.wavefronts(_request([0], SHARED, width=8))
+def test_wide_loads_go_by_parts_of_the_warp_and_join_where_neighbours_share() -> None:
+    def passes(indices: list[int], width: int) -> tuple[int, int]:
+        request = _request(indices, SHARED, width=width)
+        return patterns.wavefronts(request), patterns.bank_conflicts(request)
+
+    assert passes(list(range(32)), 8) == (2, 0)
+    assert passes(list(range(32)), 16) == (4, 0)
+    assert passes([2 * lane for lane in range(32)], 8) == (4, 2)
+    assert passes([lane // 2 for lane in range(32)], 8) == (1, 0)
+    assert passes([lane % 16 for lane in range(32)], 8) == (2, 0), "the same data, not neighbours"
+    assert passes([0] * 32, 16) == (2, 0), "quarters join to halves, and no further"
+    assert passes([32 * (lane // 2) for lane in range(32)], 8) == (16, 15), "joined, they conflict"
+    # A lane whose partner is not there shares with nobody else.
+    alone = _request([0], SHARED, width=8)
+    assert patterns.wavefronts(alone) == 1
+    store = [replace(access, kind=STORE) for access in _request([0] * 32, SHARED, width=8)]
+    assert patterns.wavefronts(store) == 2, "stores never join"
 
 
 @pytest.mark.parametrize("block", (32, 33, 100, 256))
@@ -213,7 +231,7 @@ def test_wide_shared_accesses_are_not_guessed() -> None:
     "variant",
     (
         *("gmem", "smem", "smem_unrolled", "smem_stride", "first_add", "unroll4", "complete"),
-        *("interleaved", "strided"),
+        *("interleaved", "strided", "strided_padded"),
     ),
 )
 def test_derived_counts_equal_those_of_every_block(variant: str, n: int, block: int) -> None:

@@ -23,6 +23,7 @@ CHAPTERS = (
     "chapter01_gmem",
     "chapter02_smem",
     "chapter03_divergence",
+    "chapter04_bank_conflicts",
     "chapter05_unroll4",
     "chapter06_dynamic_smem",
     "chapter07_effective_bandwidth",
@@ -40,6 +41,8 @@ def test_the_registry_has_what_the_guide_asks_for(root: Path) -> None:
     wanted |= {"chapter01_counters", "chapter02_counters", "primer_machine", "grid_to_elements"}
     wanted |= {"chapter03_time", "chapter03_bandwidth", "chapter03_paths", "lanes_at_work"}
     wanted |= {"tree_spreading"}
+    wanted |= {"chapter04_time", "chapter04_bandwidth", "chapter04_strides", "chapter04_tiles"}
+    wanted |= {"bank_strides", "bank_steps", "tile_banks"}
     wanted |= {"tree_gmem", "tree_smem", "unroll_fold", "warp_shuffle", "grid_stride"}
     wanted |= {"chapter06_fit", "chapter06_occupancy", "chapter06_bandwidth", "two_arrays"}
     wanted |= {f"chapter07_{what}" for what in ("kernels", "l2", "grid", "methods", "finished")}

@@ -32,6 +32,8 @@ inline __device__ grid_group this_grid() { return {}; }
 ARGUMENTS = {
     r"unsigned\s+\w+": ("1", "4", "64"),
     r"class\s+Sum": ("unsigned", "long long"),
+    r"class\s+Element": ("unsigned char", "unsigned", "uint2", "uint4"),
+    r"class\s+Layout.*": ("chapter04::Padded", "chapter04::SwizzledBy4"),
     r"class\s+\w+": ("int", "long long"),
 }
 TEMPLATE = re.compile(r"template\s*<([^>]*)>\s*__global__\s+void\s+(?:__\w+__\([^)]*\)\s*)?(\w+)\(")
