@@ -1222,7 +1222,7 @@ STEPPED = {
 def bank_steps() -> Picture:
     """Passes through shared memory at each step of a tree, with a strided index and without."""
     block = 256
-    steps = {name: patterns.passes(kernel(block, block, 0)) for name, kernel in STEPPED.items()}
+    steps = {name: patterns.tree_steps(kernel(block, block, 0)) for name, kernel in STEPPED.items()}
     strided = steps["strided"]
     ways = [step.wavefronts // step.requests for step in strided]
     others = [name for name in steps if name != "strided"]

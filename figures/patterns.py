@@ -504,7 +504,7 @@ def _repeated(
 
 
 @dataclass(frozen=True)
-class Passes:
+class TreeStep:
     """What one step of a block's tree takes of shared memory."""
 
     step: int  # from 1
@@ -513,14 +513,14 @@ class Passes:
     conflicts: int
 
 
-def passes(accesses: Iterable[Access]) -> list[Passes]:
+def tree_steps(accesses: Iterable[Access]) -> list[TreeStep]:
     """The steps of one block's tree: loads and stores together."""
     steps: dict[int, list[list[Access]]] = defaultdict(list)
     for request in by_request(access for access in accesses if access.space == SHARED):
         steps[request[0].level].append(request)
     last = max(steps)  # the result's load
     return [
-        Passes(
+        TreeStep(
             step,
             len(requests),
             sum(map(wavefronts, requests)),

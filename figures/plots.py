@@ -1908,12 +1908,11 @@ def plots(chapters: Sequence[str]) -> dict[str, Callable[[View], Picture]]:
         named[f"{short}_time"] = of_chapter(chapter_time, shown=COMPARED.get(chapter, ()))
         named[f"{short}_bandwidth"] = of_chapter(chapter_bandwidth, shown=shown)
         named[f"{short}_blocks"] = of_chapter(chapter_blocks, shown=shown)
-        named[f"{short}_counters"] = of_chapter(chapter_counters)
-    if bandwidth.CHAPTER in chapters:
-        named |= bandwidth.PLOTS
         # What has sizes of its own is not to be compared with what has the book's.
         mixed = shown if chapter == BANKS_CHAPTER else ()
         named[f"{short}_counters"] = of_chapter(chapter_counters, shown=mixed)
+    if bandwidth.CHAPTER in chapters:
+        named |= bandwidth.PLOTS
     named["chapter03_paths"] = paths_sweep
     named["chapter04_strides"] = stride_sweep
     named["chapter04_tiles"] = tile_times

@@ -130,7 +130,7 @@ def test_each_step_of_a_tree_takes_what_its_pattern_takes(
     more = {"EMU_TRACE": str(path), "EMU_TRACE_KERNEL": "chapter", "EMU_TRACE_BLOCK": "1,0,0"}
     (whole,) = run(tmp_path, chapter, *shape, **more)
     trace = traces.read(path)
-    pattern = patterns.passes(TREES[chapter, variant](4 * block, block, 1))
+    pattern = patterns.tree_steps(TREES[chapter, variant](4 * block, block, 1))
     assert traced_steps(trace) == [(step.wavefronts, step.conflicts) for step in pattern]
     # Four blocks that all do the same make the launch's count.
     totals = trace.totals()
@@ -142,11 +142,11 @@ def test_each_step_of_a_tree_takes_what_its_pattern_takes(
 
 
 def test_the_page_says_what_the_steps_take() -> None:
-    strided = patterns.passes(patterns.strided(BLOCK, BLOCK, 0))
+    strided = patterns.tree_steps(patterns.strided(BLOCK, BLOCK, 0))
     ways = [step.wavefronts // step.requests for step in strided]
     assert ways == [2, 4, 8, 8, 8, 4, 2, 1]
     assert sum(step.conflicts for step in strided) == 105
-    largest = patterns.passes(patterns.strided(1024, 1024, 0))
+    largest = patterns.tree_steps(patterns.strided(1024, 1024, 0))
     assert [step.wavefronts // step.requests for step in largest] == [
         2,
         4,
@@ -161,7 +161,7 @@ def test_the_page_says_what_the_steps_take() -> None:
     ]
     for tree in (patterns.strided_padded, patterns.strided_swizzled, patterns.smem):
         for block in (32, 64, 256, 1024):
-            assert not any(step.conflicts for step in patterns.passes(tree(block, block, 0)))
+            assert not any(step.conflicts for step in patterns.tree_steps(tree(block, block, 0)))
 
 
 #: Of a launch that every block takes alike: hardware's count.

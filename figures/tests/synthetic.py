@@ -130,6 +130,7 @@ _VARIANTS: dict[str, dict[str, tuple[str, str, float, int, dict[str, Any]]]] = {
         "cub": ("chapter08_multi_pass", "cub", 4300, 16, {}),
         "whole32": ("chapter08_multi_pass", "whole-sum", 4400, 16, {}),
         "cub32": ("chapter08_multi_pass", "cub32", 4350, 16, {}),
+    },
     "chapter09_histogram": {
         **{
             f"{method}_{data}": (
@@ -433,10 +434,6 @@ def _counters(device: str) -> dict[str, Any]:
             counts = patterns.derived_counts(variant, n, block, grid)
             if counts is None:  # no pattern is written down: the input's sectors, read once
                 counts = patterns.Counts(global_load_sectors=n // 8, global_store_sectors=grid)
-            # What chapter 9's kernels touch is as their data have it: some other kernel's counts.
-            like = "smem" if chapter == "chapter09_histogram" else variant
-            counts = patterns.derived_counts(like, n, block, grid)
-            assert counts is not None
             metrics = {
                 recorded.COUNTER_ALIASES[name]: float(getattr(counts, name))
                 for name in counts.__dataclass_fields__

@@ -39,13 +39,10 @@ METRICS = (
 )
 #: (n, block) at which a variant's counters are read, where it takes the block.
 COUNTER_SHAPES = ((2**24, 256), (2**20, 256), (2**24, 128))
-#: A chapter about the memory's throughput wants launches that no cache can hold.
-FULL_SIZE = {
-    "chapter07_effective_bandwidth": ((2**24, 128), (2**24, 256), (2**20, 256), (2**28, 128))
 #: A chapter about the memory's throughput wants launches that no cache can hold; one whose counts
 #: go with something else than the size is counted at one.
 OWN_SHAPES = {
-    "chapter07_effective_bandwidth": ((2**24, 128), (2**20, 256), (2**28, 128)),
+    "chapter07_effective_bandwidth": ((2**24, 128), (2**24, 256), (2**20, 256), (2**28, 128)),
     "chapter09_histogram": ((2**24, 256), (2**20, 256)),
     "chapter10_coalescing": ((2**24, 256),),
 }
