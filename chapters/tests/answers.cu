@@ -231,6 +231,8 @@ int main(int argc, char** argv) {
       .launch =
           [](const Launch& l) {
             chapter10::answers::wide_sum<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+          },
+  });
   chapter.add<book::WholeSum<long long>>({
       .name = "last_block_acq_rel",
       .from = "chapter08_multi_pass",
