@@ -172,9 +172,12 @@ class Page:
                 if isinstance(above, skipped):
                     break
                 if isinstance(above, role):
-                    if above["name"] != "term":
+                    if above["target"].endswith("embedded"):  # this one has a page of its own
+                        linked = "embedded device"
+                    elif above["name"] == "term":
+                        linked = above["target"]
+                    else:
                         break
-                    linked = above["target"]
                 above = above.parent
             else:
                 yield text.astext(), linked

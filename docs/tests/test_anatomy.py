@@ -95,9 +95,8 @@ def faults(page: Page) -> list[str]:
         places += [sections.index(here[0])] if here else []
     want(places == sorted(places), "sections in order")
 
-    beginning = sections[: 2 + next((place for place, one in enumerate(sections)
-                                     if one.name == "The question"), 0)]  # fmt: skip
-    want(any(one.directives("predict") for one in beginning), "predict beside the question")
+    beginning = sections[: next((at for at, one in enumerate(sections) if one.name == "Run it"), 0)]
+    want(any(one.directives("predict") for one in beginning), "predict before the run")
     chapters = [
         target
         for one in beginning
@@ -159,8 +158,8 @@ def test_page_has_every_part(path: pages.Path) -> None:
 TERMS = """
     alignment, atomic operation, bank, bank conflict, barrier, block, block size, coalescing,
     compute capability, confidence interval, device, divergence, dynamic shared memory,
-    effective bandwidth, event, fat binary, global memory, grid, grid-stride loop, host,
-    independent thread scheduling, kernel, L1, L2, lane, latency, launch, Little's law,
+    effective bandwidth, embedded device, event, fat binary, global memory, grid, grid-stride loop,
+    host, independent thread scheduling, kernel, L1, L2, lane, latency, launch, Little's law,
     local memory, machine code, occupancy, occupancy calculator, partial sum, pointer chase,
     predicate, predication, program counter, PTX, race, register, request, roof, SASS, sector,
     shared memory, shuffle, SM, speedup, spill, stream, thread, unrolling, vector load, warp,
@@ -175,7 +174,7 @@ def _glossary() -> list[str]:
 
 
 def _used(term: str, text: str) -> bool:
-    """Whether a piece of text has the term, also in the plural; a word's case as in the glossary."""
+    """Whether a piece of text has the term, also in the plural or at a sentence's beginning."""
     stem = re.escape(term)
     if term.islower() or term == "Little's law":
         stem = f"[{term[0].lower()}{term[0].upper()}]{stem[1:]}"
