@@ -260,7 +260,14 @@ def test_every_term_has_an_entry() -> None:
     assert [term for term in NAMES if term not in _glossary()] == []
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+#: Pages that a reader may come to first.
+LINKED = [
+    *CHAPTERS,
+    *(DOCS / f"{name}.rst" for name in ("index", "ladder", "embedded", "embedded_use")),
+]
+
+
+@pytest.mark.parametrize("path", LINKED, ids=lambda path: path.stem)
 def test_first_use_of_a_term_links_to_the_glossary(path: pages.Path) -> None:
     assert unlinked(pages.page(path)) == []
 
