@@ -277,9 +277,8 @@ std::string counter_table(const Session& session, const std::vector<Run>& runs) 
     }
   }
   return aligned(rows, 1) +
-         "counted: a warp's requests to global memory and their 32-byte sectors; wavefronts and "
-         "bank "
-         "conflicts of shared memory\n";
+         "counted: a warp's requests to global memory and their 32-byte sectors;\n"
+         "         wavefronts and bank conflicts of shared memory\n";
 }
 
 std::string table(const Session& session, const std::vector<Run>& runs) {

@@ -164,7 +164,7 @@ class Page:
     def runs(self) -> Iterator[tuple[str, str | None]]:
         """Pieces of running text in order: each with the glossary's term, where it is a link."""
         skipped = (nodes.literal, nodes.title, nodes.literal_block, nodes.footnote, nodes.comment,
-                   nodes.field_list, nodes.reference, nodes.substitution_definition)  # fmt: skip
+                   nodes.field_list, nodes.reference, nodes.strong, nodes.substitution_definition)  # fmt: skip
         for text in self.tree.findall(nodes.Text):
             above: nodes.Node | None = text.parent
             linked = None
@@ -172,9 +172,12 @@ class Page:
                 if isinstance(above, skipped):
                     break
                 if isinstance(above, role):
-                    if above["name"] != "term":
+                    if above["target"].endswith("embedded"):  # this one has a page of its own
+                        linked = "embedded device"
+                    elif above["name"] == "term":
+                        linked = above["target"]
+                    else:
                         break
-                    linked = above["target"]
                 above = above.parent
             else:
                 yield text.astext(), linked

@@ -10,10 +10,10 @@ from docutils import nodes
 
 from docs.tests import pages
 from docs.tests.pages import CHAPTERS, DOCS, Page, Section
-from figures.climb import number_of
+from figures.climb import CLIMB, LAST_RUNG, number_of
 
-#: What a page may lack. The measuring page has no kernel of its own that adds up, and takes the
-#: wrong ways first, for ours answers them; the first chapter has none before it.
+#: What a page may lack. The measuring page has no kernel of its own that adds up, and all of it is
+#: about what goes wrong, before our way that answers it.
 EXEMPT = {
     "chapter00_timing": {
         "section 'The kernel'",
@@ -24,6 +24,7 @@ EXEMPT = {
         "plot in Measure",
         "numbers in Measure",
         "counters in Why",
+        "pitfall",
         "rung",
     },
 }
@@ -94,9 +95,8 @@ def faults(page: Page) -> list[str]:
         places += [sections.index(here[0])] if here else []
     want(places == sorted(places), "sections in order")
 
-    beginning = sections[: 2 + next((place for place, one in enumerate(sections)
-                                     if one.name == "The question"), 0)]  # fmt: skip
-    want(any(one.directives("predict") for one in beginning), "predict beside the question")
+    beginning = sections[: next((at for at, one in enumerate(sections) if one.name == "Run it"), 0)]
+    want(any(one.directives("predict") for one in beginning), "predict before the run")
     chapters = [
         target
         for one in beginning
@@ -152,14 +152,62 @@ def test_page_has_every_part(path: pages.Path) -> None:
     assert faults(pages.page(path)) == []
 
 
+def test_the_ladders_figure_has_the_rungs_of_the_pages() -> None:
+    rungs = {}
+    for path in CHAPTERS:
+        for rung in pages.page(path).directives("rung"):
+            sides = (rung["options"][side].split()[1] for side in ("before", "after"))
+            rungs[path.stem] = tuple(sides)
+    assert {name: rung for name, rung in rungs.items() if number_of(name) <= LAST_RUNG} == CLIMB
+
+
+def _changed(old: str, new: str, count: int = 1) -> Page:
+    """Chapter 2's page with something else in a place."""
+    path = next(path for path in CHAPTERS if path.stem == PLANTED)
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    return Page(PLANTED, text, pages.parse(text.replace(old, new, count)))
+
+
+PLANTED = "chapter02_smem"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        (":question:", ":query:", ":question:"),
+        ("Recap\n-----", "So\n--", "section 'Recap'"),
+        ("Exercises\n---------", "Sixty questions\n---------------", "three exercises"),
+        ("The same idea elsewhere\n", "Elsewhere\n", "section 'The same idea elsewhere'"),
+        ("Measure\n-------", "Why\n---\n\nMeasure\n-------", "sections in order"),
+        (".. predict::", ".. note::", "predict before the run"),
+        (".. output:: chapter02_smem", ".. output:: chapter01_gmem", "output"),
+        (".. pitfall::", ".. note::", "pitfall"),
+        (".. answer::\n\n      .. listing::", ".. note::\n\n      .. listing::",
+         "an answer to each exercise"),
+        (" answer-", " reply-", "an answer in code"),
+        (".. recap::", ".. note::", "recap"),
+        (".. rung:: chapter02_smem", ".. rung:: chapter01_gmem", "rung"),
+        ("   :gained:", "   :won:", "the rung's options"),
+        ("<chapter03_divergence>` asks that next", "<chapter05_unroll4>` asks that next",
+         "the next chapter, chapter03_divergence, at the end"),
+        ("Technical Blog, 2013", "Technical Blog", "an exact source: M. Harris, Using Shared"),
+        ("\nRun it\n", "\n" + "word " * 1500 + "\n\nRun it\n", "1500 to 3000 words"),
+    ],
+)  # fmt: skip
+def test_a_part_that_is_missed_is_named(old: str, new: str, fault: str) -> None:
+    found = faults(_changed(old, new, -1))
+    assert any(one.startswith(fault) for one in found), found
+
+
 # ------------------------------------------------------------------ words and their glossary
 
 #: CUDA's own words, and this book's. Each has an entry, and each page links its first use of it.
 TERMS = """
     alignment, atomic operation, bank, bank conflict, barrier, block, block size, coalescing,
     compute capability, confidence interval, device, divergence, dynamic shared memory,
-    effective bandwidth, event, fat binary, global memory, grid, grid-stride loop, host,
-    independent thread scheduling, kernel, L1, L2, lane, latency, launch, Little's law,
+    effective bandwidth, embedded device, event, fat binary, global memory, grid, grid-stride loop,
+    host, independent thread scheduling, kernel, L1, L2, lane, latency, launch, Little's law,
     local memory, machine code, occupancy, occupancy calculator, partial sum, pointer chase,
     predicate, predication, program counter, PTX, race, register, request, roof, SASS, sector,
     shared memory, shuffle, SM, speedup, spill, stream, thread, unrolling, vector load, warp,
@@ -174,7 +222,7 @@ def _glossary() -> list[str]:
 
 
 def _used(term: str, text: str) -> bool:
-    """Whether a piece of text has the term, also in the plural; a word's case as in the glossary."""
+    """Whether a piece of text has the term, also in the plural or at a sentence's beginning."""
     stem = re.escape(term)
     if term.islower() or term == "Little's law":
         stem = f"[{term[0].lower()}{term[0].upper()}]{stem[1:]}"
@@ -212,6 +260,25 @@ def test_every_term_has_an_entry() -> None:
     assert [term for term in NAMES if term not in _glossary()] == []
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+#: Pages that a reader may come to first.
+LINKED = [
+    *CHAPTERS,
+    *(DOCS / f"{name}.rst" for name in ("index", "ladder", "embedded", "embedded_use")),
+]
+
+
+@pytest.mark.parametrize("path", LINKED, ids=lambda path: path.stem)
 def test_first_use_of_a_term_links_to_the_glossary(path: pages.Path) -> None:
     assert unlinked(pages.page(path)) == []
+
+
+def test_a_term_without_its_link_is_named() -> None:
+    found = unlinked(_changed(":term:`shared memory`", "shared memory", -1))
+    assert [one.split(":")[0] for one in found] == ["shared memory"]
+
+
+def test_a_longer_term_is_no_use_of_a_shorter_one() -> None:
+    page = Page("x", "", pages.parse("X\n=\n\nA :term:`bank conflict`, then a bank.\n"))
+    assert [one.split(":")[0] for one in unlinked(page)] == ["bank"]
+    page = Page("x", "", pages.parse("X\n=\n\nTwo :term:`bank conflicts <bank conflict>`.\n"))
+    assert unlinked(page) == []

@@ -173,3 +173,9 @@ def test_reads_without_scripts(browser: Browser, scheme: str) -> None:
         assert len(shown) == 1
         assert re.search(r"\S", shown[0].get_attribute("alt") or "")
     context.close()
+
+
+def test_the_ladder_prints_on_two_sheets(page: Page) -> None:
+    page.goto(address("ladder"))
+    sheets = re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))
+    assert 1 <= len(sheets) <= 2

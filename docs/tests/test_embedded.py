@@ -182,6 +182,17 @@ def test_probes_compared_and_chosen(book: Book, counts: Counts) -> None:
     assert chosen("tr")[-1].get_text(" ", strip=True).endswith("stride 2 12 12 96 96")
 
 
+def test_small_launches_are_counted(book: Book, counts: Counts) -> None:
+    fake.embedded_set(book.root, counts)
+    table = book.root / "chapters" / "tests" / "nvidia-h200.csv"
+    table.parent.mkdir()
+    table.write_text("# where\nchapter,case,differed\na,--n 1,\na,--n 2,x.sum\na,--n 3,\n")
+    page = "Page\n====\n\n:compared:`small launches` and :compared:`small {}`\n"
+    assert "3 and 1" in book.build(index=page.format("unsteady")).text()
+    (warning,) = book.build(index=page.format("steady")).warnings
+    assert "no sum 'steady'; nearest: unsteady" in warning
+
+
 def test_chapters_compared(book: Book, counts: Counts) -> None:
     fake.embedded_set(book.root, counts)
     built = book.build(index="Page\n====\n\n.. comparison:: chapters\n")
@@ -224,7 +235,7 @@ def test_instructions_come_from_the_tables(book: Book, counts: Counts) -> None:
 
 def test_every_example_is_shown_and_every_text_is_used() -> None:
     root = Path(__file__).resolve().parents[2]
-    page = (root / "docs/embedded.rst").read_text(encoding="utf-8")
+    page = "".join(path.read_text(encoding="utf-8") for path in root.glob("docs/embedded*.rst"))
     for path in (root / "tools/emulator/examples").iterdir():
         assert f"tools/emulator/examples/{path.name}" in page
     for path in (root / "figures/data/embedded").glob("*.txt"):

@@ -1,0 +1,134 @@
+"""The rendered guide: no link leads nowhere, and every figure says what it shows."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = Path(os.environ.get("GUIDE_HTML", ROOT / "build" / "guide")).resolve()
+guide_is_there = pytest.mark.skipif(
+    not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"
+)
+
+
+@cache
+def _parsed(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+@cache
+def _anchors(path: Path) -> frozenset[str]:
+    page = _parsed(path)
+    named = {tag["id"] for tag in page.select("[id]")} | {
+        tag["name"] for tag in page.select("a[name]")
+    }
+    return frozenset(str(name) for name in named)
+
+
+def broken(path: Path) -> list[str]:
+    """A page's links and pictures that lead nowhere; of the web's, those that are no addresses."""
+    page = _parsed(path)
+    links = [tag["href"] for tag in page.select("a[href]")]
+    links += [tag["src"] for tag in page.select("img[src]")]
+    found = []
+    for link in map(str, links):
+        parts = urlsplit(link)
+        if parts.scheme in ("http", "https"):
+            if parts.scheme == "http" or "." not in parts.netloc:
+                found.append(link)
+            continue
+        if parts.scheme:
+            continue
+        target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+        missing = not target.exists()
+        if parts.fragment and not missing and target.suffix == ".html":
+            missing = unquote(parts.fragment) not in _anchors(target)
+        if missing:
+            found.append(link)
+    return found
+
+
+def mute(path: Path) -> list[str]:
+    """Figures without an alternative text for each drawing, a caption or their data as a table."""
+    found = []
+    for figure in _parsed(path).select("figure.picture"):
+        drawings = figure.select("img")
+        said = len(drawings) == 2 and all(len(str(one.get("alt", ""))) > 40 for one in drawings)
+        cells = [cell.get_text(strip=True) for cell in figure.select("details.data table td")]
+        if not (said and figure.select_one("figcaption") and any(cells)):
+            found.append(str(drawings[0]["src"]) if drawings else "a figure without a drawing")
+    return found
+
+
+def _pages() -> list[Path]:
+    found = sorted(path for path in GUIDE.rglob("*.html") if "_static" not in path.parts)
+    assert len(found) > 10
+    return found
+
+
+@guide_is_there
+def test_no_link_leads_nowhere() -> None:
+    found = {path.name: links for path in _pages() if (links := broken(path))}
+    assert found == {}
+
+
+@guide_is_there
+def test_every_figure_has_its_words_and_its_data() -> None:
+    assert {path.name: figures for path in _pages() if (figures := mute(path))} == {}
+    assert any(_parsed(path).select("figure.picture") for path in _pages())
+
+
+@guide_is_there
+def test_every_chapter_shows_where_it_stands() -> None:
+    chapters = sorted((GUIDE / "chapters").glob("chapter*.html"))
+    assert chapters
+    assert [one.name for one in chapters if len(_parsed(one).select("figure.here")) != 1] == []
+
+
+FIGURE = """
+<figure class="picture"><img src="x.svg" alt="{alt}"><img src="x.svg" alt="{alt}">
+<figcaption>What it shows.</figcaption>{data}</figure>
+"""
+SAID = "smem is the fastest of the four kernels, by a third."
+DATA = '<details class="data"><table><tr><td>1</td></tr></table></details>'
+
+
+@pytest.mark.parametrize(
+    ("html", "links"),
+    [
+        ('<a href="#here">x</a><p id="here">', []),
+        ('<a href="#there">x</a>', ["#there"]),
+        ('<a href="other.html">x</a>', ["other.html"]),
+        ('<a href="page.html#gone">x</a>', ["page.html#gone"]),
+        ('<img src="gone.svg">', ["gone.svg"]),
+        ('<a href="https://doi.org/10.1145/7902.7903">x</a>', []),
+        ('<a href="http://doi.org/x">x</a><a href="https://nowhere/x">x</a>',
+         ["http://doi.org/x", "https://nowhere/x"]),
+    ],
+)  # fmt: skip
+def test_a_broken_link_is_named(tmp_path: Path, html: str, links: list[str]) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(html)
+    assert broken(path) == links
+
+
+@pytest.mark.parametrize(
+    ("html", "figures"),
+    [
+        (FIGURE.format(alt=SAID, data=DATA), []),
+        (FIGURE.format(alt="", data=DATA), ["x.svg"]),
+        (FIGURE.format(alt=SAID, data=""), ["x.svg"]),
+        (FIGURE.format(alt=SAID, data=DATA).replace("<td>1</td>", ""), ["x.svg"]),
+        (FIGURE.format(alt=SAID, data=DATA).replace("figcaption", "p"), ["x.svg"]),
+    ],
+)
+def test_a_figure_without_words_is_named(tmp_path: Path, html: str, figures: list[str]) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(html)
+    assert mute(path) == figures
