@@ -123,7 +123,7 @@ class FakeSet:
         metrics = {COUNTER_ALIASES[alias]: value for alias, value in values.items()}
         launch = {"kernel": variant, "grid": [1, 1, 1], "block": [256, 1, 1], "metrics": metrics}
         command = f"ncu --csv --page raw --metrics {','.join(metrics)} ./run --once --variant"
-        command += f" another {variant} a_third --n {n} --block {block}"
+        command += f" another {variant} a_third --n {n} --block 256"
         self.counts.append(
             {
                 "chapter": chapter,
