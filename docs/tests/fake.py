@@ -122,7 +122,8 @@ class FakeSet:
     def count(self, chapter: str, variant: str, *, n: int = 2**24, **values: float) -> None:
         metrics = {COUNTER_ALIASES[alias]: value for alias, value in values.items()}
         launch = {"kernel": variant, "grid": [1, 1, 1], "block": [256, 1, 1], "metrics": metrics}
-        command = f"ncu --csv --page raw --metrics {','.join(metrics)} ./run --once {variant}"
+        command = f"ncu --csv --page raw --metrics {','.join(metrics)} ./run --once --variant"
+        command += f" another {variant} a_third --n {n} --block 256"
         self.counts.append(
             {
                 "chapter": chapter,

@@ -248,7 +248,9 @@ def test_counters_table_ends_in_the_command(render: Render) -> None:
     assert "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum" in text
     (command,) = page.select(".command pre")
     assert command.get_text().startswith("$ ncu --csv")
-    assert command.get_text().strip().endswith("./run --once smem")
+    assert (
+        command.get_text().strip().endswith("./run --once --variant smem --n 16777216 --block 256")
+    )
 
 
 def test_the_command_counts_no_more_than_the_table_shows(render: Render) -> None:

@@ -8,11 +8,11 @@ import json
 import math
 import os
 import re
-import shlex
 import shutil
 import struct
 import subprocess
 from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -108,7 +108,7 @@ def find_programs(
 def probe(program: Program, work: Path) -> None:
     """One small launch on a GPU, so that a machine without one is told at once."""
     variant = next(each for each in program.variants if not each.legacy)
-    once = _once(variant.name, 1024, variant.only_block or 256)
+    once = _once([variant.name], 1024, variant.only_block or 256)
     _succeed(program.path, ["--device", "gpu", *once], work)
 
 
@@ -213,9 +213,9 @@ def _only_block(blocks: str) -> int | None:
     return int(only[1]) if only else None
 
 
-def _once(variant: str, n: int, block: int) -> list[str]:
-    """One launch of one variant: what profilers run."""
-    return ["--once", "--variant", variant, "--n", str(n), "--block", str(block)]
+def _once(variants: Sequence[str], n: int, block: int) -> list[str]:
+    """One launch of each of these variants: what profilers run."""
+    return ["--once", "--variant", *variants, "--n", str(n), "--block", str(block)]
 
 
 def _succeed(program: Path, arguments: list[str], cwd: Path) -> children.Finished:
@@ -273,30 +273,27 @@ class Launch:
 
     @property
     def arguments(self) -> list[str]:
-        return _once(self.variant.name, self.n, self.block)
+        return _once([self.variant.name], self.n, self.block)
 
     @property
     def command(self) -> list[str]:
         return [str(self.program.path), *self.arguments]
 
-    def counted(self, launches: list[dict[str, Any]], status: int) -> Result | None:
-        """Its result, if *launches* are whole and its program ended as it should."""
-        # Of a kernel that the device stops ncu knows the name and nothing else.
-        ended = [each for each in launches if each["metrics"] and all(each["block"])]
-        if not launches or ended != launches or (status and not self.variant.legacy):
-            return None
+    def counted(self, launches: list[dict[str, Any]], ran: Sequence[str] = ()) -> Result:
+        """What is recorded of it; *ran* are the arguments where it wasn't run alone."""
+        command = ["ncu", *profilers.ncu_options(), "./run", *(ran or self.arguments)]
         return {
             "chapter": self.program.chapter,
             "variant": self.variant.name,
             "n": self.n,
             "block": self.block,
             "params": self.variant.params,
-            "command": " ".join(["ncu", *profilers.ncu_options(), "./run", *self.arguments]),
+            "command": " ".join(command),
             "launches": launches,
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CounterStep(Step):
     """The counters of one launch."""
 
@@ -353,6 +350,10 @@ class Plan:
                 key=self._key(launch.program, launch.name, [self.ncu.version, *profilers.METRICS]),
                 alike=("ncu",),
                 work=partial(self._count, self.ncu, launch),
+                # A faulty form spoils what runs after it: it runs alone.
+                company=""
+                if launch.variant.legacy
+                else f"{launch.program.chapter} {launch.n} {launch.block}",
                 launch=launch,
             )
             for launch in launches
@@ -393,36 +394,33 @@ class Plan:
         clocks = {"before": before, "after": _clocks() if plain else None}
         return {"record": record, "console": console, "date": date, "clocks": clocks}
 
-    def count_together(self, steps: Sequence[Step]) -> dict[str, Result]:
-        """The counters of several launches, with one start of ncu; none where one has to ask why.
-
-        Starting ncu takes longer than counting. The programs run one after the other, each a
-        process of its own, as they do alone: so a faulty one spoils nothing for the next.
+    def count_together(
+        self, steps: Sequence[Step], done: Mapping[str, Result]
+    ) -> dict[str, Result]:
+        """The counters of a program's variants at one shape, from one run of it under ncu, whose
+        start takes ten times as long as a launch; none where it isn't plain which launch is whose.
+        *done* are the results so far.
         """
         launches = {step.name: step.launch for step in steps if isinstance(step, CounterStep)}
         assert self.ncu and len(launches) == len(steps)
-        ended = self.work / "ended"  # the process of each, and its status
-        ended.unlink(missing_ok=True)
-        lines = [
-            f'{shlex.join(launch.command)} & wait $!; echo "{name} $! $?" >>{ended.name}'
-            for name, launch in launches.items()
-        ]
-        command = [self.ncu.path, *profilers.ncu_options(), "--target-processes", "all"]
+        first = next(iter(launches.values()))
+        names = [launch.variant.name for launch in launches.values()]
+        arguments = _once(names, first.n, first.block)
+        command = [self.ncu.path, *profilers.ncu_options(), str(first.program.path), *arguments]
         try:
-            done = children.run([*command, "sh", "-c", "\n".join(lines)], self.work, TOOL_TIMEOUT_S)
-            if profilers.NO_PERMISSION in done.stdout + done.stderr:
+            ran = children.run(command, self.work, TOOL_TIMEOUT_S)
+            if profilers.NO_PERMISSION in ran.stdout + ran.stderr:
                 raise CountersRefused
-            counted = profilers.ncu_launches_by_process(done.stdout)
-            rows = [line.split() for line in ended.read_text(encoding="utf-8").splitlines()]
-        except (subprocess.TimeoutExpired, ValueError, KeyError, FileNotFoundError):
+            rows = profilers.ncu_launches(ran.stdout)
+        except (subprocess.TimeoutExpired, ValueError, KeyError):
             return {}
-        finally:
-            ended.unlink(missing_ok=True)
-        results = {
-            name: launches[name].counted(counted.get(process, []), int(status))
-            for name, process, status in rows
-        }
-        return {name: result for name, result in results.items() if result}
+        if ran.status != 0 or not _whole(rows):
+            return {}
+        if len(rows) == len(launches):  # and each has launched something: so one each
+            shares = {name: [row] for name, row in zip(launches, rows, strict=True)}
+        else:
+            shares = _dealt(rows, launches, done)
+        return {name: launches[name].counted(rows, arguments) for name, rows in shares.items()}
 
     def _count(self, ncu: Tool, launch: Launch) -> Result:
         try:
@@ -437,8 +435,8 @@ class Plan:
             raise Failure(f"ncu on {launch}: not done after {duration(TOOL_TIMEOUT_S)}") from None
         except (ValueError, KeyError) as error:
             raise Failure(f"ncu on {launch}: its table can't be read ({error!r})") from None
-        if result := launch.counted(launches, done.status):
-            return result
+        if _whole(launches) and (launch.variant.legacy or done.status == 0):
+            return launch.counted(launches)
         # Doesn't the program take this shape, or has ncu failed?
         plain = children.run(launch.command, self.work)
         if plain.status == 2:
@@ -458,7 +456,7 @@ class Plan:
 
     def _check(self, sanitizer: Tool, program: Program, variant: Variant, check: str) -> Result:
         n, block = self._checked_shape(variant)
-        once = _once(variant.name, n, block)
+        once = _once([variant.name], n, block)
         options = profilers.sanitizer_options(check)
         command = [sanitizer.path, *options, str(program.path), *once]
         try:
@@ -495,6 +493,34 @@ def without_twins(variants: Iterable[Variant]) -> list[Variant]:
             kept.append(variant)
         seen.add(kind)
     return kept
+def _whole(launches: list[dict[str, Any]]) -> bool:
+    """Whether there are any, and none is of a kernel that the device stopped.
+
+    Of such a one ncu knows the name and nothing else.
+    """
+    return bool(launches) and all(each["metrics"] and all(each["block"]) for each in launches)
+
+
+def _dealt(
+    rows: list[dict[str, Any]], launches: Mapping[str, Launch], done: Mapping[str, Result]
+) -> dict[str, list[dict[str, Any]]]:
+    """Which launches are whose, by what each variant launched at another shape; none in doubt."""
+    left = list(rows)
+    shares = {}
+    for name, launch in launches.items():
+        before = [
+            result["launches"]
+            for result in done.values()
+            if (result.get("chapter"), result.get("variant"))
+            == (launch.program.chapter, launch.variant.name)
+            and "launches" in result
+        ]
+        kernels = [each["kernel"] for each in before[0]] if before else []
+        share, left = left[: len(kernels)], left[len(kernels) :]
+        if not share or [each["kernel"] for each in share] != kernels:
+            return {}
+        shares[name] = share
+    return {} if left else shares
 
 
 def timing_name(chapter: str, kind: str, repeat: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 #: Hardware counters, under NVIDIA's names.
@@ -73,20 +73,7 @@ def sanitizer_options(tool: str) -> list[str]:
 
 
 def ncu_launches(text: str, metrics: Sequence[str] = METRICS) -> list[dict[str, Any]]:
-    """The launches in ncu's CSV; none where there is no table. Raises ValueError on a torn one."""
-    return [launch for _process, launch in _ncu_rows(text, metrics)]
-
-
-def ncu_launches_by_process(text: str) -> dict[str, list[dict[str, Any]]]:
-    """The same of several programs, by the number of each one's process."""
-    processes: dict[str, list[dict[str, Any]]] = {}
-    for process, launch in _ncu_rows(text, METRICS):
-        processes.setdefault(process, []).append(launch)
-    return processes
-
-
-def _ncu_rows(text: str, metrics: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Process and launch of each row of ncu's CSV.
+    """The launches in ncu's CSV; none where there is no table. Raises ValueError on a torn one.
 
     Before the table stand ncu's own ``==PROF==`` lines and whatever the program printed. Its first
     line has the names, its second the units. A metric that this GPU hasn't got is left out.
@@ -94,22 +81,23 @@ def _ncu_rows(text: str, metrics: Sequence[str]) -> Iterator[tuple[str, dict[str
     lines = text.splitlines()
     starts = [i for i, line in enumerate(lines) if line.startswith('"ID","Process ID"')]
     if not starts:
-        return
+        return []
     names, _units, *rows = csv.reader(line for line in lines[starts[0] :] if line[:1] == '"')
+    launches = []
     for row in rows:
         if len(row) != len(names):
             raise ValueError(f"a row of {len(row)} columns under {len(names)} names")
         cells = dict(zip(names, row, strict=True))
         numbers = ((name, _number(cells.get(name, ""))) for name in metrics)
-        yield (
-            cells["Process ID"],
+        launches.append(
             {
                 "kernel": kernel_name(cells["Kernel Name"]),
                 "grid": _extent(cells["Grid Size"]),
                 "block": _extent(cells["Block Size"]),
                 "metrics": {name: value for name, value in numbers if value is not None},
-            },
+            }
         )
+    return launches
 
 
 def kernel_name(demangled: str) -> str:

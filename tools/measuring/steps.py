@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,11 +28,12 @@ class Step:
     key: str  # all that must be unchanged for a kept result to stand
     alike: tuple[str, ...]  # steps that share one of these take about as long; closest first
     work: Callable[[], Result]
+    company: str = ""  # steps that have the same can be done together
 
 
-#: Does several steps in one run of a tool; the results, by the steps' names, of those that it did.
-Together = Callable[[Sequence[Step]], dict[str, Result]]
-GROUP = 12  # so many together: an interruption loses no more than these
+#: Does several steps by one run of a tool; the results, by the steps' names, of those that it did.
+#: It is told the results so far.
+Together = Callable[[Sequence[Step], Mapping[str, Result]], dict[str, Result]]
 
 
 class Parts:
@@ -161,7 +162,7 @@ class Worker:
         """The results of *steps* by their names, in their order; *together* does some at a time."""
         todo = [step for step in steps if step.name in self.waiting]
         if together:
-            finished = _in_groups(todo, together)
+            finished = _in_groups(todo, together, self.kept)
         else:
             finished = _one_by_one(todo) if at_once == 1 else _several(todo, at_once)
         with contextlib.closing(finished):  # also where saving fails: nothing is left running
@@ -207,15 +208,19 @@ def _one_by_one(steps: Sequence[Step]) -> Generator[Finished, None, None]:
         yield step, step.work(), time.monotonic() - start
 
 
-def _in_groups(steps: Sequence[Step], together: Together) -> Generator[Finished, None, None]:
-    """What one run of a tool did for a group; what it didn't do is done alone."""
-    for start in range(0, len(steps), GROUP):
-        group = steps[start : start + GROUP]
+def _in_groups(
+    steps: Sequence[Step], together: Together, kept: Mapping[str, Result]
+) -> Generator[Finished, None, None]:
+    """Each company of steps by one run of a tool; what that didn't do is done alone."""
+    companies: dict[str, list[Step]] = {}
+    for step in steps:
+        companies.setdefault(step.company or f" {step.name}", []).append(step)
+    for company in companies.values():
         begin = time.monotonic()
-        results = together(group) if len(group) > 1 else {}
+        results = together(company, kept) if len(company) > 1 else {}
         share = (time.monotonic() - begin) / (len(results) or 1)
-        yield from ((step, results[step.name], share) for step in group if step.name in results)
-        yield from _one_by_one([step for step in group if step.name not in results])
+        yield from ((step, results[step.name], share) for step in company if step.name in results)
+        yield from _one_by_one([step for step in company if step.name not in results])
 
 
 def _several(steps: Sequence[Step], at_once: int) -> Generator[Finished, None, None]:

@@ -5,8 +5,10 @@ They are shell scripts, because a test calls dozens of them. The environment ste
 - FAKE_LOG        a file that gets a line for every call
 - FAKE_FAIL       "TEXT=STATUS": a chapter's call whose arguments hold TEXT ends with STATUS
 - FAKE_SLEEP      seconds that a chapter's run takes
-- FAKE_NCU        "refused", "broken", "torn", "lacking", "stopped", or "alone": several programs at
-                  a time are too many for it
+- FAKE_TWICE      variants that launch two kernels
+- FAKE_WRONG      a variant whose result is wrong
+- FAKE_NCU        "refused", "broken", "torn", "lacking", "stopped", or "alone": several variants
+                  are too many for it
 - FAKE_FOUND      "racecheck/old_form=3 …": what the sanitizers find
 - FAKE_SANITIZER  "unsupported" or "slow"
 
@@ -25,7 +27,13 @@ option() {  # the value that follows $1 among the arguments
   name=$1; shift
   while [ $# -gt 1 ]; do [ "$1" = "$name" ] && echo "$2"; shift; done
 }
-variant=$(option --variant "$@")
+variants() {  # all that follow --variant
+  while [ $# -gt 0 ] && [ "$1" != --variant ]; do shift; done
+  [ $# = 0 ] || shift
+  while [ $# -gt 0 ] && [ "${1#--}" = "$1" ]; do printf '%s ' "$1"; shift; done
+}
+several=$(variants "$@")
+variant=${several%% *}
 """
 
 _CHAPTER = (
@@ -41,13 +49,23 @@ case "$*" in
   *--list*) kind=list;;
   *--once*)
     block=$(option --block "$@")
-    case "$variant $block" in
-      "picky 128" | "single 256")
-        echo "$chapter: --block $block: $variant takes another" >&2
-        exit 2;;
-    esac
+    for variant in $several; do
+      case "$variant $block" in
+        "picky 128" | "single 256")
+          echo "$chapter: --block $block: $variant takes another" >&2
+          exit 2;;
+      esac
+    done
     [ -z "$FAKE_SLEEP" ] || sleep "$FAKE_SLEEP"
-    [ -z "$NCU_SEES" ] || echo "$$ $variant" >> "$NCU_SEES"
+    for variant in $several; do
+      [ -z "$NCU_SEES" ] || echo "$variant unroll" >> "$NCU_SEES"
+      case "$FAKE_TWICE" in
+        *"$variant"*) [ -z "$NCU_SEES" ] || echo "$variant finish" >> "$NCU_SEES";;
+      esac
+    done
+    case " $several" in
+      *" ${FAKE_WRONG:-none} "*) echo "$chapter: WRONG RESULT" >&2; exit 1;;
+    esac
     echo "sum agrees"
     exit 0;;
   *"--sweep n"*) kind=sweep-n;;
@@ -76,14 +94,12 @@ fi
 metrics=$(option --metrics "$@")
 while [ "$1" != "$metrics" ]; do shift; done
 shift
-several=
-if [ "$1" = --target-processes ]; then several=1; shift 2; fi
 echo "==PROF== Connected to process 42 ($1)"
-case "$FAKE_NCU$several" in
+case "$FAKE_NCU ${several#* }" in
   refused*)
     echo "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU"
     exit 1;;
-  broken*|alone1)
+  broken*|"alone "?*)
     echo "==ERROR== Failed to initialize the profiler: LibraryNotLoaded"
     exit 1;;
 esac
@@ -99,15 +115,15 @@ fi
 printf '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream",'
 printf '"Block Size","Grid Size","Device","CC","%s"\\n' "$(echo "$metrics" | sed 's/,/","/g')"
 printf '"","","","","","","","","","",""%s\\n' "$(echo ",$metrics" | sed 's/,[^,]*/,"byte"/g')"
-while read -r process variant; do
+while read -r variant kernel; do
   if [ "$FAKE_NCU" = stopped ] && [ "$variant" = old_form ]; then
-    printf '"0","%s","a program","127.0.0.1","old_form(int *)","1","7",' "$process"
+    printf '"0","42","a program","127.0.0.1","old_form(int *)","1","7",'
     printf '"(0, 0, 0)","(0, 0, 0)","0","9.0"'
     echo ",$metrics" | sed 's|,[^,]*|,"n/a"|g'
     continue
   fi
-  printf '"0","%s","a program","127.0.0.1",' "$process"
-  printf '"void chapter01::unroll<(unsigned int)4>(const int *, int *, unsigned long)","1","7",'
+  printf '"0","42","a program","127.0.0.1","void chapter01::%s' "$kernel"
+  printf '<(unsigned int)4>(const int *, int *, unsigned long)","1","7",'
   printf '"(256, 1, 1)","(65536, 1, 1)","0","9.0"'
   # Big numbers come with commas. The last metric but one is 0, the last one may be missing.
   echo ",$metrics" | sed 's/,[^,]*,[^,]*$//; s/,[^,]*/,"67,108,864"/g' | tr -d '\\n'

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from tools.measuring import profilers
+from tools.measuring import plan
 from tools.measuring.measure import SANITIZERS_AT_ONCE
 
 HERE = Path(__file__).resolve().parent
@@ -318,7 +319,7 @@ def test_ctrl_c_ends_the_profilers_too(book: Book) -> None:
 
 
 def test_a_recording_that_is_cut_off_goes_on_with_the_same_stamp(book: Book) -> None:
-    """In the counters' second group: the first is kept."""
+    """Among the counters of the second chapter: what was counted is kept."""
     asked = ("--record", "fake-gpu", "--counters", "--sanitizers")
     folder = book.data / "fake-gpu"
     book.commit()
@@ -332,17 +333,17 @@ def test_a_recording_that_is_cut_off_goes_on_with_the_same_stamp(book: Book) -> 
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        wait_for(lambda: len(book.calls("--target-processes")) == 2)
+        wait_for(lambda: bool(book.calls(f"{TWO} --once")))
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=20)
     assert process.returncode == 130 and "the same command goes on" in err, out + err
     assert not list(folder.glob("*.json"))
     kept = {path.stem for path in (folder / ".partial").glob("*.part")}
-    assert len(kept) == 12 + 12
+    assert len(kept) == 12 + 11
 
     done = book.measure(*asked)
     assert done.returncode == 0, done.stderr
-    assert "24 of 66 steps are done already" in done.stdout
+    assert "23 of 66 steps are done already" in done.stdout
     assert not book.timed()
     assert not [line for line in book.calls(f"{ONE} --once") if "--n 1048573" not in line]
     runs = json.loads((folder / "counters.json").read_text())["runs"]
@@ -612,7 +613,9 @@ def test_counters(book: Book) -> None:
     run = next(run for run in runs if run["variant"] == "picky")
     assert run["params"] == {"stride": 2}
     assert run["command"].startswith("ncu --csv --page raw --print-units base --clock-control none")
-    assert run["command"].endswith("./run --once --variant picky --n 16777216 --block 256")
+    assert run["command"].endswith("./run --once --variant plain picky --n 16777216 --block 256")
+    old = next(run for run in runs if run["variant"] == "old_form")
+    assert old["command"].endswith("./run --once --variant old_form --n 16777216 --block 256")
     launch = run["launches"][0]
     assert launch["kernel"] == "unroll<4>"
     assert (launch["grid"], launch["block"]) == ([65536, 1, 1], [256, 1, 1])
@@ -621,21 +624,66 @@ def test_counters(book: Book) -> None:
     assert len(launch["metrics"]) == len(profilers.METRICS)
     for run in runs:  # each has its own launch
         assert run["launches"][0]["metrics"]["launch__registers_per_thread"] == len(run["variant"])
-    # 22 launches, twelve at a time; the two that were refused are asked for again, alone.
-    assert len(book.calls("--metrics")) == 2 + 2
+    # Of each chapter: two variants at two shapes, together; those two at the third, which one of
+    # them refuses, and then alone; two shapes of one that takes no other block; three of old_form.
+    assert len(book.calls("ncu --csv")) == 2 * (2 + (1 + 2) + 2 + 3)
+
+
+def counted(book: Book, **environment: str) -> list[Any]:
+    done = book.measure("--counters", **environment)
+    assert done.returncode == 0, done.stderr
+    runs: list[Any] = json.loads((book.local / "counters.json").read_text())["runs"]
+    return runs
 
 
 def test_counters_one_at_a_time_are_the_same(book: Book) -> None:
-    def runs() -> list[Any]:
-        counters = json.loads((book.local / "counters.json").read_text())
-        return counters["runs"]
+    together = counted(book)
+    alone = counted(book, FAKE_NCU="alone")
+    assert [run.pop("command") for run in together] != [run.pop("command") for run in alone]
+    assert together == alone
 
-    assert book.measure("--counters").returncode == 0
-    together = runs()
-    done = book.measure("--counters", FAKE_NCU="alone")
-    assert done.returncode == 0, done.stderr
-    assert len(book.calls("--metrics")) == 2 + 22
-    assert runs() == together
+
+def test_whose_launch_it_is_where_a_variant_has_two(book: Book) -> None:
+    """Not known at the first shape; known at the second."""
+    together = counted(book, FAKE_TWICE="plain")
+    assert len(book.calls("ncu --csv")) == 2 * ((1 + 2) + 1 + (1 + 2) + 2 + 3)
+    alone = counted(book, FAKE_NCU="alone", FAKE_TWICE="plain")
+    for run in together + alone:
+        del run["command"]
+    assert together == alone
+    kernels = {run["variant"]: [launch["kernel"] for launch in run["launches"]] for run in together}
+    assert kernels["plain"] == ["unroll<4>", "finish<4>"] and kernels["picky"] == ["unroll<4>"]
+
+
+def test_a_wrong_result_has_no_counters(book: Book) -> None:
+    done = book.measure("--counters", "--chapters", ONE, FAKE_WRONG="picky")
+    assert done.returncode == 1
+    assert f"ncu gave no counters of {ONE}/picky" in one_line(done)
+
+
+def test_launches_that_are_not_as_before_are_nobodys(book: Book) -> None:
+    first, second, third = {"kernel": "unroll<4>"}, {"kernel": "finish<4>"}, {"kernel": "unroll<4>"}
+    done = {
+        "a": {"chapter": ONE, "variant": "plain", "launches": [first, second]},
+        "b": {"chapter": ONE, "variant": "picky", "launches": [third]},
+        "c": {"chapter": TWO, "variant": "picky", "launches": [third, third]},
+        "d": {"skipped": "for some reason"},
+    }
+    listing = book.program(ONE).with_name(f"{ONE}.list.json")
+    assert listing.is_file()
+    (program,) = plan.find_programs([ONE], book.root / "build", book.bin, rebuild=False)
+    launches = {v.name: plan.Launch(program, v, 1024, 256) for v in program.variants[:2]}
+    assert list(launches) == ["plain", "picky"]
+    shares = plan._dealt([first, second, third], launches, done)
+    assert shares == {"plain": [first, second], "picky": [third]}
+    for rows in (
+        [first, third, second],
+        [first, second],
+        [first, second, third, third],
+        [second, first, third],
+    ):
+        assert plan._dealt(rows, launches, done) == {}
+    assert plan._dealt([first, second, third], launches, {}) == {}
 
 
 def test_counters_that_may_not_be_read(book: Book) -> None:
@@ -644,7 +692,7 @@ def test_counters_that_may_not_be_read(book: Book) -> None:
     notes = [line for line in done.stdout.splitlines() if "ERR_NVGPUCTRPERM" in line]
     assert len(notes) == 1 and "'Troubleshooting'" in notes[0]
     assert book.record() and not (book.local / "counters.json").exists()
-    assert len(book.calls("--metrics")) == 1, "it is not asked again and again"
+    assert len(book.calls("ncu --csv")) == 1, "it is not asked again and again"
 
 
 @pytest.mark.parametrize(

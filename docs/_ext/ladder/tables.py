@@ -176,10 +176,11 @@ def _caption(run: dict[str, Any], vary_n: bool, vary_block: bool) -> str:
     return ", ".join(shape)
 
 
-def _command(recorded_command: str, metrics: list[str]) -> str:
-    """The command that counted, asking for these metrics alone: a table shows a few of them."""
-    wanted = f"--metrics {','.join(metrics)}"
-    return re.sub(r"--metrics \S+", lambda _match: wanted, recorded_command)
+def _command(found: recorded.Found, metrics: list[str]) -> str:
+    """The command that counted, asking for these metrics and this variant alone: a table shows a
+    few metrics, and one run counts a chapter's variants one after the other."""
+    command = re.sub(r"--metrics \S+", f"--metrics {','.join(metrics)}", found.run["command"])
+    return re.sub(r"--variant \w+( \w+)*", f"--variant {found.run['variant']}", command)
 
 
 class Counters(LookupDirective):
@@ -231,7 +232,7 @@ class Counters(LookupDirective):
         caption = _caption(founds[0].run, False, False)
         made = table(columns, rows, "counters", caption=caption, row_classes=kinds)
         names = [recorded.COUNTER_ALIASES.get(metric, metric) for metric in metrics]
-        command = _command(founds[-1].run["command"], names)
+        command = _command(founds[-1], names)
         to_copy = block(
             f"$ {command}", "printed", [nodes.Text(_("To count for yourself"))], "command"
         )
