@@ -11,8 +11,7 @@ import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Iterable, Sequence
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -493,6 +492,8 @@ def without_twins(variants: Iterable[Variant]) -> list[Variant]:
             kept.append(variant)
         seen.add(kind)
     return kept
+
+
 def _whole(launches: list[dict[str, Any]]) -> bool:
     """Whether there are any, and none is of a kernel that the device stopped.
 

@@ -18,8 +18,7 @@ from typing import Any
 
 import pytest
 
-from tools.measuring import profilers
-from tools.measuring import plan
+from tools.measuring import plan, profilers
 from tools.measuring.measure import SANITIZERS_AT_ONCE
 
 HERE = Path(__file__).resolve().parent
