@@ -56,6 +56,14 @@ class Variant:
             return [(n, self.only_block or 256) for n in self.counted]
         return list(dict.fromkeys((n, self.only_block or block) for n, block in wanted))
 
+    @property
+    def checked_shape(self) -> tuple[int, int]:
+        """Where compute-sanitizer looks: with a tail."""
+        if self.counted:
+            return self.counted[-1] - 3, self.only_block or 256
+        n, block = profilers.SANITIZER_SHAPE
+        return n, self.only_block or block
+
 
 @dataclass(frozen=True)
 class Program:
@@ -445,16 +453,8 @@ class Plan:
             return {"skipped": f"{launch}: {said}"}
         raise Failure(f"ncu gave no counters of {launch}: {said}")
 
-    @staticmethod
-    def _checked_shape(variant: Variant) -> tuple[int, int]:
-        """Where compute-sanitizer looks: with a tail."""
-        if variant.counted:
-            return variant.counted[-1] - 3, variant.only_block or 256
-        ((n, block),) = variant.shapes((profilers.SANITIZER_SHAPE,))
-        return n, block
-
     def _check(self, sanitizer: Tool, program: Program, variant: Variant, check: str) -> Result:
-        n, block = self._checked_shape(variant)
+        n, block = variant.checked_shape
         once = _once([variant.name], n, block)
         options = profilers.sanitizer_options(check)
         command = [sanitizer.path, *options, str(program.path), *once]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tools.measuring import plan, profilers, provenance, records
+from tools.measuring.plan import Variant
 from tools.measuring.steps import Estimate, Progress, Step, duration
 
 
@@ -192,3 +193,14 @@ def test_a_program_built_twice_is_the_same(tmp_path: Path) -> None:
     assert loaded("tmpxft_00001a2c.cpp", "int main() { return 1; }") == once
     assert loaded("tmpxft_00001a2b.cpp", "int main() { return 2; }") != once
     assert plan._loaded(b"#!/bin/sh\n") == b"#!/bin/sh\n"
+
+
+def test_a_variant_with_sizes_of_its_own_is_profiled_at_those() -> None:
+    common: dict[str, Any] = {"region": None, "legacy": False, "findings": (), "params": {}}
+    common["profiled"] = True
+    plain = Variant(name="plain", only_block=None, **common)
+    sized = Variant(name="sized", only_block=1024, counted=(2048, 256), **common)
+    assert plain.shapes(profilers.COUNTER_SHAPES) == list(profilers.COUNTER_SHAPES)
+    assert sized.shapes(profilers.COUNTER_SHAPES) == [(2048, 1024), (256, 1024)]
+    assert plain.checked_shape == profilers.SANITIZER_SHAPE
+    assert sized.checked_shape == (253, 1024), "the small one, with a tail"
