@@ -76,6 +76,14 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
             for schedule in ("", "--schedule apart:1 ", "--schedule apart:2 ")
         ),
     ),
+    "chapter04_steps": (
+        "chapter04_bank_conflicts",
+        (
+            "tools/emulate --trace trace.jsonl ./run --once --variant strided --n 256 >log 2>&1",
+            "grep '\"warp\":0,.*ld.shared' trace.jsonl | grep -o 'shared_load_wavefronts.*[0-9]' "
+            "| cut -d, -f1 | uniq -c",
+        ),
+    ),
     "coalescing_strides": (
         "chapter10_coalescing",
         (
