@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from figures.recorded import COUNTER_ALIASES, Books, Found, NoSuchRun, counter, stale
+from figures.recorded import COUNTER_ALIASES, Books, Found, NoSuchRun, Run, counter, stale
 
 
 class Reason(Enum):
@@ -127,8 +127,16 @@ def probes(books: Books) -> list[Tally]:
     return tallies
 
 
+def _beyond(books: Books, run: Run) -> bool:
+    """Whether a run is larger than any that the embedded device counts of its variant."""
+    counted = (books.embedded_set.counters or {}).get("runs", [])
+    name = run["chapter"], run["variant"]
+    sizes = [other["n"] for other in counted if (other["chapter"], other["variant"]) == name]
+    return bool(sizes) and run["n"] > max(sizes)
+
+
 def chapters(books: Books) -> list[Tally]:
-    """Every recorded launch of the chapters' kernels, chapter by chapter."""
+    """Every recorded launch of the chapters' kernels that is not too large for a CPU, by chapter."""
     reference = books.reference.counters
     runs = reference["runs"] if reference else []
     tallies = []
@@ -136,7 +144,7 @@ def chapters(books: Books) -> list[Tally]:
         compared: list[Reason | None] = []
         launches = 0
         for run in runs:
-            if run["chapter"] != chapter:
+            if run["chapter"] != chapter or _beyond(books, run):
                 continue
             hardware = books.counters(
                 chapter, run["variant"], run["n"], run["block"], run["params"],
