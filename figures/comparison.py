@@ -136,7 +136,7 @@ def _beyond(books: Books, run: Run) -> bool:
 
 
 def chapters(books: Books) -> list[Tally]:
-    """Every recorded launch of the chapters' kernels that is not too large for a CPU, by chapter."""
+    """The recorded launches of the chapters' kernels that a CPU can count too, by chapter."""
     reference = books.reference.counters
     runs = reference["runs"] if reference else []
     tallies = []
