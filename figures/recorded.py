@@ -54,6 +54,7 @@ COUNTER_ALIASES = {
     "l2_read_sectors": "lts__t_sectors_srcunit_tex_op_read.sum",
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_write_bytes": "dram__bytes_write.sum",
+    "dram_throughput_pct": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
     "instructions": "smsp__inst_executed.sum",
     "divergent_branches": "smsp__sass_branch_targets_threads_divergent.sum",
     "uniform_branches_pct": "smsp__sass_average_branch_targets_threads_uniform.pct",

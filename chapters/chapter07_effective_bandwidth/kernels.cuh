@@ -81,21 +81,23 @@ __global__ void finish(const int* partial, std::size_t count, long long* total,
 /// 16 bytes under way in each thread.
 ///
 /// \param x    n numbers
-/// \param out  gridDim.x * blockDim.x sums, one a thread
+/// \param out  a sum for each warp
+/// \pre blockDim.x is a multiple of 32, and gridDim.x * 8 * blockDim.x >= n
 __global__ void read(const double* x, double* out, std::size_t n) {
   const double2* pairs = reinterpret_cast<const double2*>(x);
-  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t first = std::size_t{blockIdx.x} * (4 * blockDim.x) + threadIdx.x;
 
   double sum = thread == 0 && n % 2 == 1 ? x[n - 1] : 0;
-  std::size_t i = thread;
-  for (; i + 3 * threads < n / 2; i += 4 * threads) {
-    const double2 a = pairs[i], b = pairs[i + threads];
-    const double2 c = pairs[i + 2 * threads], d = pairs[i + 3 * threads];
-    sum += a.x + a.y + b.x + b.y + c.x + c.y + d.x + d.y;
+#pragma unroll
+  for (unsigned k = 0; k < 4; ++k) {
+    const std::size_t i = first + k * blockDim.x;
+    if (i < n / 2) sum += pairs[i].x + pairs[i].y;
   }
-  for (; i < n / 2; i += threads) sum += pairs[i].x + pairs[i].y;
-  out[thread] = sum;
+  for (unsigned offset = 16; offset > 0; offset /= 2) {
+    sum += __shfl_xor_sync(0xffffffff, sum, offset);
+  }
+  if (thread % 32 == 0) out[thread / 32] = sum;
 }
 // end roof-read
 

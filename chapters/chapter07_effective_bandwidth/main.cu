@@ -259,7 +259,7 @@ class Stream : public book::Problem {
 
  private:
   static std::size_t outputs(const book::Shape& s) {
-    return roof == Roof::kRead ? std::size_t{s.grid} * s.block : s.n;
+    return roof == Roof::kRead ? std::size_t{s.grid} * (s.block / 32) : s.n;
   }
   void fill(book::Buffer<double>& data, std::uint64_t seed) const {
     if (data.size() == 0) return;
@@ -322,19 +322,20 @@ int main(int argc, char** argv) {
   chapter.add<Sum>(with_cache("reduce7_warm", Cache::kWarm));
   chapter.add<Sum>(with_cache("reduce7_after_write", Cache::kDirty));
 
+  // Smaller blocks could not be started fast enough to keep the memory busy.
+  const book::Blocks roof_blocks = book::powers_of_two(256);
   chapter.add<Stream<Roof::kRead>>({
       .name = "read",
       .region = "roof-read",
       .kernel = book::kernel(chapter07::read),
-      .grid = book::resident_grid,
+      .blocks = roof_blocks,
+      .factor = 8,
       .shaped = false,
       .launch =
           [](const Stream<Roof::kRead>::Launch& l) {
             chapter07::read<<<l.grid, l.block>>>(l.x, l.out, l.n);
           },
   });
-  // One number a thread: smaller blocks could not be started fast enough to keep memory busy.
-  const book::Blocks roof_blocks = book::any_block(256, 1024);
   chapter.add<Stream<Roof::kCopy>>({
       .name = "copy",
       .region = "roof-copy",

@@ -12,6 +12,7 @@
 #include "../chapter04_bank_conflicts/answers.cuh"
 #include "../chapter05_unroll4/answers.cuh"
 #include "../chapter06_dynamic_smem/answers.cuh"
+#include "../chapter07_effective_bandwidth/answers.cuh"
 #include "../chapter08_multi_pass/answers.cuh"
 #include "../chapter09_histogram/answers.cuh"
 #include "../chapter09_histogram/histogram.cuh"
@@ -220,6 +221,17 @@ int main(int argc, char** argv) {
           [](const Launch& l) {
             chapter06::answers::warp_slots<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.partial,
                                                                                 l.n);
+          },
+  });
+  chapter.add<book::Sum>({
+      .name = "many_wide",
+      .from = "chapter07_effective_bandwidth",
+      .region = "answer-many-wide",
+      .kernel = book::kernel(chapter07::answers::many_wide),
+      .grid = book::resident_grid,
+      .launch =
+          [](const Launch& l) {
+            chapter07::answers::many_wide<<<l.grid, l.block>>>(l.in, l.partial, l.n);
           },
   });
   chapter.add<book::Sum>({

@@ -183,6 +183,24 @@ def test_methods_over_sizes(book: Book) -> None:
     assert "= not faster than the method to its left; ! slower than it." in built.text()
 
 
+def test_methods_over_blocks(book: Book) -> None:
+    _three_methods(book)
+    known = book.reference()
+    for block, times in ((64, (100.0, 90.0)), (128, (80.0, 85.0))):
+        for number, time in enumerate(times, 1):
+            known.time(SMEM, f"part{number}", time, block=block)
+    known.write()
+    text = f".. matrix:: {SMEM}\n   :variants: part1 part2\n   :block: 64 128"
+    assert _rows(book.build(index=f"Page\n====\n\n{text}\n").page()) == [
+        ["threads a block", "part1", "part2"],
+        ["64", "100", "90.0"],
+        ["128", "80.0", "85.0!"],
+    ]
+    both = f"{text}\n   :n: 2^24 2^28"
+    (warning,) = book.build(index=f"Page\n====\n\n{both}\n").warnings
+    assert "several sizes or several blocks, not both" in warning
+
+
 def test_methods_over_sizes_on_a_device_of_ones_own(book: Book) -> None:
     """All of a table is of one device: half of it local would compare two devices."""
     _three_methods(book)

@@ -45,43 +45,53 @@ def mark(found: recorded.Found, left: recorded.Found | None) -> str:
 
 
 class Matrix(LookupDirective):
-    """``.. matrix:: CHAPTER`` with ``:variants:``, ``:n:`` (several) and ``:block:``.
+    """``.. matrix:: CHAPTER`` with ``:variants:``, ``:n:`` and ``:block:``, several of one of them.
 
-    A row a size, a column a variant: medians in microseconds. One that is not faster than its left
+    A row a shape, a column a variant: medians in microseconds. One that is not faster than its left
     neighbour is marked.
     """
 
     option_spec: ClassVar = {
         "variants": words,
         "n": sizes,
-        "block": whole,
+        "block": sizes,
     }
 
     def show(self, book: Book) -> list[nodes.Node]:
         (chapter,) = self.words("CHAPTER")
         variants = self.options.get("variants") or book.variants(chapter)
-        block = self.options.get("block")
+        blocks = self.options.get("block") or [None]
         all_n = self.options.get("n") or [recorded.DEFAULT_N]
-        names = [RunName(chapter, variant, n, block) for n in all_n for variant in variants]
+        if len(blocks) > 1 and len(all_n) > 1:
+            raise BadName("several sizes or several blocks, not both")
+        shapes = [(n, block) for n in all_n for block in blocks]
+        names = [RunName(chapter, variant, *shape) for shape in shapes for variant in variants]
         founds = _one_device(book, names)
-        columns = [Column(_("n"))]
+        by_block = len(blocks) > 1
+        columns = [Column(_("threads a block") if by_block else _("n"), by_block)]
         for place, variant in enumerate(variants):
             stale = any(map(recorded.stale, founds[place :: len(variants)]))
             heading: list[nodes.Node] = [nodes.Text(variant)]
             columns.append(Column([*heading, dagger()] if stale else heading, True))
         rows: list[list[Cell]] = []
         used: set[str] = set()
-        for number, n in enumerate(all_n):
+        for number, (n, block) in enumerate(shapes):
             here = founds[number * len(variants) : (number + 1) * len(variants)]
-            row: list[Cell] = [units.size(n)]
+            row: list[Cell] = [str(block) if by_block else units.size(n)]
             for left, found in zip([None, *here], here, strict=False):
                 said = mark(found, left)
                 used.add(said)
                 text: list[nodes.Node] = [nodes.Text(units.digits(found.run["median_us"]))]
                 row.append([*text, nodes.superscript("", said)] if said else text)
             rows.append(row)
-        caption = _("Median times in µs, {block} threads a block, on {device}").format(
-            block=founds[0].run["block"], device=short_device(founds[0].device_name)
+        run = founds[0].run
+        shape = (
+            f"n = {units.size(run['n'])}"
+            if by_block
+            else _("{block} threads a block").format(block=run["block"])
+        )
+        caption = _("Median times in µs, {shape}, on {device}").format(
+            shape=shape, device=short_device(founds[0].device_name)
         )
         legend = {
             NO_FASTER: _("not faster than the method to its left"),
