@@ -102,7 +102,7 @@ class Ramp : public book::WholeSum<Out> {
 };
 
 void launch_whole(const Launch& l) {
-  chapter08::whole<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.word, l.out, l.n);
+  chapter08::whole<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
 }
 
 }  // namespace
@@ -206,7 +206,7 @@ int main(int argc, char** argv) {
       .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
       .launch =
           [](const Narrow::Launch& l) {
-            chapter08::whole<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.word, l.out, l.n);
+            chapter08::whole<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
           },
   });
   // begin cub-32
