@@ -76,6 +76,13 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
             for schedule in ("", "--schedule apart:1 ", "--schedule apart:2 ")
         ),
     ),
+    "chapter08_overflow": (
+        "chapter08_multi_pass",
+        tuple(
+            f"./run --once --variant {variant} --n {n} 2>&1 | grep -o 'sum is .*'"
+            for variant, n in (("ramp_int", 65535), ("ramp_int", 65536), ("ramp", 65536))
+        ),
+    ),
     "coalescing_strides": (
         "chapter10_coalescing",
         (
