@@ -124,6 +124,7 @@ int main(int argc, char** argv) {
       .region = "atomic-thread",
       .kernel = book::kernel(chapter08::atomic_thread),
       .grid = four_an_sm,
+      .shaped = false,
       .launch =
           [](const Launch& l) {
             BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));  // there must be a sum to add to
@@ -136,6 +137,7 @@ int main(int argc, char** argv) {
       .region = "atomic-block",
       .kernel = book::kernel(chapter08::atomic_block),
       .grid = four_an_sm,
+      .shaped = false,
       .launch =
           [](const Launch& l) {
             BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));
@@ -158,6 +160,8 @@ int main(int argc, char** argv) {
       .region = "grid-sync",
       .kernel = book::kernel(chapter08::grid_sync),
       .grid = fits_at_once,
+      .shaped = false,
+      .profiled = false,  // it looks at its barrier as often as it takes
       .launch =
           [](const Launch& l) {
             auto [in, partial, out, n] = std::tuple{l.in, l.partial, l.out, l.n};
@@ -172,6 +176,7 @@ int main(int argc, char** argv) {
       .region = "one-word",
       .kernel = book::kernel(chapter08::one_word),
       .grid = four_an_sm,
+      .shaped = false,
       .launch =
           [](const Launch& l) {
             chapter08::one_word<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
@@ -193,6 +198,7 @@ int main(int argc, char** argv) {
       .region = "cub-64",
       .blocks = book::any_block(256, 256),  // it has its own, whatever is asked for
       .grid = [](std::size_t, unsigned) { return 1u; },
+      .shaped = false,
       .profiled = false,
       .launch =
           [](const Launch& l) { book::cub_sum(l.storage, l.storage_bytes, l.in, l.out, l.n); },
@@ -204,6 +210,7 @@ int main(int argc, char** argv) {
       .kernel = book::kernel(chapter08::whole<unsigned>),
       .blocks = whole_warps(),
       .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
+      .shaped = false,
       .launch =
           [](const Narrow::Launch& l) {
             chapter08::whole<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
@@ -215,6 +222,7 @@ int main(int argc, char** argv) {
       .region = "cub-32",
       .blocks = book::any_block(256, 256),  // it has its own, whatever is asked for
       .grid = [](std::size_t, unsigned) { return 1u; },
+      .shaped = false,
       .profiled = false,
       .launch =
           [](const Narrow::Launch& l) {
@@ -230,6 +238,7 @@ int main(int argc, char** argv) {
       .blocks = whole_warps(),
       .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
       .sized = false,
+      .shaped = false,
       .profiled = false,
       .launch = launch_whole,
   });
