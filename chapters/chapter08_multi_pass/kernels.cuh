@@ -216,38 +216,52 @@ __device__ inline void hand_in(unsigned sum, unsigned long long* words, unsigned
 /// 16-byte loads that a thread has under way at once.
 constexpr unsigned kLoads = 4;
 
-/// The sum of this thread's elements, added in T and loaded four at a time. `in` may begin
-/// anywhere: up to three elements before the first multiple of 16 bytes, and behind the last, go
-/// one by one.
-template <class T>
-__device__ T vector_share(const int* in, std::size_t n) {
+template <class Sum>
+__device__ Sum add(Sum sum, int4 v) {
+  sum += v.x;
+  sum += v.y;
+  sum += v.z;
+  sum += v.w;
+  return sum;
+}
+
+/// The sum of this thread's elements, added in Sum. A block takes a tile of kLoads * blockDim.x
+/// words of 16 bytes, and if there are more tiles than blocks, every gridDim.x-th. `in` may begin
+/// anywhere: up to three elements before the first multiple of 16 bytes, and up to three behind the
+/// last, are loaded one by one.
+template <class Sum>
+__device__ Sum vector_share(const int* in, std::size_t n) {
   const std::size_t to_aligned = -(reinterpret_cast<std::uintptr_t>(in) / sizeof(int)) % 4;
   const std::size_t head = n < to_aligned ? n : to_aligned;
   const int4* body = reinterpret_cast<const int4*>(in + head);
-  const std::size_t vectors = (n - head) / 4;
-  const std::size_t tail = head + 4 * vectors;
+  const std::size_t words = (n - head) / 4;
 
-  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  // The grid's first threads take a single element each, as long as there are any.
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  T sum = 0;
-  if (thread < head) sum += in[thread];
-  if (thread < n - tail) sum += in[tail + thread];
-  for (std::size_t i = thread; i < vectors; i += kLoads * stride) {
+  const std::size_t single = thread < head ? thread : thread + 4 * words;
+  const int one = thread < n - 4 * words ? in[single] : 0;
+
+  Sum sum = 0;
+  const std::size_t step = std::size_t{gridDim.x} * kLoads * blockDim.x;
+  std::size_t i = std::size_t{blockIdx.x} * kLoads * blockDim.x + threadIdx.x;
+  for (; i + (kLoads - 1) * blockDim.x < words; i += step) {  // whole tiles, without a guard
+    int4 v[kLoads];
+#pragma unroll
+    for (unsigned k = 0; k < kLoads; ++k) v[k] = body[i + k * blockDim.x];
+#pragma unroll
+    for (unsigned k = 0; k < kLoads; ++k) sum = add(sum, v[k]);
+  }
+  for (; i < words; i += step) {  // the last one, with a guard for each load
     int4 v[kLoads];
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
-      const std::size_t at = i + k * stride;
-      v[k] = at < vectors ? body[at] : int4{};  // no load waits for another
+      const std::size_t at = i + k * blockDim.x;
+      v[k] = at < words ? body[at] : int4{};
     }
 #pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k) {
-      sum += v[k].x;
-      sum += v[k].y;
-      sum += v[k].z;
-      sum += v[k].w;
-    }
+    for (unsigned k = 0; k < kLoads; ++k) sum = add(sum, v[k]);
   }
-  return sum;
+  return sum + one;
 }
 // end vector-share
 

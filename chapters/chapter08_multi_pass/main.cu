@@ -20,13 +20,13 @@ unsigned attribute(cudaDeviceAttr which) {
 }
 
 /// At most `most` blocks an SM, none without work of its own, and no more than a word can count.
-unsigned blocks(std::size_t n, std::size_t share, unsigned most) {
-  const std::size_t needed = n / share + (n % share != 0 ? 1 : 0);
+unsigned blocks(std::size_t n, unsigned block, unsigned most) {
+  const std::size_t needed = n / block + (n % block != 0 ? 1 : 0);
   const std::size_t here = std::size_t{attribute(cudaDevAttrMultiProcessorCount)} * most;
   return static_cast<unsigned>(std::min({needed, here, std::size_t{chapter08::kMostBlocks}}));
 }
 
-/// The grid of everything here that walks over its input: four blocks an SM.
+/// The grid of what walks over its input an element at a time: four blocks an SM.
 unsigned four_an_sm(std::size_t n, unsigned block) {
   return blocks(n, block, 4);
 }
@@ -40,6 +40,14 @@ unsigned fits_at_once(std::size_t n, unsigned block) {
   return blocks(n, block, std::min(4u, static_cast<unsigned>(an_sm)));
 }
 // end grid-that-fits
+
+// begin grid-of-tiles
+/// A tile for each block, and no more blocks than are on the device at once: then they walk on.
+unsigned a_tile_a_block(std::size_t n, unsigned block) {
+  constexpr std::size_t kPerThread = 4 * chapter08::kLoads;
+  return book::resident_grid(n / kPerThread + (n % kPerThread != 0 ? 1 : 0), block);
+}
+// end grid-of-tiles
 
 /// Blocks of whole warps.
 book::Blocks whole_warps() {
@@ -188,7 +196,7 @@ int main(int argc, char** argv) {
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<long long>),
       .blocks = whole_warps(),
-      .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
+      .grid = a_tile_a_block,
       .launch = launch_whole,
   });
   // end run-whole
@@ -209,7 +217,7 @@ int main(int argc, char** argv) {
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<unsigned>),
       .blocks = whole_warps(),
-      .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
+      .grid = a_tile_a_block,
       .shaped = false,
       .launch =
           [](const Narrow::Launch& l) {
@@ -236,7 +244,7 @@ int main(int argc, char** argv) {
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<long long>),
       .blocks = whole_warps(),
-      .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
+      .grid = a_tile_a_block,
       .sized = false,
       .shaped = false,
       .profiled = false,
@@ -264,6 +272,20 @@ int main(int argc, char** argv) {
             chapter08::legacy::no_fence<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
           },
   });
+  // begin run-stale
+  chapter.add<Wide>({
+      .name = "stale",
+      .region = "stale-sums",
+      .kernel = book::kernel(chapter08::legacy::stale),
+      .grid = four_an_sm,
+      .legacy = true,
+      .launch =
+          [](const Launch& l) {
+            BOOK_CUDA(cudaMemsetAsync(l.partial, 0, l.grid * sizeof *l.partial));
+            chapter08::legacy::stale<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
+          },
+  });
+  // end run-stale
 
   return chapter.run(argc, argv);
 }
