@@ -134,89 +134,134 @@ __global__ void grid_sync(const int* in, long long* partial, long long* out, std
 }
 // end grid-sync
 
-// begin add-and-count
-/// How a sum and the number of blocks that have added to it share a word of 64 bits: the count
-/// below, the sum above it, so that the sum's carries leave the count alone.
-template <class T>
-struct OneWord;
+// begin one-word uses thread-share block-sum
+/// Bits of a word that count blocks, and the largest grid that they have room for.
+constexpr unsigned kCountBits = 10;
+constexpr unsigned kMostBlocks = (1u << kCountBits) - 1;
 
-template <>
-struct OneWord<long long> {
-  static constexpr unsigned kCountBits = 10;
-  /// So many ints of any value fit the other 54 bits: 2^22 times -2^31 is -2^53.
-  static constexpr std::size_t kMostElements = std::size_t{1} << 22;
-};
+/// Sum and ticket in one word, the count below, so that the sum's carries leave it alone: nothing
+/// else is handed over, and nothing needs a fence.
+///
+/// \param word  0, and 0 again when the kernel ends
+/// \pre gridDim.x <= kMostBlocks, and the sum of any of the blocks fits 54 bits, as that of 2^22
+///      ints always does
+__global__ void one_word(const int* in, unsigned long long* word, long long* out, std::size_t n) {
+  const long long sum = block_sum(thread_share(in, n));
+  if (threadIdx.x != 0) return;
 
-template <>
-struct OneWord<unsigned> {
-  static constexpr unsigned kCountBits = 32;
-  static constexpr std::size_t kMostElements = ~std::size_t{0};  // it is meant to wrap
-};
-
-/// The largest grid that either count has room for.
-constexpr unsigned kMostBlocks = (1u << OneWord<long long>::kCountBits) - 1;
-
-/// Adds a block's sum to the word; the last block to come moves the total to *out and leaves 0.
-/// One thread of each block calls it.
-template <class T>
-__device__ void add_and_count(T sum, unsigned long long* word, T* out) {
-  constexpr unsigned bits = OneWord<T>::kCountBits;
-  const unsigned long long mine = (static_cast<unsigned long long>(sum) << bits) + 1;
+  const unsigned long long mine = (static_cast<unsigned long long>(sum) << kCountBits) + 1;
   const unsigned long long all = atomicAdd(word, mine) + mine;
-  if ((all & ((1ull << bits) - 1)) == gridDim.x) {
-    *out = static_cast<T>(static_cast<long long>(all) >> bits);
+  if (all % (1u << kCountBits) == gridDim.x) {  // this block is the last
+    *out = static_cast<long long>(all) >> kCountBits;
     *word = 0;
   }
 }
-// end add-and-count
-
-// begin one-word uses thread-share block-sum add-and-count
-/// Sum and ticket in one atomic operation: nothing else is handed over, so nothing needs a fence.
-///
-/// \param word  0, and 0 again when the kernel ends
-/// \pre gridDim.x <= kMostBlocks, n <= OneWord<long long>::kMostElements
-__global__ void one_word(const int* in, unsigned long long* word, long long* out, std::size_t n) {
-  const long long sum = block_sum(thread_share(in, n));
-  if (threadIdx.x == 0) add_and_count(sum, word, out);
-}
 // end one-word
+
+// begin two-words
+/// The sum of all blocks' sums, with no fence: each is handed in by one thread of its block.
+///
+/// A sum of 64 bits goes in halves, one to the upper 48 bits of each of two words; the lower 16
+/// count. The block that is last at one word need not be last at the other: then the first of the
+/// two leaves its total in a third word, and the second adds them.
+///
+/// \param words  three that are 0, and are 0 again when the kernel ends
+/// \pre gridDim.x <= 65535, so that neither a half's total nor the count outgrows its bits
+__device__ inline void hand_in(long long sum, unsigned long long* words, long long* out) {
+  if (gridDim.x == 1) {
+    *out = sum;
+    return;
+  }
+  const unsigned long long low = (static_cast<unsigned long long>(sum & 0xffffffff) << 16) + 1;
+  const unsigned long long high = (static_cast<unsigned long long>(sum >> 32) << 16) + 1;
+  const unsigned long long lows = atomicAdd(words, low) + low;  // both under way at once
+  const unsigned long long highs = atomicAdd(words + 1, high) + high;
+  const bool last_low = lows % 65536 == gridDim.x;
+  const bool last_high = highs % 65536 == gridDim.x;
+  if (!last_low && !last_high) return;
+
+  unsigned long long low_total = lows >> 16;
+  auto high_total = static_cast<unsigned long long>(static_cast<long long>(highs) >> 16);
+  if (last_low) words[0] = 0;
+  if (last_high) words[1] = 0;
+  if (last_low != last_high) {
+    const unsigned long long mine = 2 * (last_low ? low_total : high_total) + 1;  // never 0
+    const unsigned long long other = atomicExch(words + 2, mine);
+    if (other == 0) return;  // the other total is still to come
+    (last_low ? high_total : low_total) =
+        static_cast<unsigned long long>(static_cast<long long>(other) >> 1);
+    words[2] = 0;
+  }
+  *out = static_cast<long long>(low_total + (high_total << 32));
+}
+// end two-words
+
+// begin word-of-32
+/// The same for 32 bits, which are meant to wrap: they have a word for themselves.
+__device__ inline void hand_in(unsigned sum, unsigned long long* words, unsigned* out) {
+  if (gridDim.x == 1) {
+    *out = sum;
+    return;
+  }
+  const unsigned long long mine = (static_cast<unsigned long long>(sum) << 32) + 1;
+  const unsigned long long all = atomicAdd(words, mine) + mine;
+  if (static_cast<unsigned>(all) == gridDim.x) {
+    *out = static_cast<unsigned>(all >> 32);
+    words[0] = 0;
+  }
+}
+// end word-of-32
 
 // begin vector-share
 /// 16-byte loads that a thread has under way at once.
 constexpr unsigned kLoads = 4;
 
-/// The sum of this thread's elements, added in T and loaded four at a time. `in` may begin
-/// anywhere: up to three elements before the first multiple of 16 bytes, and behind the last, go
-/// one by one.
-template <class T>
-__device__ T vector_share(const int* in, std::size_t n) {
+template <class Sum>
+__device__ Sum add(Sum sum, int4 v) {
+  sum += v.x;
+  sum += v.y;
+  sum += v.z;
+  sum += v.w;
+  return sum;
+}
+
+/// The sum of this thread's elements, added in Sum. A block takes a tile of kLoads * blockDim.x
+/// words of 16 bytes, and if there are more tiles than blocks, every gridDim.x-th. `in` may begin
+/// anywhere: up to three elements before the first multiple of 16 bytes, and up to three behind the
+/// last, are loaded one by one.
+template <class Sum>
+__device__ Sum vector_share(const int* in, std::size_t n) {
   const std::size_t to_aligned = -(reinterpret_cast<std::uintptr_t>(in) / sizeof(int)) % 4;
   const std::size_t head = n < to_aligned ? n : to_aligned;
   const int4* body = reinterpret_cast<const int4*>(in + head);
-  const std::size_t vectors = (n - head) / 4;
-  const std::size_t tail = head + 4 * vectors;
+  const std::size_t words = (n - head) / 4;
 
-  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  // The grid's first threads take a single element each, as long as there are any.
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  T sum = 0;
-  if (thread < head) sum += in[thread];
-  if (thread < n - tail) sum += in[tail + thread];
-  for (std::size_t i = thread; i < vectors; i += kLoads * stride) {
+  const std::size_t single = thread < head ? thread : thread + 4 * words;
+  const int one = thread < n - 4 * words ? in[single] : 0;
+
+  Sum sum = 0;
+  const std::size_t step = std::size_t{gridDim.x} * kLoads * blockDim.x;
+  std::size_t i = std::size_t{blockIdx.x} * kLoads * blockDim.x + threadIdx.x;
+  for (; i + (kLoads - 1) * blockDim.x < words; i += step) {  // whole tiles, without a guard
+    int4 v[kLoads];
+#pragma unroll
+    for (unsigned k = 0; k < kLoads; ++k) v[k] = body[i + k * blockDim.x];
+#pragma unroll
+    for (unsigned k = 0; k < kLoads; ++k) sum = add(sum, v[k]);
+  }
+  for (; i < words; i += step) {  // the last one, with a guard for each load
     int4 v[kLoads];
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
-      const std::size_t at = i + k * stride;
-      v[k] = at < vectors ? body[at] : int4{};  // no load waits for another
+      const std::size_t at = i + k * blockDim.x;
+      v[k] = at < words ? body[at] : int4{};
     }
 #pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k) {
-      sum += v[k].x;
-      sum += v[k].y;
-      sum += v[k].z;
-      sum += v[k].w;
-    }
+    for (unsigned k = 0; k < kLoads; ++k) sum = add(sum, v[k]);
   }
-  return sum;
+  return sum + one;
 }
 // end vector-share
 
@@ -232,7 +277,7 @@ __device__ T warp_sum(T value) {
 }
 
 /// The sum of every thread's value, in the first warp: one barrier, and a slot a warp.
-/// All threads call it, a whole number of warps; not again without a barrier in between.
+/// All threads call it, a whole number of warps.
 template <class T>
 __device__ T sum_by_warps(T value) {
   __shared__ T slot[32];
@@ -244,45 +289,18 @@ __device__ T sum_by_warps(T value) {
 }
 // end warp-slots
 
-// begin whole-sum uses vector-share warp-slots add-and-count
-/// The sum of n elements, added in Sum, in one launch: long loads, one atomic operation a block,
-/// and fences only where a word is too narrow.
+// begin whole-sum uses vector-share warp-slots two-words word-of-32
+/// The sum of n elements, added in Sum, in one launch: long loads, one barrier and no fence.
 ///
-/// \param in       n elements in device memory, at any address; left as they are
-/// \param partial  gridDim.x elements of scratch memory
-/// \param ticket   0, and 0 again when the kernel ends
-/// \param word     the same
-/// \param out      the sum
-/// \pre blockDim.x is a multiple of 32, gridDim.x <= kMostBlocks
+/// \param in     n elements in device memory, at any address; left as they are
+/// \param words  three that are 0, and are 0 again when the kernel ends
+/// \param out    the sum
+/// \tparam Sum   long long; or unsigned, for the sum modulo 2^32
+/// \pre blockDim.x is a multiple of 32, gridDim.x <= 65535
 template <class Sum>
-__global__ void whole(const int* in, Sum* partial, unsigned* ticket, unsigned long long* word,
-                      Sum* out, std::size_t n) {
+__global__ void whole(const int* in, unsigned long long* words, Sum* out, std::size_t n) {
   const Sum sum = sum_by_warps(vector_share<Sum>(in, n));
-
-  if (n <= OneWord<Sum>::kMostElements || gridDim.x == 1) {
-    if (threadIdx.x != 0) return;
-    if (gridDim.x == 1) {
-      *out = sum;
-    } else {
-      add_and_count(sum, word, out);
-    }
-    return;
-  }
-
-  __shared__ bool last;
-  if (threadIdx.x == 0) {
-    partial[blockIdx.x] = sum;
-    __threadfence();
-    last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
-    __threadfence();
-  }
-  __syncthreads();
-  if (!last) return;
-
-  Sum rest = 0;
-  for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) rest += partial[b];
-  rest = sum_by_warps(rest);
-  if (threadIdx.x == 0) *out = rest;
+  if (threadIdx.x == 0) hand_in(sum, words, out);
 }
 // end whole-sum
 

@@ -20,13 +20,13 @@ unsigned attribute(cudaDeviceAttr which) {
 }
 
 /// At most `most` blocks an SM, none without work of its own, and no more than a word can count.
-unsigned blocks(std::size_t n, std::size_t share, unsigned most) {
-  const std::size_t needed = n / share + (n % share != 0 ? 1 : 0);
+unsigned blocks(std::size_t n, unsigned block, unsigned most) {
+  const std::size_t needed = n / block + (n % block != 0 ? 1 : 0);
   const std::size_t here = std::size_t{attribute(cudaDevAttrMultiProcessorCount)} * most;
   return static_cast<unsigned>(std::min({needed, here, std::size_t{chapter08::kMostBlocks}}));
 }
 
-/// The grid of everything here that walks over its input: four blocks an SM.
+/// The grid of what walks over its input an element at a time: four blocks an SM.
 unsigned four_an_sm(std::size_t n, unsigned block) {
   return blocks(n, block, 4);
 }
@@ -40,6 +40,14 @@ unsigned fits_at_once(std::size_t n, unsigned block) {
   return blocks(n, block, std::min(4u, static_cast<unsigned>(an_sm)));
 }
 // end grid-that-fits
+
+// begin grid-of-tiles
+/// A tile for each block, and no more blocks than are on the device at once: then they walk on.
+unsigned a_tile_a_block(std::size_t n, unsigned block) {
+  constexpr std::size_t kPerThread = 4 * chapter08::kLoads;
+  return book::resident_grid(n / kPerThread + (n % kPerThread != 0 ? 1 : 0), block);
+}
+// end grid-of-tiles
 
 /// Blocks of whole warps.
 book::Blocks whole_warps() {
@@ -102,7 +110,7 @@ class Ramp : public book::WholeSum<Out> {
 };
 
 void launch_whole(const Launch& l) {
-  chapter08::whole<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.word, l.out, l.n);
+  chapter08::whole<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
 }
 
 }  // namespace
@@ -124,6 +132,7 @@ int main(int argc, char** argv) {
       .region = "atomic-thread",
       .kernel = book::kernel(chapter08::atomic_thread),
       .grid = four_an_sm,
+      .shaped = false,
       .launch =
           [](const Launch& l) {
             BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));  // there must be a sum to add to
@@ -136,6 +145,7 @@ int main(int argc, char** argv) {
       .region = "atomic-block",
       .kernel = book::kernel(chapter08::atomic_block),
       .grid = four_an_sm,
+      .shaped = false,
       .launch =
           [](const Launch& l) {
             BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));
@@ -158,6 +168,8 @@ int main(int argc, char** argv) {
       .region = "grid-sync",
       .kernel = book::kernel(chapter08::grid_sync),
       .grid = fits_at_once,
+      .shaped = false,
+      .profiled = false,  // it looks at its barrier as often as it takes
       .launch =
           [](const Launch& l) {
             auto [in, partial, out, n] = std::tuple{l.in, l.partial, l.out, l.n};
@@ -172,6 +184,7 @@ int main(int argc, char** argv) {
       .region = "one-word",
       .kernel = book::kernel(chapter08::one_word),
       .grid = four_an_sm,
+      .shaped = false,
       .launch =
           [](const Launch& l) {
             chapter08::one_word<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
@@ -183,7 +196,7 @@ int main(int argc, char** argv) {
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<long long>),
       .blocks = whole_warps(),
-      .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
+      .grid = a_tile_a_block,
       .launch = launch_whole,
   });
   // end run-whole
@@ -193,6 +206,7 @@ int main(int argc, char** argv) {
       .region = "cub-64",
       .blocks = book::any_block(256, 256),  // it has its own, whatever is asked for
       .grid = [](std::size_t, unsigned) { return 1u; },
+      .shaped = false,
       .profiled = false,
       .launch =
           [](const Launch& l) { book::cub_sum(l.storage, l.storage_bytes, l.in, l.out, l.n); },
@@ -203,10 +217,11 @@ int main(int argc, char** argv) {
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<unsigned>),
       .blocks = whole_warps(),
-      .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
+      .grid = a_tile_a_block,
+      .shaped = false,
       .launch =
           [](const Narrow::Launch& l) {
-            chapter08::whole<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.word, l.out, l.n);
+            chapter08::whole<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
           },
   });
   // begin cub-32
@@ -215,6 +230,7 @@ int main(int argc, char** argv) {
       .region = "cub-32",
       .blocks = book::any_block(256, 256),  // it has its own, whatever is asked for
       .grid = [](std::size_t, unsigned) { return 1u; },
+      .shaped = false,
       .profiled = false,
       .launch =
           [](const Narrow::Launch& l) {
@@ -228,8 +244,9 @@ int main(int argc, char** argv) {
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<long long>),
       .blocks = whole_warps(),
-      .grid = [](std::size_t n, unsigned block) { return blocks(n, 4 * block, 4); },
+      .grid = a_tile_a_block,
       .sized = false,
+      .shaped = false,
       .profiled = false,
       .launch = launch_whole,
   });
@@ -255,6 +272,20 @@ int main(int argc, char** argv) {
             chapter08::legacy::no_fence<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
           },
   });
+  // begin run-stale
+  chapter.add<Wide>({
+      .name = "stale",
+      .region = "stale-sums",
+      .kernel = book::kernel(chapter08::legacy::stale),
+      .grid = four_an_sm,
+      .legacy = true,
+      .launch =
+          [](const Launch& l) {
+            BOOK_CUDA(cudaMemsetAsync(l.partial, 0, l.grid * sizeof *l.partial));
+            chapter08::legacy::stale<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
+          },
+  });
+  // end run-stale
 
   return chapter.run(argc, argv);
 }

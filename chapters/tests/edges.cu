@@ -1,6 +1,7 @@
 // Chapter 8's kernels where they could go wrong unseen, as the variants of a chapter of their own,
-// so that the matrix checks them like any kernel: launched twice with one ticket, at addresses that
-// are no multiple of 16, and with the values for which a word has just room.
+// so that the matrix checks them like any kernel: launched twice with the same words, at addresses
+// that are no multiple of 16, with the least and the greatest values, with as many blocks as can be
+// counted, and with halves of a sum that come to their ends in different blocks.
 #include <algorithm>
 #include <limits>
 
@@ -48,11 +49,73 @@ class Equal : public Wide {
   }
 };
 
+/// One of three blocks hands in a sum; what the two others have done, the words say already.
+__global__ void one_of_three(long long sum, unsigned long long* words, long long* out) {
+  if (blockIdx.x == 0) chapter08::hand_in(sum, words, out);
+}
+
+/// The rare case of hand_in, made on purpose: another block is last at one half than at the other.
+template <bool LowFirst>
+class Apart : public book::Problem {
+ public:
+  struct Launch {
+    unsigned long long* words;
+    long long* out;
+  };
+  Launch launch(const book::Shape&) const { return {words_.data(), out_.data()}; }
+  static constexpr long long kFirst = -7'000'000'000'123, kSecond = 0x7fff'ffff'ffff;
+
+  std::size_t device_bytes(const book::Shape&) const override { return 32; }
+  void accept(const book::Shape&) const override {}
+  void prepare(const book::Shape&, std::uint64_t, book::Fill) override {
+    words_ = book::Buffer<unsigned long long>(3);
+    out_ = book::Buffer<long long>(1);
+  }
+  void restore() override {}
+  void poison() override {
+    words_.copy_from(
+        std::vector{(kLow << 16) + (LowFirst ? 2 : 1),
+                    (static_cast<unsigned long long>(kHigh) << 16) + (LowFirst ? 1 : 2), 0ull});
+    out_.copy_from(std::vector<long long>{-1});
+  }
+  book::Verdict check() override {
+    const long long low = kLow + lower(kFirst) + (LowFirst ? 0 : lower(kSecond));
+    const long long high = kHigh + (kFirst >> 32) + (LowFirst ? kSecond >> 32 : 0);
+    const long long found = out_.to_host(1)[0];
+    const bool cleared = words_.to_host(3)[LowFirst ? 1 : 0] == 0 && words_.to_host(3)[2] == 0;
+    return {found == low + high * (1ll << 32) && cleared, "halves met at " + std::to_string(found)};
+  }
+  book::UsefulBytes useful_bytes(const book::Shape&) const override { return {}; }
+
+ private:
+  static constexpr unsigned long long kLow = 0x1'8000'0001;  // two halves of 32 bits
+  static constexpr long long kHigh = -5;
+  static long long lower(long long sum) { return sum & 0xffffffff; }
+  book::Buffer<unsigned long long> words_;
+  book::Buffer<long long> out_;
+};
+
+template <bool LowFirst>
+book::Variant<Apart<LowFirst>> apart(std::string name) {
+  using P = Apart<LowFirst>;
+  return {
+      .name = std::move(name),
+      .from = "chapter08_multi_pass",
+      .region = "two-words",
+      .grid = [](std::size_t, unsigned) { return 3u; },
+      .launch =
+          [](const typename P::Launch& l) {
+            one_of_three<<<3, 1>>>(P::kFirst, l.words, l.out);
+            one_of_three<<<3, 1>>>(P::kSecond, l.words, l.out);
+          },
+  };
+}
+
 constexpr int kLowest = std::numeric_limits<int>::min();
 constexpr int kHighest = std::numeric_limits<int>::max();
 
-/// One launch of whole, or two with the same ticket and word: a block for every `share` threads'
-/// elements, or as many as a word can count.
+/// One launch of whole, or two with the same words: a block for every `share` threads'
+/// elements, or as many as can be counted.
 template <class P, class Out, unsigned Launches = 1>
 book::Variant<P> whole(std::string name, unsigned share) {
   return {
@@ -62,14 +125,15 @@ book::Variant<P> whole(std::string name, unsigned share) {
       .kernel = book::kernel(chapter08::whole<Out>),
       .grid =
           [share](std::size_t n, unsigned block) {
-            const std::size_t needed = std::max<std::size_t>(1, n / (std::size_t{share} * block));
-            return static_cast<unsigned>(std::min<std::size_t>(needed, chapter08::kMostBlocks));
+            const std::size_t threads = (block + 31) / 32 * 32;
+            const std::size_t needed = std::max<std::size_t>(1, n / (share * threads));
+            return static_cast<unsigned>(std::min<std::size_t>(needed, 65535));
           },
       .launch =
           [](const typename P::Launch& l) {
             const unsigned block = (l.block + 31) / 32 * 32;  // it takes whole warps
             for (unsigned k = 0; k < Launches; ++k) {
-              chapter08::whole<<<l.grid, block>>>(l.in, l.partial, l.ticket, l.word, l.out, l.n);
+              chapter08::whole<<<l.grid, block>>>(l.in, l.word, l.out, l.n);
             }
           },
   };
@@ -88,6 +152,8 @@ int main(int argc, char** argv) {
   chapter.add<Equal<kLowest>>(whole<Equal<kLowest>, long long>("lowest", 4));
   chapter.add<Equal<kHighest>>(whole<Equal<kHighest>, long long>("highest", 4));
   chapter.add<Equal<-1>>(whole<Equal<-1>, long long>("minus_one", 1));
+  chapter.add<Apart<true>>(apart<true>("low_half_first"));
+  chapter.add<Apart<false>>(apart<false>("high_half_first"));
 
   return chapter.run(argc, argv);
 }

@@ -28,6 +28,7 @@ ARCH = "sm_90"
 SHOWN = {
     "chapter03_divergence": ("interleaved", "interleaved_mask", "strided", "smem", "mixed"),
     "chapter04_bank_conflicts": ("stride_walk",),
+    "chapter08_multi_pass": ("last_block",),
 }
 #: Instances of templates that pages show, by chapter: the variant, its kernel and a part of the
 #: mangled name.

@@ -1,4 +1,4 @@
-"""Chapter 8: as many passes as derived, a word that is just full, and what 32 bits hold."""
+"""Chapter 8: as many passes as derived, sums of any ints, and what 32 bits hold."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def test_there_are_as_many_passes_as_derived(n: int, block: int, tmp_path: Path)
     assert grids[-1] == "(1, 1, 1)"
 
 
-@pytest.mark.parametrize("n", [2**22 - 1, 2**22, 2**22 + 1])
-def test_a_word_is_left_before_it_is_too_narrow(n: int, tmp_path: Path) -> None:
-    """2^22 times the lowest int just fits the word beside the count; one more takes the fences."""
+@pytest.mark.parametrize(("n", "block"), [(2**22 + 1, 256), (2**21 + 31, 32)])
+def test_any_ints_fit_in_two_halves(n: int, block: int, tmp_path: Path) -> None:
+    """More than one word could hold, and, with blocks of a warp, as many of them as are counted."""
     cases = tmp_path / "cases.txt"
-    cases.write_text(f"--once --block 256 --n {n}\n", encoding="utf-8")
+    cases.write_text(f"--once --block {block} --n {n}\n", encoding="utf-8")
     done = run(BUILD / "chapters/tests/edges_matrix", str(cases))
     assert done.returncode == 0 and "WRONG" not in done.stderr, done.stdout + done.stderr
     assert "exit" not in done.stdout, done.stdout

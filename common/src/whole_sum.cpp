@@ -1,5 +1,7 @@
 #include "book/whole_sum.hpp"
 
+#include <algorithm>
+
 #include "book/cub_sum.hpp"
 #include "book/input.hpp"
 #include "book/reference.hpp"
@@ -37,7 +39,7 @@ typename WholeSum<Out>::Launch WholeSum<Out>::launch(const Shape& shape) const {
 template <class Out>
 std::size_t WholeSum<Out>::device_bytes(const Shape& shape) const {
   return shape.n * sizeof(int) + (scratch(shape) + 1) * sizeof(Out) + shape.grid * sizeof(int) +
-         sizeof(unsigned) + sizeof(unsigned long long) + cub_sum_bytes(shape.n);
+         sizeof(unsigned) + kWords * sizeof(unsigned long long) + cub_sum_bytes(shape.n);
 }
 
 template <class Out>
@@ -53,7 +55,7 @@ void WholeSum<Out>::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
   if (out_.size() == 0) {
     out_ = Buffer<Out>(1);
     ticket_ = Buffer<unsigned>(1);
-    word_ = Buffer<unsigned long long>(1);
+    word_ = Buffer<unsigned long long>(kWords);
   }
   if (partial_.size() < scratch(shape)) {
     partial_ = {};
@@ -66,7 +68,7 @@ void WholeSum<Out>::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
     storage_ = Buffer<unsigned char>(bytes);
   }
   ticket_.copy_from(std::vector<unsigned>{0});
-  word_.copy_from(std::vector<unsigned long long>{0});
+  word_.copy_from(std::vector<unsigned long long>(kWords));
   if (same_input) return;
   expected_ = sum_of(shape.n, seed);
   restore();
@@ -109,10 +111,12 @@ Verdict WholeSum<Out>::check() {
   if (std::is_unsigned_v<Out> && modulo != expected_) {
     text += " (modulo 2^32 of " + std::to_string(expected_) + ")";
   }
-  const unsigned long long left[] = {ticket_.to_host(1)[0], word_.to_host(1)[0]};
-  if (agrees && (left[0] != 0 || left[1] != 0)) {
-    return {false, text + ", but the next launch begins with ticket " + std::to_string(left[0]) +
-                       " and word " + std::to_string(left[1])};
+  const std::vector<unsigned long long> words = word_.to_host(kWords);
+  const auto left = std::ranges::find_if(words, [](unsigned long long word) { return word != 0; });
+  if (const unsigned ticket = ticket_.to_host(1)[0];
+      agrees && (ticket != 0 || left != words.end())) {
+    return {false, text + ", but the next launch begins with ticket " + std::to_string(ticket) +
+                       (left == words.end() ? "" : " and word " + std::to_string(*left))};
   }
   return {agrees, text};
 }

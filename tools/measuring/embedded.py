@@ -82,6 +82,11 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
             "tools/emulate --trace trace.jsonl ./run --once --variant strided --n 256 >log 2>&1",
             "grep '\"warp\":0,.*ld.shared' trace.jsonl | grep -o 'shared_load_wavefronts.*[0-9]' "
             "| cut -d, -f1 | uniq -c",
+    "chapter08_overflow": (
+        "chapter08_multi_pass",
+        tuple(
+            f"./run --once --variant {variant} --n {n} 2>&1 | grep -o 'sum is .*'"
+            for variant, n in (("ramp_int", 65535), ("ramp_int", 65536), ("ramp", 65536))
         ),
     ),
     "coalescing_strides": (

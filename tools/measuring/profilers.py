@@ -43,6 +43,7 @@ COUNTER_SHAPES = ((2**24, 256), (2**20, 256), (2**24, 128))
 #: go with something else than the size is counted at one.
 OWN_SHAPES = {
     "chapter07_effective_bandwidth": ((2**24, 128), (2**24, 256), (2**20, 256), (2**28, 128)),
+    "chapter08_multi_pass": ((2**24, 256), (2**20, 256)),
     "chapter09_histogram": ((2**24, 256), (2**20, 256)),
     "chapter10_coalescing": ((2**24, 256),),
 }

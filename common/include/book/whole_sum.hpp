@@ -24,13 +24,16 @@ class WholeSum : public Problem {
     Out* partial;              ///< 2 · grid + 64 elements of scratch memory
     int* rung;                 ///< grid ints, for a kernel that leaves such partial sums
     unsigned* ticket;          ///< 0 before every launch, and to be 0 again after it
-    unsigned long long* word;  ///< the same
+    unsigned long long* word;  ///< the same: kWords of them
     void* storage;             ///< CUB's scratch memory
     std::size_t storage_bytes;
     std::size_t n;             ///< elements
     unsigned grid, block;      ///< blocks, threads a block
     std::size_t shared_bytes;  ///< dynamic shared memory, bytes a block
   };
+
+  /// Words for blocks to hand in their sums by.
+  static constexpr std::size_t kWords = 3;
 
   Launch launch(const Shape& shape) const;
 
