@@ -148,7 +148,7 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "histogram_blocks": (
         "chapter09_histogram",
         tuple(
-            f"./run --variant classic_256 --n 2^16 --block {block} 2>&1 | grep -E 'counts|writes'"
+            f"./run --variant classic_256 --n 2^16 --block {block} 2>&1 | grep -E 'counts (agree|differ)|writes'"
             for block in (256, 64, 1024)
         ),
     ),
