@@ -29,6 +29,7 @@ SHOWN = {
     "chapter03_divergence": ("interleaved", "interleaved_mask", "strided", "smem", "mixed"),
     "chapter04_bank_conflicts": ("stride_walk",),
     "chapter08_multi_pass": ("last_block",),
+    "chapter09_histogram": ("count_shared",),
 }
 #: Instances of templates that pages show, by chapter: the variant, its kernel and a part of the
 #: mangled name.
@@ -61,14 +62,14 @@ def _tool(name: str) -> str:
     return found
 
 
-def _compiled(folder: Path, chapter: str, instances: str = "") -> dict[str, Code]:
+def _compiled(folder: Path, chapter: str, instances: str = "", arch: str = ARCH) -> dict[str, Code]:
     """Instructions of every kernel of a chapter, by its mangled name."""
     source = folder / f"{chapter}.cu"
     header = ROOT / "chapters" / chapter / "kernels.cuh"
     source.write_text(f'#include "{header}"\n{instances}', encoding="utf-8")
     cubin = folder / f"{chapter}.cubin"
     subprocess.run(
-        [_tool("nvcc"), "-std=c++20", "-O3", f"-arch={ARCH}", "-cubin", "-o", cubin, source],
+        [_tool("nvcc"), "-std=c++20", "-O3", f"-arch={arch}", "-cubin", "-o", cubin, source],
         check=True,
     )
     tools = os.pathsep.join([str(Path(_tool("cuobjdump")).parent), os.environ["PATH"]])
@@ -265,6 +266,36 @@ def test_a_load_after_a_use_is_seen() -> None:
     planted = ["LDG.E R2, desc[UR4][R4.64]", "IADD3 R0, R2, R1, RZ", "@!P0 LDG.E R3, [R6.64]"]
     code = [Instruction(16 * place, text) for place, text in enumerate(planted)]
     assert loads_before_first_use(code) == (2, 1)
+
+
+# --------------------------------------------------------------------- chapter 9's atomics
+
+
+def atomics_of(folder: Path, arch: str) -> dict[str, set[str]]:
+    """The atomics in shared memory of each kernel of chapter 9."""
+    instances = "".join(
+        f"template __global__ void chapter09::meet<{known}>"
+        "(unsigned*, std::size_t, unsigned, unsigned);\n"
+        for known in ("true", "false")
+    )
+    return {
+        name: {each.text.split()[0] for each in code if each.operation.startswith("ATOMS")}
+        for name, code in _compiled(folder, "chapter09_histogram", instances, arch).items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("arch", "known"),
+    [("sm_75", "ATOMS.ADD"), ("sm_80", "ATOMS.POPC.INC.32"), (ARCH, "ATOMS.POPC.INC.32")],
+)
+def test_from_80_on_lanes_that_add_one_are_counted(arch: str, known: str, tmp_path: Path) -> None:
+    found = atomics_of(tmp_path, arch)
+    for part, wanted in (
+        ("4meetILb1E", known),
+        ("4meetILb0E", "ATOMS.ADD"),
+        ("count_shared", known),
+    ):
+        assert [made for name, made in found.items() if part in name] == [{wanted}]
 
 
 def main() -> None:

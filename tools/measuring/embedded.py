@@ -158,6 +158,20 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
             "2>&1 | grep sum",
         ),
     ),
+    "histogram_blocks": (
+        "chapter09_histogram",
+        tuple(
+            f"./run --variant classic_256 --n 2^16 --block {block} 2>&1 | grep -E 'counts (agree|differ)|writes'"
+            for block in (256, 64, 1024)
+        ),
+    ),
+    "histogram_barrier": (
+        "chapter09_histogram",
+        (
+            "tools/emulate --check race ./run --variant no_barrier --n 4096 2>&1 "
+            "| grep -m 1 -A 4 race:",
+        ),
+    ),
     "no_times": ("chapter02_smem", ("./run --sweep n", "echo $?")),
 }
 
