@@ -75,7 +75,7 @@ def guide(run: Run, book: Path) -> tuple[subprocess.CompletedProcess[str], float
 
 
 def page(book: Path, name: str) -> str:
-    text = (book / "build" / "guide" / "chapters" / f"{name}.html").read_text()
+    text = (book / "build" / "guide" / f"{name}.html").read_text()
     return re.sub(r"<[^>]*>", "", text)
 
 
@@ -101,7 +101,7 @@ def test_a_kernel_edited(run: Run, book: Path) -> None:
     with edited(kernels, "_global__ void", "_global__ /* planted here */ void"):
         done, seconds = guide(run, book)
         assert done.returncode == 0, done.stdout + done.stderr
-        assert "planted here" in page(book, LAST)
+        assert "planted here" in page(book, f"chapters/{LAST}")
     again = {name for name, when in runs(book).items() if when != before[name]}
     include = f'#include "../{LAST}/kernels.cuh"'
     sources = (book / "chapters").glob("chapter*/*.cu*")
@@ -120,23 +120,29 @@ def test_an_edited_kernel_is_counted_again(run: Run, book: Path) -> None:
     with edited(kernels, f"if (t == 0) {store}]", f"if (t == 0 || t == 32) {store} - t]"):
         done, seconds = guide(run, book)
         assert done.returncode == 0, done.stdout + done.stderr
-        text = page(book, name)
+        text = page(book, f"chapters/{name}")
         assert "embedded device, your build" in text
         assert "Hardware counted an earlier form of this kernel" in text
         assert "Printed by your build, on the embedded device" in text
     print(f"a kernel of two programs edited: {seconds:.1f} s")
     done, _ = guide(run, book)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "your build" not in page(book, name)
+    assert "your build" not in page(book, f"chapters/{name}")
 
 
 def test_prose_edited(run: Run, book: Path) -> None:
     before = runs(book)
+    """A page's own, and what it takes from a comment in a program."""
     prose = book / "docs" / "chapters" / f"{LAST}.rst"
-    with edited(prose, "\n\n.. ", "\n\nPlanted here.\n\n.. "):
+    program = book / "tools" / "emulator" / "tests" / "corpus" / "heap.cu"
+    with (
+        edited(prose, "\n\n.. ", "\n\nPlanted here.\n\n.. "),
+        edited(program, "// ", "// Planted: "),
+    ):
         done, seconds = guide(run, book)
         assert done.returncode == 0, done.stdout + done.stderr
-        assert "Planted here." in page(book, LAST)
+        assert "Planted here." in page(book, f"chapters/{LAST}")
+        assert "Planted: malloc" in page(book, "embedded")
     assert set(runs(book)) == set(before)
     print(f"prose edited: {seconds:.1f} s")
     assert seconds < 60
