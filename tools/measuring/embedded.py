@@ -82,6 +82,8 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
             "tools/emulate --trace trace.jsonl ./run --once --variant strided --n 256 >log 2>&1",
             "grep '\"warp\":0,.*ld.shared' trace.jsonl | grep -o 'shared_load_wavefronts.*[0-9]' "
             "| cut -d, -f1 | uniq -c",
+        ),
+    ),
     "chapter08_overflow": (
         "chapter08_multi_pass",
         tuple(
@@ -158,7 +160,8 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "histogram_blocks": (
         "chapter09_histogram",
         tuple(
-            f"./run --variant classic_256 --n 2^16 --block {block} 2>&1 | grep -E 'counts (agree|differ)|writes'"
+            f"./run --variant classic_256 --n 2^16 --block {block} 2>&1 "
+            "| grep -E 'counts (agree|differ)|writes'"
             for block in (256, 64, 1024)
         ),
     ),
