@@ -530,7 +530,8 @@ def _counted(view: View) -> list[tuple[str, Found, float, float]]:
         except (MissingData, recorded.NoSuchRun):
             continue  # a faulty form or another block, which were not timed; or not counted
         # A kernel that an earlier chapter teaches is shown there; chapter 7's methods here, too.
-        if chapter == CHAPTER or found.run["from"] == chapter:
+        own = chapter == CHAPTER or found.run["from"] == chapter
+        if own and found.run["bytes_read"]:
             rows.append((chapter, found, work, moved))
     missing = {*METHODS, *ROOFS} - {name_of(row[1]) for row in rows if row[0] == CHAPTER}
     if missing:
