@@ -72,6 +72,10 @@ def embedded(page: Path) -> dict[str, str]:
     return {**os.environ, "LD_LIBRARY_PATH": str(library), "EMU_CSV": str(page)}
 
 
+#: Wrong on the embedded device, whose warps run ahead of each other, and counted all the same.
+WRONG = ("no_barrier",)
+
+
 @pytest.mark.parametrize("run", recorded())
 def test_counts_are_the_hardwares(run: dict[str, Any], tmp_path: Path) -> None:
     program = folder() / "chapters" / run["chapter"] / run["chapter"]
@@ -111,7 +115,7 @@ def counted(chapter: str, cases: list[str], work: Path) -> list[dict[str, str]]:
     done = subprocess.run(
         [program, listed], capture_output=True, text=True, env=embedded(page), timeout=300
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == (run["variant"] in WRONG), done.stdout + done.stderr
     with page.open(encoding="utf-8") as file:
         return [row for row in csv.DictReader(file) if row["ID"]]
 
