@@ -34,6 +34,7 @@ CLIMB = {
     "chapter01_gmem": ("gmem", "gmem_unrolled"),
     "chapter02_smem": ("gmem", "smem"),
     "chapter03_divergence": ("interleaved", "strided"),
+    "chapter04_bank_conflicts": ("strided", "strided_padded"),
     "chapter05_unroll4": ("smem", "unroll4"),
     "chapter06_dynamic_smem": ("unroll4", "dynamic_unroll4"),
 }
