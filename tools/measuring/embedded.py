@@ -93,7 +93,7 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "coalescing_strides": (
         "chapter10_coalescing",
-        ("./run | grep -E '^(variant|load_stride)' | cut -c 1-67",),
+        ("./run --device embedded | grep -E '^(variant|load_stride)' | cut -c 1-67",),
     ),
     "waits_for_ever": (
         "",
