@@ -180,7 +180,7 @@ class Page:
                         break
                 above = above.parent
             else:
-                yield text.astext(), linked
+                yield re.sub(r"\s+", " ", text.astext()), linked
 
 
 @cache
