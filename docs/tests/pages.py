@@ -164,7 +164,7 @@ class Page:
     def runs(self) -> Iterator[tuple[str, str | None]]:
         """Pieces of running text in order: each with the glossary's term, where it is a link."""
         skipped = (nodes.literal, nodes.title, nodes.literal_block, nodes.footnote, nodes.comment,
-                   nodes.field_list, nodes.reference, nodes.strong, nodes.substitution_definition)  # fmt: skip
+                   nodes.field_list, nodes.reference, nodes.strong)  # fmt: skip
         for text in self.tree.findall(nodes.Text):
             above: nodes.Node | None = text.parent
             linked = None
