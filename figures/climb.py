@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from figures import style
 from figures.picture import (
+    LARGE_N,
     MissingData,
     Picture,
     Table,
@@ -29,7 +30,7 @@ from figures.picture import (
 from figures.recorded import Found
 from figures.style import SERIES, Theme
 
-#: Each rung's kernels, before and after, as in the last row of the chapter's page.
+#: Each rung's kernels, before and after, and its block, as in the last row of the chapter's page.
 CLIMB = {
     "chapter01_gmem": ("gmem", "gmem_unrolled"),
     "chapter02_smem": ("gmem", "smem"),
@@ -37,6 +38,13 @@ CLIMB = {
     "chapter04_bank_conflicts": ("strided", "strided_padded"),
     "chapter05_unroll4": ("smem", "unroll4"),
     "chapter06_dynamic_smem": ("unroll4", "dynamic_unroll4"),
+    "chapter01_gmem": ("gmem", "gmem_unrolled", 256),
+    "chapter02_smem": ("gmem", "smem", 256),
+    "chapter03_divergence": ("interleaved", "strided", 256),
+    "chapter04_bank_conflicts": ("strided", "strided_padded", 256),
+    "chapter05_unroll4": ("smem", "unroll4", 256),
+    "chapter06_dynamic_smem": ("unroll4", "dynamic_unroll4", 256),
+    "chapter07_effective_bandwidth": ("reduce6", "reduce7", 128),
 }
 #: The ladder is Part I; the chapters after it stand beside it.
 LAST_RUNG = 7
@@ -59,19 +67,28 @@ def number_of(chapter: str) -> int:
     return int(re.findall(r"\d+", chapter)[0])
 
 
+def _sizes(view: View, chapter: str) -> set[int]:
+    """The sizes at which both of a rung's kernels are recorded; none where the chapter is not."""
+    *names, block = CLIMB[chapter]
+    if chapter not in view.known.chapters:
+        return set()
+    runs = [run for run in view.runs(chapter) if run["block"] == block and run["n"] <= LARGE_N]
+    sizes = ({run["n"] for run in runs if run["variant"] == name} for name in names)
+    return set.intersection(*sizes)
+
+
 def _rungs(view: View) -> list[Rung]:
-    """The rungs that are recorded, from the lowest chapter to the highest."""
-    rungs = []
-    for chapter, names in sorted(CLIMB.items()):
-        try:
-            n = view.large_n(chapter)
-            before, after = (view.find(chapter, name, n) for name in names)
-        except MissingData:
-            continue
-        rungs.append(Rung(number_of(chapter), before, after))
-    sizes = {found.run["n"] for rung in rungs for found in (rung.before, rung.after)}
-    if len(sizes) != 1:
+    """The rungs that are recorded, from the lowest chapter to the highest, all at one size."""
+    sizes = {chapter: found for chapter in sorted(CLIMB) if (found := _sizes(view, chapter))}
+    shared = set.intersection(*sizes.values()) if sizes else set()
+    if not shared:
         raise MissingData(f"the chapters in {view.known.name} share no large size")
+    n = max(shared)
+    rungs = []
+    for chapter in sizes:
+        before, after, block = CLIMB[chapter]
+        sides = (view.find(chapter, name, n, block) for name in (before, after))
+        rungs.append(Rung(number_of(chapter), *sides))
     return rungs
 
 
@@ -86,6 +103,7 @@ def _row(rung: Rung, peak: float) -> list[str | int | float]:
     before, after = rate_of(rung.before), rate_of(rung.after)
     return [
         rung.number,
+        rung.after.run["block"],
         name_of(rung.before),
         round(before, 1),
         name_of(rung.after),
@@ -177,10 +195,10 @@ def climb(view: View, here: str = "") -> Picture:
         ),
         caption=(
             "The ladder, a rung a chapter, in the order of the book. A diamond is the speed that "
-            "its rung starts from."
+            "its rung starts from. Blocks have 256 threads, or as many as the table says."
         ),
         table=Table(
-            ["chapter", "from", "GB/s before", "to", "GB/s", "% of peak", "times as fast"],
+            ["chapter", "block", "from", "GB/s before", "to", "GB/s", "% of peak", "times as fast"],
             [_row(rung, peak) for rung in shown],
         ),
         runs=[found for rung in shown for found in (rung.before, rung.after)],

@@ -16,7 +16,9 @@ from typing import Any
 from docutils import nodes
 from docutils.frontend import get_default_settings
 from docutils.parsers.rst import Directive, Parser, directives, roles
+from docutils.parsers.rst.languages import en
 from docutils.utils import new_document
+from sphinx.util.docutils import docutils_namespace
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -72,24 +74,19 @@ def _stub_role(
     return [role("", "", nodes.Text(shown), name=name, target=target)], []
 
 
-def _known(name: str) -> bool:
-    from docutils.parsers.rst.languages import en
-
-    return name in en.directives
-
-
 def parse(text: str) -> nodes.document:
     """The tree of a page's source."""
-    for name in set(re.findall(r"^\s*\.\. ([a-z-]+)::", text, re.MULTILINE)):
-        if not _known(name) or name in LITERAL:
-            directives.register_directive(name, _Stub)
-    for name in set(re.findall(r":([a-z-]+):`", text)) - {"sup", "sub"}:
-        roles.register_local_role(name, _stub_role)
-    settings = get_default_settings(Parser)  # type: ignore[arg-type]
-    settings.warning_stream = io.StringIO()
-    settings.report_level = 3
-    document = new_document("page", settings)
-    Parser().parse(text, document)
+    with docutils_namespace():  # what is registered here must not be met by a real build
+        for name in set(re.findall(r"^\s*\.\. ([a-z-]+)::", text, re.MULTILINE)):
+            if name not in en.directives or name in LITERAL:
+                directives.register_directive(name, _Stub)
+        for name in set(re.findall(r":([a-z-]+):`", text)) - {"sup", "sub"}:
+            roles.register_local_role(name, _stub_role)
+        settings = get_default_settings(Parser)  # type: ignore[arg-type]
+        settings.warning_stream = io.StringIO()
+        settings.report_level = 3
+        document = new_document("page", settings)
+        Parser().parse(text, document)
     return document
 
 
@@ -164,7 +161,7 @@ class Page:
     def runs(self) -> Iterator[tuple[str, str | None]]:
         """Pieces of running text in order: each with the glossary's term, where it is a link."""
         skipped = (nodes.literal, nodes.title, nodes.literal_block, nodes.footnote, nodes.comment,
-                   nodes.field_list, nodes.reference, nodes.strong, nodes.substitution_definition)  # fmt: skip
+                   nodes.field_list, nodes.reference, nodes.strong)  # fmt: skip
         for text in self.tree.findall(nodes.Text):
             above: nodes.Node | None = text.parent
             linked = None
@@ -180,7 +177,7 @@ class Page:
                         break
                 above = above.parent
             else:
-                yield text.astext(), linked
+                yield re.sub(r"\s+", " ", text.astext()), linked
 
 
 @cache

@@ -152,13 +152,20 @@ def test_page_has_every_part(path: pages.Path) -> None:
     assert faults(pages.page(path)) == []
 
 
+def _side(rung: pages.directive, side: str) -> tuple[str, str]:
+    """The kernel on one side of a rung, and its block."""
+    _chapter, kernel, *more = rung["options"][side].split()
+    return kernel, next((one[6:] for one in more if one.startswith("block=")), "256")
+
+
 def test_the_ladders_figure_has_the_rungs_of_the_pages() -> None:
-    rungs = {}
-    for path in CHAPTERS:
-        for rung in pages.page(path).directives("rung"):
-            sides = (rung["options"][side].split()[1] for side in ("before", "after"))
-            rungs[path.stem] = tuple(sides)
-    assert {name: rung for name, rung in rungs.items() if number_of(name) <= LAST_RUNG} == CLIMB
+    rungs = {
+        path.stem: (_side(rung, "before")[0], *_side(rung, "after"))
+        for path in CHAPTERS
+        for rung in pages.page(path).directives("rung")
+        if number_of(path.stem) <= LAST_RUNG
+    }
+    assert {chapter: (*names, str(block)) for chapter, (*names, block) in CLIMB.items()} == rungs
 
 
 def _changed(old: str, new: str, count: int = 1) -> Page:
