@@ -32,12 +32,6 @@ from figures.style import SERIES, Theme
 
 #: Each rung's kernels, before and after, and its block, as in the last row of the chapter's page.
 CLIMB = {
-    "chapter01_gmem": ("gmem", "gmem_unrolled"),
-    "chapter02_smem": ("gmem", "smem"),
-    "chapter03_divergence": ("interleaved", "strided"),
-    "chapter04_bank_conflicts": ("strided", "strided_padded"),
-    "chapter05_unroll4": ("smem", "unroll4"),
-    "chapter06_dynamic_smem": ("unroll4", "dynamic_unroll4"),
     "chapter01_gmem": ("gmem", "gmem_unrolled", 256),
     "chapter02_smem": ("gmem", "smem", 256),
     "chapter03_divergence": ("interleaved", "strided", 256),
