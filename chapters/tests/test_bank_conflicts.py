@@ -6,10 +6,12 @@ That the device counts as hardware does is test_embedded_counters.py's to see.
 from __future__ import annotations
 
 import csv
+import json
 import math
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from figures.patterns import WARP
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "chapter04_bank_conflicts"
+COUNTERS = ROOT / "figures/data/nvidia-h200/counters.json"
 ROUNDS = 256
 BLOCK = 256
 TREES = {
@@ -38,18 +41,18 @@ def run(folder: Path, chapter: str, *arguments: str, **more: str) -> list[dict[s
         [program, "--once", *arguments], check=True, capture_output=True, env=os.environ | settings
     )
     with page.open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["ID"]]
-    return [
-        {
-            f"{kind}_{what}": int(row[f"l1tex__data_{name}_mem_shared_op_{operation}.sum"])
-            for kind, operation in (("load", "ld"), ("store", "st"))
-            for what, name in (
-                ("wavefronts", "pipe_lsu_wavefronts"),
-                ("conflicts", "bank_conflicts_pipe_lsu"),
-            )
-        }
-        for row in rows
-    ]
+        return [shared_counts(row) for row in csv.DictReader(file) if row["ID"]]
+
+
+def shared_counts(metrics: dict[str, Any]) -> dict[str, int]:
+    return {
+        f"{kind}_{what}": int(metrics[f"l1tex__data_{name}_mem_shared_op_{operation}.sum"])
+        for kind, operation in (("load", "ld"), ("store", "st"))
+        for what, name in (
+            ("wavefronts", "pipe_lsu_wavefronts"),
+            ("conflicts", "bank_conflicts_pipe_lsu"),
+        )
+    }
 
 
 # ------------------------------------------------------------------------- strides and widths
@@ -95,6 +98,23 @@ def test_the_rules_have_the_widths_that_the_page_tells() -> None:
 
     assert passes("width") == passes("halves") == [1, 1, 1, 2, 4]
     assert passes("pairs") == passes("twos") == passes("all") == [1, 1, 1, 1, 2]
+
+
+@pytest.mark.parametrize(("n", "block", "launches"), [(1 << 14, BLOCK, 50), (256, 1024, 7)])
+def test_walks_and_tiles_count_what_the_hardware_counted(
+    n: int, block: int, launches: int, tmp_path: Path
+) -> None:
+    """To the last one: so few blocks do not get in each other's way."""
+    record = json.loads(COUNTERS.read_text(encoding="utf-8"))
+    runs = [r for r in record["runs"] if (r["chapter"], r["n"], r["block"]) == (CHAPTER, n, block)]
+    if not runs:
+        pytest.skip(f"{CHAPTER} is not recorded with counters yet")
+    assert len(runs) == launches
+    shape = ["--n", str(n), "--block", str(block)]
+    ours = run(tmp_path, CHAPTER, *shape, "--variant", *(r["variant"] for r in runs))
+    for recorded, counts in zip(runs, ours, strict=True):
+        (launch,) = recorded["launches"]
+        assert counts == shared_counts(launch["metrics"]), recorded["variant"]
 
 
 # ------------------------------------------------------------------------------ step by step
@@ -164,7 +184,7 @@ def test_the_page_says_what_the_steps_take() -> None:
             assert not any(step.conflicts for step in patterns.tree_steps(tree(block, block, 0)))
 
 
-#: Of a launch that every block takes alike: hardware's count.
+#: Of launches that every block takes alike: hardware's counts.
 RECORDED = ROOT / "chapters/tests/nvidia-h200.csv"
 
 

@@ -132,6 +132,23 @@ def test_one_number_changed_is_a_difference_without_reason(
     assert chapter.reasons == {Reason.UNKNOWN: 1}
 
 
+def test_only_what_is_too_large_for_a_cpu_is_left_out(
+    repository: Path, spoilt: Callable[[str, Spoil], Path]
+) -> None:
+    def without_smallest(data: dict[str, Any]) -> None:
+        n = min(r["n"] for r in data["runs"] if r["chapter"] == "chapter01_gmem")
+        data["runs"] = [r for r in data["runs"] if (r["chapter"], r["n"]) != ("chapter01_gmem", n)]
+
+    def launches(root: Path) -> int:
+        tallies = comparison.chapters(recorded.open_books(root))
+        (chapter,) = [tally for tally in tallies if tally.name == "chapter01_gmem"]
+        return chapter.launches
+
+    assert launches(repository) > 0
+    with pytest.raises(recorded.NoSuchRun):
+        launches(spoilt("counters.json", without_smallest))
+
+
 def test_one_probe_changed_is_a_difference(spoilt: Callable[[str, Spoil], Path]) -> None:
     def one_more(data: dict[str, Any]) -> None:
         data["runs"][0]["embedded"][0] += 1

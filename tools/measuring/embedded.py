@@ -76,6 +76,10 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
             for schedule in ("", "--schedule apart:1 ", "--schedule apart:2 ")
         ),
     ),
+    "chapter04_misaligned": (
+        "chapter04_bank_conflicts",
+        ("tools/emulate ./run --variant tile_misaligned --n 32 2>&1 | grep '^embedded'",),
+    ),
     "chapter04_steps": (
         "chapter04_bank_conflicts",
         (
