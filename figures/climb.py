@@ -167,7 +167,7 @@ def climb(view: View, here: str = "") -> Picture:
                     _write(axes, "you are here", 0, place, 14, ha="left", color=theme.background,
                            weight="bold")  # fmt: skip
         if standing:
-            where = "on the ground" if at == 0 else f"in chapter {at}, beside the ladder"
+            where = "on the ground" if at == 0 else "beside the ladder"
             _write(axes, f"you are here, {where}", 0, -1, -14, ha="left", color=theme.ink,
                    weight="bold")  # fmt: skip
         axes.set_xlim(-0.02 * peak, 1.02 * peak)

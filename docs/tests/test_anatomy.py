@@ -211,14 +211,15 @@ def test_a_part_that_is_missed_is_named(old: str, new: str, fault: str) -> None:
 
 #: CUDA's own words, and this book's. Each has an entry, and each page links its first use of it.
 TERMS = """
-    alignment, atomic operation, bank, bank conflict, barrier, block, block size, coalescing,
-    compute capability, confidence interval, device, divergence, dynamic shared memory,
-    effective bandwidth, embedded device, event, fat binary, global memory, grid, grid-stride loop,
-    host, independent thread scheduling, kernel, L1, L2, lane, latency, launch, Little's law,
-    local memory, machine code, occupancy, occupancy calculator, partial sum, pointer chase,
-    predicate, predication, program counter, PTX, race, register, request, roof, SASS, sector,
-    shared memory, shuffle, SM, speedup, spill, stream, thread, unrolling, vector load, warp,
-    wavefront
+    alignment, atomic operation, bank, bank conflict, barrier, block, block size, broadcast,
+    coalescing, compute capability, confidence interval, cooperative groups, CUB, device,
+    divergence, DRAM, dynamic shared memory, effective bandwidth, embedded device, event, fat
+    binary, fence, global memory, grid, grid-stride loop, histogram, host, independent thread
+    scheduling, kernel, L1, L2, lane, latency, launch, Little's law, local memory, machine code,
+    occupancy, occupancy calculator, padding, partial sum, pointer chase, predicate,
+    predication, privatisation, program counter, PTX, race, register, request, roof, roofline,
+    SASS, sector, shared memory, shuffle, SM, speedup, spill, stream, swizzle, thread,
+    unrolling, vector load, warp, wavefront
 """
 NAMES = sorted(" ".join(term.split()) for term in TERMS.split(","))
 
