@@ -39,12 +39,6 @@ CLIMB = {
     "chapter05_unroll4": ("smem", "unroll4", 256),
     "chapter06_dynamic_smem": ("unroll4", "dynamic_unroll4", 256),
     "chapter07_effective_bandwidth": ("reduce6", "reduce7", 128),
-    "chapter01_gmem": ("gmem", "gmem_unrolled"),
-    "chapter02_smem": ("gmem", "smem"),
-    "chapter03_divergence": ("interleaved", "strided"),
-    "chapter04_bank_conflicts": ("strided", "strided_padded"),
-    "chapter05_unroll4": ("smem", "unroll4"),
-    "chapter06_dynamic_smem": ("unroll4", "dynamic_unroll4"),
 }
 #: The ladder is Part I; the chapters after it stand beside it.
 LAST_RUNG = 7
