@@ -72,7 +72,8 @@ def every_kernel(view: View) -> list[tuple[str, Found]]:
             continue
         by_variant: dict[str, list[Run]] = {}
         for run in view.runs(chapter):
-            own = run["from"] == chapter and run["variant"] not in ROOFS
+            a_roof = chapter == CHAPTER and run["variant"] in ROOFS
+            own = run["from"] == chapter and not a_roof
             if own and run["cache"] == "cold" and run["clock"] == "events" and run["bytes_read"]:
                 by_variant.setdefault(run["variant"], []).append(run)
         for variant, runs in by_variant.items():
@@ -154,7 +155,7 @@ def kernels_and_roofs(view: View) -> Picture:
             f"{levels}. Of {len(shown)} kernels of the book {half} pass half of the peak; the "
             f"fastest, {name_of(fastest)}, reaches {rate_text(rate_of(fastest))}, "
             f"{100 * rate_of(fastest) / peak:.0f} % of the peak and "
-            f"{100 * rate_of(fastest) / rate_of(above[0]):.0f} % of what reading alone reaches, "
+            f"{times_text(rate_of(fastest) / rate_of(above[0]))} what the plain read reaches; "
             f"the slowest, {name_of(slowest)}, {rate_text(rate_of(slowest))}."
         ),
         caption=(
@@ -530,7 +531,8 @@ def _counted(view: View) -> list[tuple[str, Found, float, float]]:
         except (MissingData, recorded.NoSuchRun):
             continue  # a faulty form or another block, which were not timed; or not counted
         # A kernel that an earlier chapter teaches is shown there; chapter 7's methods here, too.
-        if chapter == CHAPTER or found.run["from"] == chapter:
+        own = chapter == CHAPTER or found.run["from"] == chapter
+        if own and found.run["bytes_read"]:
             rows.append((chapter, found, work, moved))
     missing = {*METHODS, *ROOFS} - {name_of(row[1]) for row in rows if row[0] == CHAPTER}
     if missing:
@@ -551,8 +553,15 @@ def roofline(view: View) -> Picture:
 
     points = {(row[0], name_of(row[1])): at(row) for row in rows}
     labelled = (*METHODS, *ROOFS)
-    low = min(x for x, _ in points.values()) / 1.6
-    high = max(max(x for x, _ in points.values()), ridge) * 1.6
+    marked = [points[CHAPTER, name] for name in labelled]
+    # Around the marked ones; a kernel that waits for something else altogether may lie outside.
+    low, high = min(x for x, _ in marked) / 2, 20 * max(x for x, _ in marked)
+    floor, top = min(y for _, y in marked) / 6, issue * 1.8
+
+    def inside(x: float, y: float) -> bool:
+        return low <= x <= high and floor <= y <= top
+
+    outside = sum(not inside(x, y) for x, y in points.values())
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(5.0)
@@ -561,20 +570,10 @@ def roofline(view: View) -> Picture:
         axes.minorticks_off()
         axes.plot([low, ridge, high], [low * peak, issue, issue], color=theme.muted, lw=2, zorder=2)
         _note(axes, theme, f"issue: {issue:.0f}", (high, issue), (-4, 4), side="right")
-        middle = math.sqrt(low * ridge)
-        axes.annotate(
-            f"memory: {peak:.0f} GB/s",
-            xy=(middle, middle * peak),
-            xytext=(-6, 6),
-            textcoords="offset points",
-            rotation=45,
-            rotation_mode="anchor",
-            transform_rotates_text=True,
-            ha="center",
-            va="bottom",
-            color=theme.muted,
-        )
+        _note(axes, theme, f"memory:\n{peak:.0f} GB/s", (low, issue), (6, -4), over=False)
         for (chapter, name), (x, y) in points.items():
+            if not inside(x, y):
+                continue
             own = name in labelled and chapter == CHAPTER
             axes.plot(
                 x,
@@ -587,33 +586,37 @@ def roofline(view: View) -> Picture:
                 else theme.tint("blue", 0.3),
                 zorder=4 if own else 3,
             )
-        for name in labelled:
+        right = math.inf  # of the method before
+        for name in METHODS:
             x, y = points[CHAPTER, name]
-            method = name in METHODS
+            crowded = right < 1.5 * x
+            right = x
             axes.annotate(
                 name.removeprefix("reduce"),
                 xy=(x, y),
-                xytext=(7, -3) if method else (-7, 5),
+                xytext=(-8 if crowded else 8, 0),
                 textcoords="offset points",
-                ha="left" if method else "right",
-                va="top" if method else "bottom",
-                color=theme.written("vermillion" if method else "green"),
+                ha="right" if crowded else "left",
+                va="center",
+                color=theme.written("vermillion"),
                 weight="bold",
             )
-        ticks = [
-            10.0**p for p in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
-        ]
-        if len(ticks) < 2:
-            ticks = [low * 1.6, ridge]
-        axes.set_xticks(ticks, [significant(tick, 2) for tick in ticks])
-        floor = min(y for _, y in points.values()) / 2
-        heights = [
-            10.0**p
-            for p in range(math.ceil(math.log10(floor)), math.floor(math.log10(issue * 1.6)) + 1)
-        ]
+        left = [points[CHAPTER, name] for name in ROOFS]
+        axes.annotate(
+            ", ".join(ROOFS),
+            xy=(min(x for x, _ in left), min(y for _, y in left)),
+            xytext=(-6, -12),
+            textcoords="offset points",
+            va="top",
+            color=theme.written("green"),
+            weight="bold",
+        )
+        ticks = [tick for tick in (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30) if low <= tick <= high]
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        heights = [height for height in (1, 3, 10, 30, 100, 300, 1000) if floor <= height <= top]
         axes.set_yticks(heights, [f"{height:g}" for height in heights])
         axes.set_xlim(low, high)
-        axes.set_ylim(floor, issue * 1.8)
+        axes.set_ylim(floor, top)
         axes.set_xlabel("warp instructions a byte of DRAM traffic")
         axes.set_title("10⁹ warp instructions a second", loc="left", pad=10)
         axes.grid()
@@ -641,6 +644,7 @@ def roofline(view: View) -> Picture:
             "the L2 and DRAM, and how many it executes in a second; both axes logarithmic. The "
             "numbers are the seven methods, the small dots all other kernels of the book. The "
             "slope is the theoretical peak, the level line what all schedulers can issue."
+            + (f" {outside} of the others lie outside the picture." if outside else "")
         ),
         table=Table(
             [

@@ -135,6 +135,25 @@ def _beyond(books: Books, run: Run) -> bool:
     return bool(sizes) and run["n"] > max(sizes)
 
 
+def _of_a_library(run: Run) -> bool:
+    """Whether the kernels are CUB's, which are not the book's: ptxas makes of them what it can."""
+    return any(launch["kernel"].startswith("Device") for launch in run["launches"])
+
+
+def _stopped(books: Books, run: Run) -> bool:
+    """Whether a classic form leaves its memory at this shape, where a GPU goes on regardless."""
+    counted = (books.embedded_set.counters or {}).get("runs", [])
+    mine = [
+        other
+        for other in counted
+        if (other["chapter"], other["variant"]) == (run["chapter"], run["variant"])
+    ]
+    regions = {name for other in mine if (name := other.get("region")) in books.regions}
+    faulty = any(books.regions[name].kind == "legacy" for name in regions)
+    shapes = {(other["n"], other["block"]) for other in mine}
+    return faulty and (run["n"], run["block"]) not in shapes
+
+
 def chapters(books: Books) -> list[Tally]:
     """The recorded launches of the chapters' kernels that a CPU can count too, by chapter."""
     reference = books.reference.counters
@@ -145,6 +164,8 @@ def chapters(books: Books) -> list[Tally]:
         launches = 0
         for run in runs:
             if run["chapter"] != chapter or _beyond(books, run):
+                continue
+            if _of_a_library(run) or _stopped(books, run):
                 continue
             hardware = books.counters(
                 chapter, run["variant"], run["n"], run["block"], run["params"],

@@ -88,6 +88,14 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
             "| cut -d, -f1 | uniq -c",
         ),
     ),
+    "chapter07_template": (
+        "chapter07_effective_bandwidth",
+        (
+            "./run --once --variant reduce7_classic --n 1000 --block 256 2>&1 | grep '^embedded'",
+            "tools/emulate --check race ./run --once --variant reduce7_classic --n 1000 2>&1 "
+            "| grep -m 1 -A 4 race:",
+        ),
+    ),
     "chapter08_overflow": (
         "chapter08_multi_pass",
         tuple(
