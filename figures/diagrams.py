@@ -943,9 +943,9 @@ def passes_tree() -> Picture:
 
     def draw(theme: Theme) -> Figure:
         pitch, height = 1.9, 1.9 * len(rows)
-        figure, axes = _canvas(len(values), height, 3.4)
+        figure, axes = _canvas(len(values) + 3.6, height, 3.4)
         # Each value stands in the middle of the elements that it is the sum of.
-        middle = [[k + 0.5 for k in range(len(values))]]
+        middle = [[k + 3.7 for k in range(len(values))]]
         for row in rows[1:]:
             above = middle[-1]
             groups = [above[k * share : (k + 1) * share] for k in range(len(row))]

@@ -1780,21 +1780,20 @@ def whole_times(view: View) -> Picture:
 
 
 def _won(pairs: Sequence[tuple[Found, Found]], against: str) -> str:
-    """'the faster one at every n up to 2²⁵, and nowhere else', from (ours, CUB's) by size."""
+    """'faster than cub at every n but 2³⁰, and slower nowhere', from (ours, CUB's) by size."""
+    sizes = [ours.run["n"] for ours, _ in pairs]
     ahead = [ours.run["n"] for ours, theirs in pairs if recorded.faster(ours, theirs)]
     behind = [ours.run["n"] for ours, theirs in pairs if recorded.faster(theirs, ours)]
-    sizes = [ours.run["n"] for ours, _ in pairs]
-    words = []
-    for names, what in ((ahead, f"faster than {against}"), (behind, "slower")):
+
+    def where(names: Sequence[int]) -> str:
         if not names:
-            words.append(f"nowhere {what}")
-        elif names == sizes:
-            words.append(f"{what} at every n")
-        elif names == [n for n in sizes if names[0] <= n <= names[-1]]:
-            words.append(f"{what} at every n from {size(names[0])} to {size(names[-1])}")
-        else:
-            words.append(f"{what} at n = {listed([size(n) for n in names])}")
-    return " and ".join(words)
+            return "nowhere"
+        rest = [size(n) for n in sizes if n not in names]
+        if len(rest) < len(names):
+            return "at every n" + (f" but {listed(rest)}" if rest else "")
+        return f"at n = {listed([size(n) for n in names])}"
+
+    return f"faster than {against} {where(ahead)}, and slower {where(behind)}"
 
 
 def cub_ratio(view: View) -> Picture:

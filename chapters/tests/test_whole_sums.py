@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -85,3 +86,22 @@ def test_32_unsigned_bits_wrap_as_they_should() -> None:
     done = chapter("--variant", "whole32", "cub32", "whole", "--n", str(2**25 + 2**20))
     assert done.returncode == 0, done.stderr
     assert "(modulo 2^32 of " in done.stdout
+
+
+def test_the_hand_over_is_what_was_tried_on_hardware(tmp_path: Path) -> None:
+    """fences.cu goes through the recorded forms; without caches each of them is right here."""
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    if not Path(nvcc).exists():
+        pytest.skip("nvcc is neither in PATH nor in /usr/local/cuda")
+    here, program = Path(__file__).resolve().parent, tmp_path / "fences"
+    options = ["-std=c++20", "-O3", "-arch=compute_90", "-cudart", "shared"]
+    subprocess.run([nvcc, *options, "-o", program, here / "fences.cu"], check=True)
+    done = run(program, "3")
+    assert done.returncode == 0, done.stderr
+    recorded = (here / "fences-nvidia-h200.txt").read_text(encoding="utf-8").splitlines()[1:]
+    forms = [line.partition(":")[0] for line in recorded]
+    assert done.stdout.splitlines() == [f"{form}: 0 of 3 wrong" for form in forms]
+    wrong = [form for form, line in zip(forms, recorded, strict=True) if "5000 of" in line]
+    assert wrong == [
+        f"litmus +={busy} grid {grid}" for busy in ("", " busy") for grid in (132, 1056)
+    ]

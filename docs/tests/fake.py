@@ -136,7 +136,15 @@ class FakeSet:
             }
         )
 
-    def find(self, chapter: str, variant: str, tool: str, *messages: str, findings: int) -> None:
+    def find(
+        self,
+        chapter: str,
+        variant: str,
+        tool: str,
+        *messages: str,
+        findings: int,
+        right: bool = True,
+    ) -> None:
         self.findings.append(
             {
                 "chapter": chapter,
@@ -145,7 +153,7 @@ class FakeSet:
                 "block": 256,
                 "tool": tool,
                 "command": f"compute-sanitizer --tool {tool} ./run --once --variant {variant}",
-                "exit": 4 if findings else 0,
+                "exit": 4 if findings else 0 if right else 1,
                 "findings": findings,
                 "messages": list(messages),
             }

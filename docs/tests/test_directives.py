@@ -286,6 +286,7 @@ def test_the_command_counts_no_more_than_the_table_shows(render: Render) -> None
 def test_sanitizer_shows_findings_and_messages(render: Render) -> None:
     text = render(f".. sanitizer:: {SMEM} smem smem_classic").text()
     assert "smem memcheck nothing" in text
+    assert "smem_classic memcheck nothing, and a wrong result" in text
     assert "smem_classic racecheck 1037" in text
     assert text.count("Race at <here>") == 1, "what two tools say alike is shown once"
     assert "says of smem_classic (the same from synccheck)" in text

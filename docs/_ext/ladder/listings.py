@@ -74,7 +74,7 @@ class Listing(LookupDirective):
     def show(self, book: Book) -> list[nodes.Node]:
         if "/" in self.arguments[0]:
             path, text = book.file(self.arguments[0].strip())
-            language = "cuda" if path.suffix == ".cu" else "cmake"
+            language = {".cu": "cuda", ".txt": "text"}.get(path.suffix, "cmake")
             return [source_block(path, 1, text.count("\n"), text, "kernels", language)]
         region = book.region(*self.words("CHAPTER", "REGION"))
         return [

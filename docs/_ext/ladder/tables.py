@@ -277,6 +277,8 @@ class Sanitizer(LookupDirective):
                 finding = _("the kernel was stopped") if run["exit"] == 3 else _("not run")
             else:
                 finding = units.count(run["findings"]) if run["findings"] else _("nothing")
+                if run["exit"] == 1:  # the program's own check
+                    finding = _("{findings}, and a wrong result").format(findings=finding)
             rows.append([[nodes.literal("", run["variant"])], run["tool"], finding])
         columns = [Column(_("variant")), Column(_("tool")), Column(_("findings"), True)]
         made: list[nodes.Node] = [table(columns, rows, "sanitizer"), _recorded_on(founds)]
