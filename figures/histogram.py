@@ -81,7 +81,9 @@ def copies_in_banks() -> Picture:
             axes.set_xticks([0.5, 8.5, 16.5, 24.5, 31.5], ["0", "8", "16", "24", "31"])
             axes.set_xlabel("bank")
             axes.set_yticks(range(max(most.values()) + 1))
-            axes.set_title(name.removeprefix("a copy of the bins "), loc="left", pad=10)
+            axes.set_title(
+                f"words, a copy {name.removeprefix('a copy of the bins ')}", loc="left", pad=10
+            )
         return figure
 
     first, last = rows
@@ -165,7 +167,7 @@ def histogram_methods(view: View, n: int) -> Picture:
         ):
             axes.annotate(
                 f"{symbol} {data}",
-                xy=(0.01 + 0.19 * place, 1.02),
+                xy=(0.01 + 0.24 * place, 1.02),
                 xycoords="axes fraction",
                 color=theme.written(hue),
                 va="bottom",

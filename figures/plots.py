@@ -263,7 +263,8 @@ def chapter_bandwidth(view: View, chapter: str, shown: Sequence[str] = ()) -> Pi
     sweeps = [view.over_n(chapter, variant) for variant in variants]
     roof = view.read_roof()
     sizes = sorted({found.run["n"] for sweep in sweeps for found in sweep})
-    in_l2 = view.device["l2_bytes"] / patterns.INT_BYTES
+    largest = sweeps[0][-1].run
+    in_l2 = view.device["l2_bytes"] * largest["n"] / largest["bytes_read"]
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure()
@@ -1870,6 +1871,7 @@ SHOWN = {
     "chapter05_unroll4": ("smem", "first_add", "unroll4", "unroll8", "complete"),
     "chapter06_dynamic_smem": ("smem", "dynamic_smem", "unroll4", "dynamic_unroll4"),
     WHOLE: FORMS,
+    "chapter09_histogram": ("lanes_uniform", "cub_uniform", "lanes_equal", "cub_equal", "read"),
     COALESCING: ("vec3_packed", "vec3_aligned", "vec3_arrays", "vec3_staged"),
 }
 #: Chapters with kernels that others are not to be compared with: those that are.

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
 N = 8192
 #: Lanes that run apart take long over kernels that do much: fewer of those.
-FEWER = {"chapter04_bank_conflicts": 256}
+FEWER = {"chapter04_bank_conflicts": 256, "chapter09_histogram": 1024}
 # The last warp without __syncwarp, and the same steps with it.
 CLASSIC = {
     ("chapter01_gmem", "gmem_classic"): "gmem_unrolled",

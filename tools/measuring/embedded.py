@@ -184,6 +184,10 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
             "| grep -m 1 -A 4 race:",
         ),
     ),
+    "histogram_atomic": (
+        "chapter09_histogram",
+        ("./run --variant no_atomic --n 2^16 2>&1 | grep -E 'counts (agree|differ)'",),
+    ),
     "no_times": ("chapter02_smem", ("./run --sweep n", "echo $?")),
 }
 
