@@ -1369,12 +1369,23 @@ def _swept(view: View, region: str, param: str) -> dict[int, Found]:
     return dict(sorted(found_of.items()))
 
 
-def _counted(view: View, founds: Sequence[Found]) -> list[Found]:
-    return [view.counters(COALESCING, name_of(found)) for found in founds]
+def _counted(view: View, sweep: dict[int, Found]) -> tuple[list[Found], str]:
+    """The counters of these variants, and who counted: the hardware, or where that is not recorded
+    the embedded device."""
+    names = [name_of(found) for found in sweep.values()]
+    try:
+        return [view.counters(COALESCING, name) for name in names], "the hardware"
+    except MissingData:
+        pass
+    runs = [{**view.find(COALESCING, name).run, "chapter": COALESCING} for name in names]
+    try:
+        return [view.books.embedded(run) for run in runs], "the embedded device"
+    except recorded.NoSuchRun as error:
+        raise MissingData(str(error)) from None
 
 
 def _sectors_a_request(found: Found, kind: str) -> float:
-    """As the hardware counted them."""
+    """As counted."""
     try:
         sectors = recorded.counter(found, f"global_{kind}_sectors")
         return sectors / recorded.counter(found, f"global_{kind}_requests")
@@ -1398,7 +1409,7 @@ def strides(view: View) -> Picture:
     loads = _swept(view, "load-stride", "stride")
     stores = _swept(view, "store-stride", "stride")
     n = next(iter(loads.values())).run["n"]
-    counted = _counted(view, list(loads.values()))
+    counted, by = _counted(view, loads)
     per_request = [_sectors_a_request(found, "load") for found in counted]
     law = [_law(stride, 0) for stride in loads]
 
@@ -1435,7 +1446,8 @@ def strides(view: View) -> Picture:
     return Picture(
         draw=draw,
         alt=(
-            f"On {view.device_name}, sectors a load request, {_agree(per_request, law)}: "
+            f"On {view.device_name}, sectors a load request, counted by {by} "
+            f"{_agree(per_request, law)}: "
             f"{significant(per_request[0])} at stride 1 and {significant(per_request[-1])} at "
             f"stride {max(loads)}. Useful bandwidth at n = {size(n)} goes from "
             f"{rate_text(rate_of(first))} at stride 1 to {rate_text(rate_of(eight))} at stride "
@@ -1444,7 +1456,7 @@ def strides(view: View) -> Picture:
         ),
         caption=(
             "Left: sectors that a warp's request touches, against the stride of its load: derived "
-            f"(line) and counted by the hardware (diamonds, n = {size(counted[0].run['n'])}). "
+            f"(line) and counted by {by} (diamonds, n = {size(counted[0].run['n'])}). "
             f"Right: useful bytes over time, n = {size(n)}, with the stride on the side of the "
             "load and on that of the store."
         ),
@@ -1478,7 +1490,7 @@ def offsets(view: View) -> Picture:
     sweep = _swept(view, "load-offset", "offset")
     founds = list(sweep.values())
     n = founds[0].run["n"]
-    counted = _counted(view, founds)
+    counted, by = _counted(view, sweep)
     per_request = [_sectors_a_request(found, "load") for found in counted]
     law = [_law(1, offset) for offset in sweep]
 
@@ -1512,14 +1524,14 @@ def offsets(view: View) -> Picture:
         alt=(
             f"On {view.device_name}, a load that begins at a multiple of 8 ints touches "
             f"{significant(per_request[0])} sectors a request, and one that begins elsewhere up to "
-            f"{significant(max(per_request))}: {_agree(per_request, law)}. Bandwidth at n = "
-            f"{size(n)} lies between {rate_text(rate_of(worst))} (offset "
+            f"{significant(max(per_request))}, counted by {by} {_agree(per_request, law)}. "
+            f"Bandwidth at n = {size(n)} lies between {rate_text(rate_of(worst))} (offset "
             f"{worst.run['params']['offset']}) and {rate_text(rate_of(best))} (offset "
             f"{best.run['params']['offset']})."
         ),
         caption=(
             "The same against the offset, in ints, from the beginning of an allocation. Counts are "
-            f"at n = {size(counted[0].run['n'])}."
+            f"by {by}, at n = {size(counted[0].run['n'])}."
         ),
         table=Table(
             ["kernel", "offset", "sectors derived", "sectors counted", *run_columns()[1:]],
@@ -1537,7 +1549,7 @@ def widths(view: View) -> Picture:
     sweep = _swept(view, "copy-words", "width")
     founds = list(sweep.values())
     n = founds[0].run["n"]
-    counted = _counted(view, founds)
+    counted, by = _counted(view, sweep)
     per_request = [_sectors_a_request(found, "load") for found in counted]
     lead = [name_of(found) for found in leaders(founds)]
 
@@ -1567,7 +1579,8 @@ def widths(view: View) -> Picture:
         ),
         caption=(
             f"A copy of n = {size(n)} ints, {founds[0].run['block']} threads a block, each thread "
-            "one word. All move the same sectors; the wider the word, the fewer the requests."
+            "one word. All move the same sectors; the wider the word, the fewer the requests "
+            f"(counted by {by})."
         ),
         table=Table(
             ["kernel", "bytes a word", "sectors a request", *run_columns()[1:]],

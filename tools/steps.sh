@@ -23,13 +23,38 @@ tick() { # a sign of life on a terminal, while a step runs
 }
 end_tick() {
   if [[ -n $ticker ]]; then
-    kill "$ticker" 2>/dev/null
-    wait "$ticker" 2>/dev/null
+    kill "$ticker" 2>/dev/null || true
+    wait "$ticker" 2>/dev/null || true
     printf '\r\033[K'
   fi
   ticker=
 }
 trap end_tick EXIT
+
+# attended COMMAND...: runs it, with all that it starts as one group, which ends with this script.
+job=
+attended() {
+  local status=0
+  set -m # a group of its own
+  { "$@" || exit "$?"; } </dev/null &
+  job=$!
+  set +m
+  wait "$job" || status=$?
+  job=
+  return "$status"
+}
+interrupted() { # SIGNAL NUMBER
+  trap - INT TERM HUP # asked again, it ends at once
+  if [[ $job ]]; then
+    kill "-$1" -- "-$job" 2>/dev/null || true
+    wait "$job" || true
+    kill -TERM -- "-$job" 2>/dev/null || true # what a shell has started aside ignores INT
+  fi
+  exit $((128 + $2))
+}
+trap 'interrupted INT 2' INT
+trap 'interrupted TERM 15' TERM
+trap 'interrupted HUP 1' HUP
 
 # step NAME COMMAND...: runs it with its output in build/log/NAME.log, and prints one line.
 # On failure the end of the log is shown, and the command's status returned.
@@ -41,7 +66,7 @@ step() {
     tick "$name" &
     ticker=$!
   fi
-  "$@" >"$log" 2>&1 </dev/null || status=$?
+  attended "$@" >"$log" 2>&1 || status=$?
   end_tick
   local micros=$((${EPOCHREALTIME/./} - ${begin/./}))
   local time

@@ -7,6 +7,18 @@ namespace chapter09 {
 /// A byte has so many values, and each has a bin.
 inline constexpr unsigned kBins = 256;
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
+/// Before Volta there is no such instruction: the lanes of \p mask whose value is this lane's.
+inline __device__ unsigned __match_any_sync(unsigned mask, unsigned value) {
+  unsigned alike = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    const unsigned bit = 1u << lane;
+    if ((mask & bit) && __shfl_sync(mask, value, static_cast<int>(lane)) == value) alike |= bit;
+  }
+  return alike;
+}
+#endif
+
 // begin bins-in-global
 /// Counts how often each value occurs, every byte by an atomic in global memory.
 ///

@@ -84,18 +84,18 @@ void add_methods(book::Chapter& chapter) {
   using namespace chapter09;
   using P = Histogram<D>;
   const std::string data = word(D);
-  // Counts do not depend on the data, nor do findings: profilers look at one kind. In global memory
-  // 2^28 atomics take so long that no sweep does.
-  const auto add = [&](book::Variant<P> v, bool sized, bool shaped) {
+  // In global memory 2^28 atomics take so long that no sweep does. Profilers look at one kind of
+  // data, and where lanes may meet at two.
+  const auto add = [&](book::Variant<P> v, bool sized, bool shaped, bool meets = false) {
     v.sized = sized;
     v.shaped = shaped;
-    v.profiled = D == Data::kUniform;
+    v.profiled = D == Data::kUniform || (meets && D == Data::kEqual);
     chapter.add<P>(std::move(v));
   };
-  add(counting<count_global, P>(kGlobal, data), false, false);
-  add(counting<count_merged, P>(kMerged, data), false, false);
+  add(counting<count_global, P>(kGlobal, data), false, false, true);
+  add(counting<count_merged, P>(kMerged, data), false, false, true);
   add(counting<count_shared, P>(kShared, data), false, true);
-  add(counting<count_wide, P>(kWide, data), false, true);
+  add(counting<count_wide, P>(kWide, data), false, true, true);
   add(counting<count_per_warp, P>(kWarps, data), false, true);
   add(counting<count_per_lane<4>, P>(kLanes, data), true, true);
   // begin histogram-by-cub
@@ -111,7 +111,8 @@ void add_methods(book::Chapter& chapter) {
           },
   };
   // end histogram-by-cub
-  add(std::move(cub), true, true);
+  cub.profiled = false;  // CUB's own business
+  chapter.add<P>(std::move(cub));
 }
 
 /// count_per_lane with another number of loads under way.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,32 @@ def test_without_the_set_the_table_is_hardwares_alone(book: Book, counts: Counts
         "global load sectors",
         "shared load wavefronts",
     ]
+
+
+def test_where_hardware_has_not_counted_the_device_stands_alone(book: Book, counts: Counts) -> None:
+    fake.embedded_set(book.root, counts)
+    (book.root / "figures/data/nvidia-h200/counters.json").unlink()
+    metrics = "global_load_sectors shared_load_wavefronts"
+    alone = f"{TABLE.rpartition('   :metrics:')[0]}   :metrics: {metrics}\n   :on: embedded\n"
+    sides = f"   :before: {SMEM} gmem\n   :after: {SMEM} smem\n   :predicted: x\n   :gained: y\n"
+    rung = f"\n.. rung:: {SMEM}\n{sides}   :counter: global_load_sectors\n"
+    built = book.build(index=alone + rung)
+    assert built.warnings == []
+    page = built.page()
+    assert rows(page) == [
+        ["counter", "gmem", "smem"],
+        ["global load sectors", "4000", "2000"],
+        ["shared load wavefronts", "0", "1000"],
+    ]
+    words = " ".join(page.get_text().split())
+    assert "global load sectors on the embedded device: 4000 \u2192 2000" in words
+    assert "To count for yourself without a GPU" in words and "ncu" not in words
+
+    # What it has not counted either is missed by name.
+    shutil.rmtree(book.root / "figures/data/embedded")
+    fake.embedded_set(book.root, [run for run in counts if run["variant"] != "smem"])
+    warnings = book.build(index=f"{alone}\n").warnings
+    assert any("has not counted" in one and "smem" in one for one in warnings)
 
 
 def test_an_edited_kernel_is_counted_afresh_and_hardwares_count_marked(

@@ -54,7 +54,8 @@ def test_every_kernel_is_listed_once_in_its_own_chapter(view: View) -> None:
     assert (CHAPTER, "reduce7_warm") not in kernels
     assert all(
         (found.run["n"], found.run["block"]) == (2**28, 256)
-        for _, found in bandwidth.every_kernel(view)
+        for chapter, found in bandwidth.every_kernel(view)
+        if not chapter.startswith("chapter04")  # which has sizes of its own
     )
 
 

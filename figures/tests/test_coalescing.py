@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from figures import coalescing, patterns, traces
+from figures import coalescing, patterns, plots, recorded, traces
 from figures.coalescing import EXAMPLES, Transaction, first_rule, second_rule, todays_rule
+from figures.picture import View
 from figures.tests.test_traces import METRICS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -315,3 +316,15 @@ def test_the_other_exercises() -> None:
     threes = [todays_rule([48 * lane + 16 * load for lane in WARP], 16) for load in range(3)]
     assert sum(map(len, threes)) == 96
     assert len({each for request in threes for each in request}) == 48
+
+
+def test_a_picture_says_who_counted(repository: Path) -> None:
+    books = recorded.open_books(repository)
+    view = View(books, books.reference)
+    assert books.reference.counters
+    chapters = {run["chapter"] for run in books.reference.counters["runs"]}
+    by = "the hardware" if plots.COALESCING in chapters else "the embedded device"
+    for picture in (plots.strides(view), plots.offsets(view), plots.widths(view)):
+        assert f"by {by}" in picture.caption
+    for picture in (plots.strides(view), plots.offsets(view)):
+        assert f"counted by {by} as derived" in picture.alt

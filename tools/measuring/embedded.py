@@ -103,9 +103,16 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
             for variant, n in (("ramp_int", 65535), ("ramp_int", 65536), ("ramp", 65536))
         ),
     ),
-    "coalescing_strides": (
+    "chapter10_faults": (
         "chapter10_coalescing",
-        ("./run | grep -E '^(variant|load_stride)' | cut -c 1-67",),
+        tuple(
+            f"./run --device embedded --variant {variant} --n 1001 2>&1 | grep ^embedded"
+            for variant in ("offset_words", "rounded_up")
+        ),
+    ),
+    "chapter10_strides": (
+        "chapter10_coalescing",
+        ("./run --device embedded | grep -E '^(variant|load_stride)' | cut -c 1-67",),
     ),
     "waits_for_ever": (
         "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -17,7 +18,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def tracked_files() -> list[str]:
-    """What a commit of the work tree would hold."""
+    """What a commit of the work tree would hold; of an archive, all but what is made in it."""
+    if not (ROOT / ".git").exists():
+        made = re.compile(r"build|\.venv/|\.deps/|(.*/)?__pycache__/|\.\w+_cache/|\.writable")
+        paths = (path for path in ROOT.rglob("*") if path.is_file())
+        names = (str(path.relative_to(ROOT)) for path in paths)
+        return [name for name in names if not made.match(name)]
     listing = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,

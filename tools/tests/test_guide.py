@@ -49,7 +49,7 @@ def first_run(checkout: Callable[..., Path]) -> tuple[Path, str]:
     counters = copy / "tools" / "measuring" / "profilers.py"
     with edited(counters, "COUNTER_SHAPES = (", "COUNTER_SHAPES = ((2**10, 256), "):
         done = subprocess.run(
-            ["tools/guide"], cwd=copy, capture_output=True, text=True, timeout=900, check=False
+            ["tools/guide"], cwd=copy, capture_output=True, text=True, timeout=1800, check=False
         )
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"The guide: {copy}/build/guide/index.html" in done.stdout

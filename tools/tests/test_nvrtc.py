@@ -19,7 +19,10 @@ KERNELS = sorted((ROOT / "chapters").glob("chapter*/kernels.cuh"))
 # more can be seen here than that they are called as they should.
 HEADERS = {
     b"cstddef": b"namespace std { using size_t = decltype(sizeof(0)); }",
-    b"cstdint": b"namespace std { using uintptr_t = decltype(sizeof(0)); }",
+    b"cstdint": b"""namespace std {
+using uint64_t = unsigned long;
+using uintptr_t = decltype(sizeof(0));
+}""",
     b"cooperative_groups.h": b"""#pragma once
 namespace cooperative_groups {
 struct grid_group { __device__ void sync() const {} };
@@ -31,6 +34,7 @@ inline __device__ grid_group this_grid() { return {}; }
 #: Template arguments to try: for a number, and for a type.
 ARGUMENTS = {
     r"unsigned\s+\w+": ("1", "4", "64"),
+    r"bool\s+\w+": ("false", "true"),
     r"class\s+Sum": ("unsigned", "long long"),
     r"class\s+Element": ("unsigned char", "unsigned", "uint2", "uint4"),
     r"class\s+Layout.*": ("chapter04::Padded", "chapter04::SwizzledBy4"),

@@ -11,7 +11,7 @@ import difflib
 import json
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -194,6 +194,14 @@ class Book:
             ),
             bool(books.reference.chapters),
         )
+
+    def counters_on_embedded(self, name: RunName) -> recorded.Found:
+        """The embedded device's counters of a recorded run, where hardware's are not recorded."""
+        timed = self.run(name).first
+        found = self.embedded(replace(timed, run={**timed.run, "chapter": name.chapter}))
+        if found is None:
+            raise Lost(f"the embedded device has not counted {name.chapter}/{name.variant}")
+        return found
 
     def _note_embedded(self, chapter: str, *files: str) -> None:
         folder = self.root / "figures" / "data" / recorded.EMBEDDED

@@ -155,13 +155,20 @@ class RungRow(LookupDirective):
 
     def _counter(self, book: Book) -> Cell:
         metric = self.options["counter"]
-        sides = [book.counters(parse(self.options[side])[0]) for side in ("before", "after")]
-        # Counts of one device only: two devices' counts side by side would explain nothing.
-        own = [side.local for side in sides]
-        founds = own if all(own) else [side.reference for side in sides]
+        names = [parse(self.options[side])[0] for side in ("before", "after")]
+        label = metric.replace("_", " ").removesuffix(" pct")
+        try:
+            sides = [book.counters(name) for name in names]
+        except Lost:  # the hardware's are not recorded
+            founds: list[recorded.Found | None] = [book.counters_on_embedded(n) for n in names]
+            label = _("{counter} on the embedded device").format(counter=label)
+        else:
+            # Counts of one device only: two devices' counts side by side would explain nothing.
+            own = [side.local for side in sides]
+            founds = own if all(own) else [side.reference for side in sides]
         if not all(founds):
             raise Lost(f"no one device has counted both '{self.options['before']}' and its :after:")
-        shown: Cell = [nodes.Text(metric.replace("_", " ").removesuffix(" pct") + ":")]
+        shown: Cell = [nodes.Text(label + ":")]
         for arrow, found in zip(("", "\u2192 "), founds, strict=True):
             assert isinstance(found, recorded.Found)
             text = counter_text(metric, book.counter(found, metric))

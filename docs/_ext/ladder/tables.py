@@ -187,7 +187,8 @@ class Counters(LookupDirective):
     """``.. counters:: CHAPTER`` with ``:variants:``, ``:n:``, ``:block:``, ``:metrics:``.
 
     One row a metric, one column a variant; beneath a metric that the embedded device counts too,
-    its count and the difference. Then the commands that count them, to copy.
+    its count and the difference. Then the commands that count them, to copy. With ``:on: embedded``
+    that device's counts alone.
     """
 
     option_spec: ClassVar = {
@@ -195,11 +196,14 @@ class Counters(LookupDirective):
         "n": whole,
         "block": whole,
         "metrics": words,
+        "on": lambda text: directives.choice(text, (recorded.EMBEDDED,)),
     }
 
     def show(self, book: Book) -> list[nodes.Node]:
         (chapter,) = self.words("CHAPTER")
         variants = self.options.get("variants") or book.variants(chapter)
+        if "on" in self.options:
+            return self._on_embedded(book, chapter, variants)
         founds: list[recorded.Found] = []
         for variant in variants:
             name = RunName(chapter, variant, self.options.get("n"), self.options.get("block"))
@@ -245,6 +249,23 @@ class Counters(LookupDirective):
             without = []
         why = compared.reasons_list(reasons)
         return [made, *why, _recorded_on(founds), self._names(metrics), to_copy, *without]
+
+    def _on_embedded(self, book: Book, chapter: str, variants: list[str]) -> list[nodes.Node]:
+        size = self.options.get("n"), self.options.get("block")
+        founds = [book.counters_on_embedded(RunName(chapter, name, *size)) for name in variants]
+        metrics = self.options.get("metrics") or list(recorded.COUNTER_ALIASES)[:8]
+        columns = [Column(_("counter")), *(Column(found.run["variant"], True) for found in founds)]
+        rows: list[list[Cell]] = [
+            [
+                metric.replace("_", " "),
+                *(counter_text(metric, book.counter(found, metric)) for found in founds),
+            ]
+            for metric in metrics
+        ]
+        made = table(columns, rows, "counters", caption=_caption(founds[0].run, False, False))
+        label = [nodes.Text(_("To count for yourself without a GPU"))]
+        command = block(f"$ {founds[-1].run['command']}", "printed", label, "command")
+        return [made, _recorded_on(founds), self._names(metrics), command]
 
     def _names(self, metrics: list[str]) -> nodes.Node:
         rows: list[list[Cell]] = [
