@@ -262,7 +262,8 @@ def test_instructions_come_from_the_tables(book: Book, counts: Counts) -> None:
 
 def test_every_example_is_shown_and_every_text_is_used() -> None:
     root = Path(__file__).resolve().parents[2]
-    page = "".join(path.read_text(encoding="utf-8") for path in root.glob("docs/embedded*.rst"))
+    pages = [*root.glob("docs/*.rst"), *root.glob("docs/chapters/*.rst")]
+    page = "".join(path.read_text(encoding="utf-8") for path in pages)
     for path in (root / "tools/emulator/examples").iterdir():
         assert f"tools/emulator/examples/{path.name}" in page
     for path in (root / "figures/data/embedded").glob("*.txt"):
