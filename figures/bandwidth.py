@@ -160,7 +160,7 @@ def kernels_and_roofs(view: View) -> Picture:
         ),
         caption=(
             "Effective bandwidth of every kernel, from the chapter whose number stands behind its "
-            "name; of kernels with one listing the best. The lines from right to left: the "
+            "name; of variants with one listing the best. The lines from right to left: the "
             "theoretical peak, and in dashes and dots what reading, copying and the triad reach. "
             "The data have every variant."
         ),

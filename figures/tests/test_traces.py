@@ -34,6 +34,7 @@ TRACED: dict[tuple[str, str], Kernel] = {
     ("chapter01_gmem", "gmem_unrolled"): patterns.gmem,
     ("chapter02_smem", "smem"): patterns.smem,
     ("chapter02_smem", "smem_unrolled"): patterns.smem_unrolled,
+    ("chapter03_divergence", "interleaved"): patterns.interleaved,
     ("chapter03_divergence", "strided"): patterns.strided,
     ("chapter04_bank_conflicts", "strided_padded"): patterns.strided_padded,
     ("chapter05_unroll4", "first_add"): partial(patterns.unroll, factor=2),
