@@ -87,7 +87,8 @@ def test_every_difference_in_a_chapter_has_its_reason(repository: Path) -> None:
     assert sum(tally.launches for tally in tallies) >= 100
     for tally in tallies:
         assert Reason.UNKNOWN not in tally.reasons, f"{tally.name}: {tally.reasons}"
-        assert tally.counters == 8 * tally.launches
+        # A variant of several launches is compared by their sums: eight counters a run.
+        assert tally.counters % 8 == 0 and 8 <= tally.counters <= 8 * tally.launches
     # Arbitration is what the reason says it is, and is there: an empty comparison shows nothing.
     assert any(Reason.ARBITRATION in tally.reasons for tally in tallies)
 
