@@ -131,8 +131,8 @@ def test_an_edited_kernel_is_counted_again(run: Run, book: Path) -> None:
 
 
 def test_prose_edited(run: Run, book: Path) -> None:
-    before = runs(book)
     """A page's own, and what it takes from a comment in a program."""
+    before = runs(book)
     prose = book / "docs" / "chapters" / f"{LAST}.rst"
     program = book / "tools" / "emulator" / "tests" / "corpus" / "heap.cu"
     with (
@@ -142,7 +142,7 @@ def test_prose_edited(run: Run, book: Path) -> None:
         done, seconds = guide(run, book)
         assert done.returncode == 0, done.stdout + done.stderr
         assert "Planted here." in page(book, f"chapters/{LAST}")
-        assert "Planted: malloc" in page(book, "embedded")
+        assert "Planted: malloc" in page(book, "embedded_use")
     assert set(runs(book)) == set(before)
     print(f"prose edited: {seconds:.1f} s")
     assert seconds < 60
