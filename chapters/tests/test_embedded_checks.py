@@ -179,8 +179,10 @@ def source(chapter: str, place: str) -> str:
     return lines[int(number) - 1].split("//")[0].strip()
 
 
-def in_kernel(place: str, details: list[str]) -> str:
+def in_kernel(chapter: str, place: str, details: list[str]) -> str:
     """The kernel's line, where the place is in a function of the toolkit's."""
+    if (ROOT / "chapters" / chapter / place.rpartition(":")[0]).exists():
+        return place
     found = (re.search(rf"{re.escape(place)}, inlined at (\S+)", line) for line in details)
     return next((match[1] for match in found if match), place)
 
@@ -189,7 +191,7 @@ def summary(chapter: str, findings: list[dict[str, Any]]) -> set[Finding]:
     return {
         (
             f"{f['check']}: {f['what'].split(' in ')[0]}",
-            *(source(chapter, in_kernel(place, f["details"])) for place in f["places"]),
+            *(source(chapter, in_kernel(chapter, place, f["details"])) for place in f["places"]),
         )
         for f in findings
     }
