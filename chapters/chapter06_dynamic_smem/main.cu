@@ -82,8 +82,7 @@ class Moments : public book::Problem {
     in_ = book::Buffer<int>(s.n);
     sums_ = book::Buffer<int>(s.grid);
     squares_ = book::Buffer<long long>(s.grid);
-    const auto fill_in = fill == book::Fill::kKernel ? book::fill_on_device : book::fill_by_copy;
-    fill_in(in_.data(), s.n, seed);
+    book::fill_input(in_.data(), s.n, seed, fill);
     expected_sum_ = book::sum_of_input(s.n, seed);
     if (s.n == n_ && seed == seed_) return;
     n_ = s.n;

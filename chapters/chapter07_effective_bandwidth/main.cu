@@ -215,10 +215,7 @@ class Stream : public book::Problem {
     shape_ = s;
     seed_ = seed;
     fill_ = fill;
-    if (out_.size() < outputs(s)) {
-      out_ = {};  // freed before the larger one is asked for
-      out_ = book::Buffer<double>(outputs(s));
-    }
+    out_.grow(outputs(s));
     if (same_input) return;
     x_ = {};
     y_ = {};

@@ -23,4 +23,8 @@ void fill_by_copy(int* data, std::size_t n, std::uint64_t seed) {
   }
 }
 
+void fill_input(int* data, std::size_t n, std::uint64_t seed, Fill fill) {
+  (fill == Fill::kKernel ? fill_on_device : fill_by_copy)(data, n, seed);
+}
+
 }  // namespace book

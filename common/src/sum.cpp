@@ -28,14 +28,8 @@ void Sum::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
   shape_ = shape;
   seed_ = seed;
   fill_ = fill;
-  if (in_.size() < shape.n) {
-    in_ = {};  // freed before the larger one is asked for
-    in_ = Buffer<int>(shape.n);
-  }
-  if (partial_.size() < shape.grid) {
-    partial_ = {};
-    partial_ = Buffer<int>(shape.grid);
-  }
+  in_.grow(shape.n);
+  partial_.grow(shape.grid);
   if (same_input) return;
   expected_ = sum_of_input(shape.n, seed);
   restore();
@@ -49,11 +43,7 @@ void Sum::release() {
 }
 
 void Sum::restore() {
-  if (fill_ == Fill::kKernel) {
-    fill_on_device(in_.data(), shape_.n, seed_);
-  } else {
-    fill_by_copy(in_.data(), shape_.n, seed_);
-  }
+  fill_input(in_.data(), shape_.n, seed_, fill_);
 }
 
 void Sum::poison() {

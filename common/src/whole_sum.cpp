@@ -48,25 +48,13 @@ void WholeSum<Out>::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
   shape_ = shape;
   seed_ = seed;
   fill_ = fill;
-  if (in_.size() < shape.n) {
-    in_ = {};  // freed before the larger one is asked for
-    in_ = Buffer<int>(shape.n);
-  }
-  if (out_.size() == 0) {
-    out_ = Buffer<Out>(1);
-    ticket_ = Buffer<unsigned>(1);
-    word_ = Buffer<unsigned long long>(kWords);
-  }
-  if (partial_.size() < scratch(shape)) {
-    partial_ = {};
-    partial_ = Buffer<Out>(scratch(shape));
-    rung_ = {};
-    rung_ = Buffer<int>(shape.grid);
-  }
-  if (const std::size_t bytes = cub_sum_bytes(shape.n); storage_.size() < bytes) {
-    storage_ = {};
-    storage_ = Buffer<unsigned char>(bytes);
-  }
+  in_.grow(shape.n);
+  out_.grow(1);
+  ticket_.grow(1);
+  word_.grow(kWords);
+  partial_.grow(scratch(shape));
+  rung_.grow(shape.grid);
+  storage_.grow(cub_sum_bytes(shape.n));
   ticket_.copy_from(std::vector<unsigned>{0});
   word_.copy_from(std::vector<unsigned long long>(kWords));
   if (same_input) return;
@@ -128,7 +116,7 @@ UsefulBytes WholeSum<Out>::useful_bytes(const Shape& shape) const {
 
 template <class Out>
 void WholeSum<Out>::fill_in(int* data, std::size_t n, std::uint64_t seed, Fill fill) const {
-  (fill == Fill::kKernel ? fill_on_device : fill_by_copy)(data, n, seed);
+  fill_input(data, n, seed, fill);
 }
 
 template <class Out>

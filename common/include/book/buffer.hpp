@@ -34,6 +34,13 @@ class Buffer {
   std::size_t size() const { return size_; }               ///< elements
   std::size_t bytes() const { return size_ * sizeof(T); }  ///< bytes
 
+  /// Makes room for at least `size` elements. Where there is less, what was in it is lost: it is
+  /// freed before the larger one is asked for, so that both never have to fit. Throws Error.
+  void grow(std::size_t size) {
+    if (size <= size_) return;
+    *this = Buffer();
+    *this = Buffer(size);
+  }
   /// Copies host elements to the front of the buffer. \pre from.size() <= size()
   void copy_from(std::span<const T> from) {
     BOOK_CUDA(cudaMemcpy(data_, from.data(), from.size_bytes(), cudaMemcpyHostToDevice));

@@ -15,6 +15,7 @@
 
 #include "book/check.hpp"
 #include "book/device.hpp"
+#include "book/input.hpp"
 #include "book/report.hpp"
 #include "book/timer.hpp"
 
@@ -26,12 +27,6 @@ struct Shape {
   unsigned block = 0;            ///< threads a block
   unsigned grid = 0;             ///< blocks
   std::size_t shared_bytes = 0;  ///< dynamic shared memory, bytes a block
-};
-
-/// How an input gets to the device.
-enum class Fill {
-  kKernel,  ///< by a kernel: fast, for timing
-  kCopy     ///< by a host copy: no kernel but the variant's runs
 };
 
 /// Useful bytes of one launch: what the method must read and write, not what the memory moved.

@@ -20,10 +20,19 @@ __host__ __device__ inline int input_value(std::uint64_t seed, std::uint64_t pos
   return static_cast<int>((z ^ (z >> 31)) >> 56);
 }
 
+/// How an input gets to the device.
+enum class Fill {
+  kKernel,  ///< by a kernel: fast, for timing
+  kCopy     ///< by a host copy: no kernel but the variant's runs
+};
+
 /// Fills `n` elements of device memory by a kernel, positions 0…n-1.
 void fill_on_device(int* data, std::size_t n, std::uint64_t seed);
 
 /// Fills the same by the host and a copy, so that no kernel but the reader's runs (`--once`).
 void fill_by_copy(int* data, std::size_t n, std::uint64_t seed);
+
+/// Fills the same in the one way or the other.
+void fill_input(int* data, std::size_t n, std::uint64_t seed, Fill fill);
 
 }  // namespace book
