@@ -13,19 +13,6 @@ from figures import recorded
 from figures.tests import synthetic
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-CHAPTERS = (
-    "chapter00_timing",
-    "chapter01_gmem",
-    "chapter02_smem",
-    "chapter03_divergence",
-    "chapter04_bank_conflicts",
-    "chapter05_unroll4",
-    "chapter06_dynamic_smem",
-    "chapter07_effective_bandwidth",
-    "chapter08_multi_pass",
-    "chapter09_histogram",
-    "chapter10_coalescing",
-)
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +24,7 @@ def repository() -> Path:
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A root with a made-up reference set. Tests leave it as it is."""
     made = tmp_path_factory.mktemp("root")
-    for chapter in CHAPTERS:
+    for chapter in synthetic.CHAPTERS:
         (made / "chapters" / chapter).mkdir(parents=True)
     return synthetic.write_root(made)
 

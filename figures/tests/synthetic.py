@@ -17,6 +17,20 @@ from typing import Any
 
 from figures import patterns, recorded
 
+CHAPTERS = (
+    "chapter00_timing",
+    "chapter01_gmem",
+    "chapter02_smem",
+    "chapter03_divergence",
+    "chapter04_bank_conflicts",
+    "chapter05_unroll4",
+    "chapter06_dynamic_smem",
+    "chapter07_effective_bandwidth",
+    "chapter08_multi_pass",
+    "chapter09_histogram",
+    "chapter10_coalescing",
+)
+
 DEVICE: dict[str, Any] = {
     "name": "Made-up GPU",
     "compute_capability": "9.0",

@@ -18,20 +18,7 @@ from figures.picture import MissingData, View, bytes_text, short_size, significa
 from figures.recorded import Books
 from figures.tests import synthetic
 
-CHAPTERS = (
-    "chapter00_timing",
-    "chapter01_gmem",
-    "chapter02_smem",
-    "chapter03_divergence",
-    "chapter04_bank_conflicts",
-    "chapter05_unroll4",
-    "chapter06_dynamic_smem",
-    "chapter07_effective_bandwidth",
-    "chapter08_multi_pass",
-    "chapter09_histogram",
-    "chapter10_coalescing",
-)
-NAMES = [*plots.plots(CHAPTERS), *diagrams.FIGURES]
+NAMES = [*plots.plots(synthetic.CHAPTERS), *diagrams.FIGURES]
 
 
 def test_the_registry_has_what_the_guide_asks_for(root: Path) -> None:
@@ -197,7 +184,7 @@ def test_the_ladder_ends_in_the_fastest(books: Books) -> None:
     assert rates == sorted(rates)
     fastest = max(
         run["gb_per_s"]
-        for chapter in CHAPTERS[1:]
+        for chapter in synthetic.CHAPTERS[1:]
         if chapter < "chapter08"  # from where on nobody climbs
         for run in books.reference.chapters[chapter].runs
         if (run["n"], run["block"], run["repeat"]) == (2**28, 256, 0)
@@ -254,7 +241,7 @@ def test_the_ladder_has_no_kernel_that_does_other_work(books: Books) -> None:
 
 
 def test_a_chapter_compares_what_can_be_compared(books: Books) -> None:
-    named = plots.plots(CHAPTERS)
+    named = plots.plots(synthetic.CHAPTERS)
     table = named["chapter03_time"](View(books, books.reference)).table
     assert [row[0] for row in table.rows] == list(plots.COMPARED["chapter03_divergence"])
 
