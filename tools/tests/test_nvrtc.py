@@ -30,8 +30,7 @@ inline __device__ grid_group this_grid() { return {}; }
 }""",
 }
 
-# A template compiles for 61 only where it is used: with these, if it takes one unsigned.
-#: Template arguments to try: for a number, and for a type.
+#: A template compiles for 61 only where it is used: arguments to try, for a number and for a type.
 ARGUMENTS = {
     r"unsigned\s+\w+": ("1", "4", "64"),
     r"bool\s+\w+": ("false", "true"),
