@@ -60,6 +60,14 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
             "cut -d'\"' -f10,32,36 --output-delimiter=' | ' counters.csv",
         ),
     ),
+    "own_clock": (
+        "",
+        (
+            f"{_BUILD} -o own_clock own_clock.cu",
+            "tools/emulate ./own_clock",
+            "tools/emulate --check race ./own_clock 2>&1 | grep -m 1 -A 4 race:",
+        ),
+    ),
     "static_runtime": (
         "",
         ("nvcc -o static stride.cu", "tools/emulate ./static", "echo $?"),
@@ -67,6 +75,14 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "wild_access": (
         "chapter02_smem",
         ("./run --once --variant smem_classic --n 1000 2>&1 | grep '^embedded'",),
+    ),
+    "chapter02_unwritten": (
+        "chapter02_smem",
+        tuple(
+            f"tools/emulate --check init ./run --once --variant smem_classic {shape} 2>&1 "
+            "| grep -m 1 -A 3 init:"
+            for shape in ("--n 1000 --block 1024", "--n 1024 --block 32")
+        ),
     ),
     "chapter03_apart": (
         "chapter03_divergence",
@@ -86,6 +102,13 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
             "tools/emulate --trace trace.jsonl ./run --once --variant strided --n 256 >log 2>&1",
             "grep '\"warp\":0,.*ld.shared' trace.jsonl | grep -o 'shared_load_wavefronts.*[0-9]' "
             "| cut -d, -f1 | uniq -c",
+        ),
+    ),
+    "chapter05_small_block": (
+        "chapter05_unroll4",
+        (
+            "tools/emulate ./run --once --variant last_warp_classic --n 1024 --block 32 2>&1 "
+            "| grep '^embedded'",
         ),
     ),
     "chapter07_template": (
