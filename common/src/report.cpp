@@ -82,6 +82,14 @@ std::string row_name(const Session& session, const Run& run, const std::vector<R
          (run.from == session.chapter || run.from.empty() ? "" : " (" + run.from + ")");
 }
 
+std::string block_text(const Run& run) {
+  return run.grid > 0 ? std::to_string(run.block) : "–";
+}
+
+std::string grid_text(const Run& run) {
+  return run.grid > 0 ? count_text(run.grid) : "–";
+}
+
 Json json_of(const Params& params) {
   Json object = Json::object();
   for (const auto& [name, value] : params) {
@@ -266,8 +274,8 @@ std::string counter_table(const Session& session, const std::vector<Run>& runs) 
   std::vector<std::vector<std::string>> rows{{"variant", "n", "block", "grid"}};
   for (const Column& column : columns) rows[0].emplace_back(column.heading);
   for (const Run& run : runs) {
-    rows.push_back({row_name(session, run, runs), count_text(run.n), std::to_string(run.block),
-                    count_text(run.grid)});
+    rows.push_back(
+        {row_name(session, run, runs), count_text(run.n), block_text(run), grid_text(run)});
     for (const Column& column : columns) {
       std::uint64_t sum = 0;
       for (const Counter& c : run.counters) {
@@ -299,8 +307,8 @@ std::string table(const Session& session, const std::vector<Run>& runs) {
     const Summary& s = run.summary;
     const double rate = run.gb_per_s();
     rows.push_back(
-        {row_name(session, run, runs), count_text(run.n), std::to_string(run.block),
-         count_text(run.grid), s.count > 0 ? time(s.median) : "–",
+        {row_name(session, run, runs), count_text(run.n), block_text(run), grid_text(run),
+         s.count > 0 ? time(s.median) : "–",
          // The wider side, so that median ± this holds the whole interval.
          s.median_ci ? time(std::max(s.median_ci->second - s.median, s.median - s.median_ci->first))
                      : "–",

@@ -195,6 +195,14 @@ TEST(Table, HasOneUnitOfTime) {
   EXPECT_THAT(book::table(session(), {slow, run()}), HasSubstr(" 1500.00  "));
 }
 
+TEST(Table, ShowsNoShapeOfALibrarysOwnKernels) {
+  book::Run cub = run("cub");
+  cub.grid = 0;
+  cub.registers.reset();
+  EXPECT_THAT(book::table(session(), {cub}), HasSubstr("cub      2^24      –     –"));
+  EXPECT_THAT(book::counter_table(session(), {cub}), HasSubstr("cub      2^24      –     –"));
+}
+
 TEST(Table, LeavesOutWhatThereIsNot) {
   book::Run launch = run("empty_launch", {2.88, 2.88, 2.88, 2.88, 2.88, 2.88});
   launch.bytes_read = launch.bytes_written = 0;
@@ -207,7 +215,7 @@ TEST(Table, LeavesOutWhatThereIsNot) {
   nothing.cache = "";
   const auto lines = lines_of(book::table(session(), {nothing}));
   EXPECT_THAT(lines[0], HasSubstr("median µs"));
-  EXPECT_THAT(lines[1], StartsWith("smem     0    256     0          –     –     –          –"));
+  EXPECT_THAT(lines[1], StartsWith("smem     0      –     –          –     –     –          –"));
   // A row without a time has no say in the unit.
   const book::Run slow = run("slow", {1500});
   EXPECT_THAT(book::table(session(), {slow, nothing}), HasSubstr("median ms"));

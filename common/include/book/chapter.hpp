@@ -127,7 +127,9 @@ struct Variant {
   KernelFor kernel = {};    ///< for registers and local bytes
   Blocks blocks = any_block();
   std::size_t factor = 1;  ///< elements of a block: factor × block
-  /// Overrides `factor` where the grid isn't n / (block × factor), as in a grid-stride loop.
+  /// Overrides `factor` where the grid isn't n / (block × factor), as in a grid-stride loop. 0
+  /// blocks where a library launches kernels of its own: the table shows neither blocks nor
+  /// threads.
   std::function<unsigned(std::size_t n, unsigned block)> grid = {};
   /// Dynamic shared memory in bytes; empty for none.
   std::function<std::size_t(unsigned block)> shared_bytes = {};

@@ -27,9 +27,9 @@ struct Run {
   std::size_t n = 0;
   unsigned block = 0;
   Params params;
-  unsigned grid = 0;
-  std::size_t shared_bytes = 0;                   ///< static and dynamic, a block
-  std::optional<int> registers;                   ///< a thread; empty for several kernels
+  unsigned grid = 0;             ///< blocks; 0 where a library chooses them, and their threads
+  std::size_t shared_bytes = 0;  ///< static and dynamic, a block
+  std::optional<int> registers;  ///< a thread; empty for several kernels
   std::optional<std::size_t> local_bytes;         ///< a thread; empty for several kernels
   std::optional<int> blocks_per_sm;               ///< as the occupancy calculator predicts
   std::size_t bytes_read = 0, bytes_written = 0;  ///< useful bytes, not traffic

@@ -52,7 +52,7 @@ COLUMNS: dict[str, tuple[str, Write]] = {
     "gbps": (_("GB/s"), lambda run, device: units.digits(run["gb_per_s"])),
     "peak": (_("% of peak"), lambda run, device: units.digits(peak_percent(run, device))),
     "samples": (_("samples"), lambda run, device: units.count(len(run["samples_us"]))),
-    "grid": (_("blocks"), lambda run, device: units.count(run["grid"])),
+    "grid": (_("blocks"), lambda run, device: _count_or_dash(run["grid"] or None)),
     "shared": (_("shared memory, B"), lambda run, device: units.count(run["shared_bytes"])),
     "resident": (_("blocks an SM"), lambda run, device: _count_or_dash(run.get("blocks_per_sm"))),
     "occupancy": (
