@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import signal
 import sys
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -228,13 +229,37 @@ def _several(steps: Sequence[Step], at_once: int) -> Generator[Finished, None, N
         start = time.monotonic()
         return step, step.work(), time.monotonic() - start
 
-    with ThreadPoolExecutor(at_once) as pool:
-        futures = [pool.submit(timed, step) for step in steps]
+    with _interrupts_noted() as noted, ThreadPoolExecutor(at_once) as pool:
         try:
-            for future in as_completed(futures):
-                yield future.result()
+            waiting = {pool.submit(timed, step) for step in steps}
+            while waiting and not noted:
+                finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    yield future.result()
+            if noted:
+                raise KeyboardInterrupt
         except BaseException:
-            # Interrupted, or one has failed: the others' work would be waited for and then lost.
+            # Interrupted, or one has failed: the others' work would be waited for and then
+            # lost.
             pool.shutdown(wait=False, cancel_futures=True)
             children.stop_all()
             raise
+
+
+@contextlib.contextmanager
+def _interrupts_noted() -> Iterator[list[int]]:
+    """Signals that ask to stop, noted in the list given instead of being raised at once.
+
+    An exception from a signal's handler can come while a lock of the pool's is being taken or
+    given back, which then nobody opens; and a main thread that waits for a lock without an end
+    may not see a signal that came just before.
+    """
+    noted: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, lambda which, _frame: noted.append(which))
+    try:
+        yield noted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
