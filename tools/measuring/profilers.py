@@ -102,9 +102,12 @@ def ncu_launches(text: str, metrics: Sequence[str] = METRICS) -> list[dict[str, 
 
 
 def kernel_name(demangled: str) -> str:
-    """``void chapter05::unroll<4>(const int *, int *)`` is ``unroll<4>`` in a record."""
+    """``void chapter05::unroll<4>(const int *, int *)`` is ``unroll<4>`` in a record.
+
+    With no namespace in it, as ncu has it within template arguments.
+    """
     name = re.sub(r"^void ", "", demangled.strip())
-    name = re.sub(r"^((\w+|\(anonymous namespace\)|<unnamed>)::)+", "", name)
+    name = re.sub(r"(\b[A-Za-z_]\w*|\(anonymous namespace\)|<unnamed>)::", "", name)
     # The parameters begin at the first round bracket that is in no template argument: `f<(int)4>(`.
     depth = 0
     for position, letter in enumerate(name):

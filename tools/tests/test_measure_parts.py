@@ -24,8 +24,9 @@ from tools.measuring.steps import Estimate, Progress, Step, duration
         ("void chapter05::unroll<4>(const int *, int *)", "unroll<4>"),
         ("void chapter05::unroll<(unsigned int)16>(const int *, int *)", "unroll<16>"),
         ("(anonymous namespace)::spin(long)", "spin"),
+        ("void a::f<b::c::d<int>::e, (anonymous namespace)::g>(b::h *)", "f<d<int>::e, g>"),
         ("smem", "smem"),
-        ("void f<std::pair<int, g(int)>>(int)", "f<std::pair<int, g>>"),
+        ("void f<std::pair<int, g(int)>>(int)", "f<pair<int, g>>"),
     ],
 )
 def test_kernel_names(demangled: str, name: str) -> None:

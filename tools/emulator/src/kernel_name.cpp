@@ -209,13 +209,14 @@ std::string with_casts(std::string_view name) {
   return text;
 }
 
-/// `int const*` is `const int *` to ncu.
+/// `int const*` is `const int *` to ncu, and `f<int volatile>` is `f<volatile int>`.
 std::string with_qualifier_first(std::string name, std::string_view qualifier) {
   const std::string behind = " " + std::string(qualifier);
   for (std::size_t at = 0; (at = name.find(behind, at)) != name.npos;) {
     const std::size_t after = at + behind.size();
     if (after >= name.size() ||
-        (name[after] != '*' && name[after] != '&' && name.compare(after, 3, " (*") != 0)) {
+        (std::string_view("*&,>").find(name[after]) == std::string_view::npos &&
+         name.compare(after, 3, " (*") != 0)) {
       at = after;
       continue;
     }

@@ -36,6 +36,7 @@ TEST(Report, NamesTheTemplatesParametersOnly) {
   EXPECT_EQ(emu::kernel_name("_Z3lamIZ4mainEUliE_EvT_PKS1_"),
             "void lam<main::[lambda(int) (instance 1)]>(T1, const T1 *)");
   EXPECT_EQ(emu::kernel_name("_Z1kI3BoxIS0_IiEEEvv"), "void k<Box<Box<int>>>()");
+  EXPECT_EQ(emu::kernel_name("_Z1kI5PlainVfEvv"), "void k<Plain, volatile float>()");
 }
 
 TEST(Report, TakesAnyTextForAName) {
