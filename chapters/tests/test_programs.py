@@ -168,6 +168,7 @@ def test_the_methods_run_with_the_classic_block() -> None:
         rows = [line.split() for line in done.stdout.splitlines() if " 5000 " in line]
         blocks = {row[0]: row[row.index("5000") + 1] for row in rows}
         assert {blocks.pop(roof, "256") for roof in ("read", "copy", "triad")} == {"256"}
+        assert blocks.pop("sum_cub", "–") == "–", "CUB chooses its own"
         assert set(blocks.values()) == {str(block)}
 
 
@@ -225,3 +226,14 @@ def test_a_histogram_for_256_threads_is_wrong_with_others() -> None:
     assert done.returncode == 1 and "192 of 256 counts differ" in done.stderr
     done = on_embedded("chapter09_histogram", *arguments, "1024")
     assert done.returncode == 3 and "shared memory" in done.stderr
+
+
+def test_what_a_gpu_did_with_the_classic_template() -> None:
+    """Chapter 7's page tells these: stopped, right by luck, or wrong by what lies behind."""
+    text = (ROOT / "chapters/tests/many-classic-nvidia-h200.txt").read_text(encoding="utf-8")
+    seen = dict(line.split(": ", 1) for line in text.splitlines()[1:])
+    for n in (33, 1000, 10007, 65536, 1048573, 16777216):
+        assert "cudaErrorIllegalAddress" in seen[f"64 {n}"]
+    for block in (128, 256):
+        assert seen[f"{block} 16777216"] == "sum 2138876212 as expected"
+        assert "WRONG RESULT: reduce7_classic, n = 10 007" in seen[f"{block} 10007"]
