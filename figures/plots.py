@@ -456,8 +456,9 @@ REFERENCE_METHOD = "after_read"
 
 
 def kernel(found: Found) -> str:
-    """The kernel that a variant of chapter 0 runs; it has none of its own."""
-    return f"{found.run['region']} of {found.run['from']}"
+    """The kernel that a variant of chapter 0 runs, by its name where it is taught."""
+    name = {"smem-loop": "smem", "unroll-factor": "unroll8"}[found.run["region"]]
+    return f"{name} of chapter {bandwidth.chapter_number(found.run['from'])}"
 
 
 def _power_text(power: int) -> str:

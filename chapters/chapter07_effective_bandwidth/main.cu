@@ -149,7 +149,7 @@ book::Variant<Sum> on_blocks_an_sm(unsigned blocks) {
 }
 
 /// As the classic program launched it: a block for every `block` elements, so that half of the
-/// threads find one element, and the other half none.
+/// blocks find two elements a thread, and the other half none.
 book::Variant<Sum> one_element_a_thread() {
   book::Variant<Sum> v = seventh("reduce7_one_each");
   v.grid = [](std::size_t n, unsigned block) { return book::grid_for(n, block); };
@@ -356,7 +356,7 @@ int main(int argc, char** argv) {
           },
   });
 
-  // The seventh with 128 in the template, whatever the block: right for a block of 128 at most.
+  // The seventh with 128 in the template, whatever the block: meant for a block of 128.
   chapter.add<Sum>({
       .name = "reduce7_classic",
       .region = "many-classic",

@@ -106,7 +106,8 @@ def test_a_finished_sum_is_held_against_the_librarys_at_its_size(view: View) -> 
 
 def test_the_roofline_is_counts_over_times(view: View) -> None:
     rows = {(row[0], row[1]): row for row in bandwidth.roofline(view).table.rows}
-    _, _, work, moved, intensity, rate, share = rows[CHAPTER, "reduce3"]
+    _, _, n, work, moved, intensity, rate, share = rows[CHAPTER, "reduce3"]
+    assert n == "2²⁴"
     time = view.find(CHAPTER, "reduce3", 2**24, BLOCK).run["median_us"]
     assert intensity == pytest.approx(work / moved, abs=1e-4)
     assert rate == pytest.approx(work / time / 1e3, rel=1e-2)

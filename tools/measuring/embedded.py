@@ -84,6 +84,22 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
             for shape in ("--n 1000 --block 1024", "--n 1024 --block 32")
         ),
     ),
+    "chapter02_stride": (
+        "chapter02_smem",
+        tuple(
+            f"tools/emulate --check {check} ./run --once --variant stride_classic --n 256 2>&1 "
+            f"| grep -m 1 -A {lines} {check}:"
+            for check, lines in (("init", 3), ("race", 4))
+        ),
+    ),
+    "chapter03_masks": (
+        "chapter03_divergence",
+        (
+            "tools/emulate --trace trace.jsonl ./run --once --variant interleaved --n 256 "
+            ">log 2>&1",
+            "grep '\"warp\":0,.*st.shared' trace.jsonl | grep -o '\"active\":[^]]*]'",
+        ),
+    ),
     "chapter03_apart": (
         "chapter03_divergence",
         tuple(
@@ -98,10 +114,15 @@ TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "chapter04_steps": (
         "chapter04_bank_conflicts",
-        (
-            "tools/emulate --trace trace.jsonl ./run --once --variant strided --n 256 >log 2>&1",
-            "grep '\"warp\":0,.*ld.shared' trace.jsonl | grep -o 'shared_load_wavefronts.*[0-9]' "
-            "| cut -d, -f1 | uniq -c",
+        tuple(
+            line
+            for variant in ("strided", "smem")
+            for line in (
+                f"tools/emulate --trace trace.jsonl ./run --once --variant {variant} --n 256 "
+                ">log 2>&1",
+                "grep '\"warp\":0,.*ld.shared' trace.jsonl "
+                "| grep -o 'shared_load_wavefronts.*[0-9]' | cut -d, -f1 | uniq -c",
+            )
         ),
     ),
     "chapter05_small_block": (

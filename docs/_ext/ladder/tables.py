@@ -301,7 +301,7 @@ class Sanitizer(LookupDirective):
                 if run["exit"] == 1:  # the program's own check
                     finding = _("{findings}, and a wrong result").format(findings=finding)
             rows.append([[nodes.literal("", run["variant"])], run["tool"], finding])
-        columns = [Column(_("variant")), Column(_("tool")), Column(_("findings"), True)]
+        columns = [Column(_("variant")), Column(_("tool")), Column(_("findings"))]
         made: list[nodes.Node] = [table(columns, rows, "sanitizer"), _recorded_on(founds)]
         # A kernel that is stopped ends alike under every tool: what is the same is shown once.
         alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
