@@ -641,8 +641,8 @@ def roofline(view: View) -> Picture:
         alt=(
             f"A roofline of {len(points)} kernels on {view.device_name}, n = "
             f"{size(recorded.DEFAULT_N)}, matrix products of {PRODUCT[0]} rows. The roofs meet "
-            f"at {significant(ridge, 2)} warp instructions a byte; {right} kernels lie to the right of that, where the "
-            f"instructions and not the bytes are the limit. {first}, with "
+            f"at {significant(ridge, 2)} warp instructions a byte; {right} kernels lie to the "
+            f"right of that, where the instructions and not the bytes are the limit. {first}, with "
             f"{significant(points[CHAPTER, first][0], 2)} a byte, is at {share(first)[0]:.0f} % of "
             f"the roof above it; {last}, with {significant(points[CHAPTER, last][0], 2)}, at "
             f"{share(last)[0]:.0f} %."
