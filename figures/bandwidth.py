@@ -594,10 +594,10 @@ def roofline(view: View) -> Picture:
                 else theme.tint("blue", 0.3),
                 zorder=4 if own else 3,
             )
-        right = math.inf  # of the method before
+        right, crowded = math.inf, False  # of the method before
         for name in METHODS:
             x, y = points[CHAPTER, name]
-            crowded = right < 1.7 * x
+            crowded = right < (2.1 if crowded else 1.5) * x  # a label on the left takes room, too
             right = x
             axes.annotate(
                 name.removeprefix("reduce"),
