@@ -168,10 +168,6 @@ __global__ void one_word(const int* in, unsigned long long* word, long long* out
 /// \param words  three that are 0, and are 0 again when the kernel ends
 /// \pre gridDim.x <= 65535, so that neither a half's total nor the count outgrows its bits
 __device__ inline void hand_in(long long sum, unsigned long long* words, long long* out) {
-  if (gridDim.x == 1) {
-    *out = sum;
-    return;
-  }
   const unsigned long long low = (static_cast<unsigned long long>(sum & 0xffffffff) << 16) + 1;
   const unsigned long long high = (static_cast<unsigned long long>(sum >> 32) << 16) + 1;
   const unsigned long long lows = atomicAdd(words, low) + low;  // both under way at once
@@ -199,10 +195,6 @@ __device__ inline void hand_in(long long sum, unsigned long long* words, long lo
 // begin word-of-32
 /// The same for 32 bits, which are meant to wrap: they have a word for themselves.
 __device__ inline void hand_in(unsigned sum, unsigned long long* words, unsigned* out) {
-  if (gridDim.x == 1) {
-    *out = sum;
-    return;
-  }
   const unsigned long long mine = (static_cast<unsigned long long>(sum) << 32) + 1;
   const unsigned long long all = atomicAdd(words, mine) + mine;
   if (static_cast<unsigned>(all) == gridDim.x) {
@@ -212,60 +204,99 @@ __device__ inline void hand_in(unsigned sum, unsigned long long* words, unsigned
 }
 // end word-of-32
 
-// begin vector-share
+// begin tile-share
 /// 16-byte loads that a thread has under way at once.
 constexpr unsigned kLoads = 4;
 
+/// How n elements at any address fall into words of 16 bytes: up to three come before the first
+/// word, and up to three behind the last.
+template <class Index>
+struct Words {
+  const int* in;
+  Index n, head, count;  ///< elements, those before the words, words
+
+  __device__ Words(const int* elements, Index size) : in(elements), n(size) {
+    const Index to_aligned = -(reinterpret_cast<std::uintptr_t>(in) / sizeof(int)) % 4;
+    head = n < to_aligned ? n : to_aligned;
+    count = (n - head) / 4;
+  }
+  __device__ const int4* begin() const { return reinterpret_cast<const int4*>(in + head); }
+  /// The element outside the words that a thread takes: the first few take one each, others a 0.
+  __device__ int single(Index thread) const {
+    return thread < n - 4 * count ? in[thread < head ? thread : thread + 4 * count] : 0;
+  }
+};
+
+/// Adds in Sum what a thread has loaded.
 template <class Sum>
-__device__ Sum add(Sum sum, int4 v) {
-  sum += v.x;
-  sum += v.y;
-  sum += v.z;
-  sum += v.w;
+__device__ Sum add(const int4 (&v)[kLoads]) {
+  Sum sum = 0;
+#pragma unroll
+  for (unsigned k = 0; k < kLoads; ++k) {
+    sum += v[k].x;
+    sum += v[k].y;
+    sum += v[k].z;
+    sum += v[k].w;
+  }
   return sum;
 }
 
-/// The sum of this thread's elements, added in Sum. A block takes a tile of kLoads * blockDim.x
-/// words of 16 bytes, and if there are more tiles than blocks, every gridDim.x-th. `in` may begin
-/// anywhere: up to three elements before the first multiple of 16 bytes, and up to three behind the
-/// last, are loaded one by one.
+/// This thread's share of a tile of at most kLoads * blockDim.x words, with a guard for each load.
+template <class Sum>
+__device__ Sum tile_share(const int4* tile, unsigned words) {
+  int4 v[kLoads];
+#pragma unroll
+  for (unsigned k = 0; k < kLoads; ++k) {
+    const unsigned at = threadIdx.x + k * blockDim.x;
+    v[k] = at < words ? tile[at] : int4{};
+  }
+  return add<Sum>(v);
+}
+// end tile-share
+
+// begin vector-share uses tile-share
+/// This thread's share of all. A block takes a whole tile, and if there are more tiles than blocks,
+/// every gridDim.x-th; the last tile need not be whole.
 template <class Sum>
 __device__ Sum vector_share(const int* in, std::size_t n) {
-  const std::size_t to_aligned = -(reinterpret_cast<std::uintptr_t>(in) / sizeof(int)) % 4;
-  const std::size_t head = n < to_aligned ? n : to_aligned;
-  const int4* body = reinterpret_cast<const int4*>(in + head);
-  const std::size_t words = (n - head) / 4;
-
-  // The grid's first threads take a single element each, as long as there are any.
-  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const std::size_t single = thread < head ? thread : thread + 4 * words;
-  const int one = thread < n - 4 * words ? in[single] : 0;
+  const Words<std::size_t> words(in, n);
+  const int one = words.single(std::size_t{blockIdx.x} * blockDim.x + threadIdx.x);
+  const std::size_t tile = kLoads * blockDim.x;
 
   Sum sum = 0;
-  const std::size_t step = std::size_t{gridDim.x} * kLoads * blockDim.x;
-  std::size_t i = std::size_t{blockIdx.x} * kLoads * blockDim.x + threadIdx.x;
-  for (; i + (kLoads - 1) * blockDim.x < words; i += step) {  // whole tiles, without a guard
-    int4 v[kLoads];
-#pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k) v[k] = body[i + k * blockDim.x];
-#pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k) sum = add(sum, v[k]);
-  }
-  for (; i < words; i += step) {  // the last one, with a guard for each load
+  std::size_t first = blockIdx.x * tile;
+  for (; first + tile <= words.count; first += gridDim.x * tile) {
     int4 v[kLoads];
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
-      const std::size_t at = i + k * blockDim.x;
-      v[k] = at < words ? body[at] : int4{};
+      v[k] = words.begin()[first + threadIdx.x + k * blockDim.x];
     }
-#pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k) sum = add(sum, v[k]);
+    sum += add<Sum>(v);
+  }
+  if (first < words.count) {
+    sum += tile_share<Sum>(words.begin() + first, static_cast<unsigned>(words.count - first));
   }
   return sum + one;
 }
 // end vector-share
 
 // begin warp-slots
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+/// The sum of `value` over a warp, in all its lanes: one instruction adds 32 bits of each ...
+__device__ inline unsigned warp_sum(unsigned value) {
+  return __reduce_add_sync(0xffffffff, value);
+}
+
+/// ... and three add 64, for 32 pieces of 27 bits have a sum of 32.
+__device__ inline long long warp_sum(long long value) {
+  constexpr unsigned kPiece = (1u << 27) - 1;
+  const auto bits = static_cast<unsigned long long>(value);
+  const unsigned long long low = warp_sum(static_cast<unsigned>(bits) & kPiece);
+  const unsigned long long middle = warp_sum(static_cast<unsigned>(bits >> 27) & kPiece);
+  const unsigned long long high = warp_sum(static_cast<unsigned>(bits >> 54));
+  return static_cast<long long>(low + (middle << 27) + (high << 54));
+}
+#else
 /// The sum of `value` over a warp, in all its lanes.
 template <class T>
 __device__ T warp_sum(T value) {
@@ -275,6 +306,7 @@ __device__ T warp_sum(T value) {
   }
   return value;
 }
+#endif
 
 /// The sum of every thread's value, in the first warp: one barrier, and a slot a warp.
 /// All threads call it, a whole number of warps.
@@ -299,6 +331,14 @@ __device__ T sum_by_warps(T value) {
 /// \pre blockDim.x is a multiple of 32, gridDim.x <= 65535
 template <class Sum>
 __global__ void whole(const int* in, unsigned long long* words, Sum* out, std::size_t n) {
+  // No more than a tile: indices of 32 bits, no loop, and nobody to hand in to.
+  if (gridDim.x == 1 && n <= 4 * kLoads * blockDim.x) {
+    const Words<unsigned> tile(in, static_cast<unsigned>(n));
+    const int one = tile.single(threadIdx.x);
+    const Sum sum = sum_by_warps(tile_share<Sum>(tile.begin(), tile.count) + one);
+    if (threadIdx.x == 0) *out = sum;
+    return;
+  }
   const Sum sum = sum_by_warps(vector_share<Sum>(in, n));
   if (threadIdx.x == 0) hand_in(sum, words, out);
 }

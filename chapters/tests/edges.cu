@@ -146,6 +146,8 @@ int main(int argc, char** argv) {
 
   chapter.add<Wide>(whole<Wide, long long, 2>("twice", 4));
   chapter.add<Narrow>(whole<Narrow, unsigned, 2>("twice32", 4));
+  chapter.add<Wide>(whole<Wide, long long>("tiles_in_turn", 64));
+  chapter.add<Narrow>(whole<Narrow, unsigned>("tiles_in_turn32", 64));
   chapter.add<Skewed<long long, 1>>(whole<Skewed<long long, 1>, long long>("skewed1", 4));
   chapter.add<Skewed<long long, 2>>(whole<Skewed<long long, 2>, long long>("skewed2", 8));
   chapter.add<Skewed<unsigned, 3>>(whole<Skewed<unsigned, 3>, unsigned>("skewed3", 1));

@@ -71,6 +71,20 @@ def test_any_ints_fit_in_two_halves(n: int, block: int, tmp_path: Path) -> None:
     assert "exit" not in done.stdout, done.stdout
 
 
+TILE = 4 * 4 * 256  # elements that a block of 256 has under way at once
+
+
+@pytest.mark.parametrize(("profile", "name"), [("h200", "H200"), ("t4", "T4")])
+@pytest.mark.parametrize("tiles", [1, 2])
+def test_a_last_tile_has_any_length(tiles: int, profile: str, name: str) -> None:
+    """One tile is a path of its own; and before 8.0 a warp adds up by shuffles."""
+    for more in (-5, -4, -1, 0, 1, 3, 4, 5, 7, 8):
+        n = str(tiles * TILE + more)
+        done = chapter("--variant", "whole", "whole32", "--n", n, EMU_DEVICE_PROFILE=profile)
+        assert done.returncode == 0, f"n = {n}: {done.stdout}{done.stderr}"
+        assert f"{name})" in done.stdout
+
+
 def test_an_int_holds_the_first_65535_numbers_and_no_more() -> None:
     assert 65535 * 65536 // 2 <= 2**31 - 1 < 65536 * 65537 // 2
     for n, right in ((65535, True), (65536, False)):
