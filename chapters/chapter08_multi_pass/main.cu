@@ -169,7 +169,7 @@ int main(int argc, char** argv) {
       .kernel = book::kernel(chapter08::grid_sync),
       .grid = fits_at_once,
       .shaped = false,
-      .profiled = false,  // it looks at its barrier as often as it takes
+      .steady = false,  // it looks at its barrier as often as it takes
       .launch =
           [](const Launch& l) {
             auto [in, partial, out, n] = std::tuple{l.in, l.partial, l.out, l.n};

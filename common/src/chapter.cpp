@@ -69,7 +69,8 @@ std::vector<VariantInfo> describe(const std::vector<AnyVariant>& variants,
                      .blocks = v.blocks.text,
                      .counted = v.sizes ? v.sizes->counted : std::vector<std::size_t>{},
                      .params = v.params,
-                     .profiled = v.profiled});
+                     .profiled = v.profiled,
+                     .steady = v.steady});
   }
   return infos;
 }

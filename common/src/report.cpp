@@ -377,7 +377,8 @@ std::string list_json(const std::string& chapter, const std::vector<VariantInfo>
                     {"blocks", v.blocks},
                     {"counted", v.counted.empty() ? Json(nullptr) : Json(v.counted)},
                     {"params", json_of(v.params)},
-                    {"profiled", v.profiled}});
+                    {"profiled", v.profiled},
+                    {"steady", v.steady}});
   }
   return document({{"schema", 1}, {"chapter", chapter}}, "variants", list);
 }

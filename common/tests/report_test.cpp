@@ -387,7 +387,8 @@ const std::vector<book::VariantInfo> kVariants{{.name = "gmem",
                                                 .blocks = "blocks of 64 to 1024",
                                                 .counted = {256},
                                                 .params = {{"stride", std::int64_t{2}}},
-                                                .profiled = false}};
+                                                .profiled = false,
+                                                .steady = false}};
 
 TEST(List, IsALineAVariant) {
   EXPECT_EQ(book::list_text("chapter02_smem", kVariants),
@@ -408,9 +409,11 @@ TEST(List, IsJsonForTools) {
                                                  {"blocks", "blocks of 64 to 1024"},
                                                  {"counted", {256}},
                                                  {"params", {{"stride", 2}}},
-                                                 {"profiled", false}}));
+                                                 {"profiled", false},
+                                                 {"steady", false}}));
   EXPECT_EQ(list["variants"][0]["counted"], nullptr);
   EXPECT_EQ(list["variants"][0]["profiled"], true);
+  EXPECT_EQ(list["variants"][0]["steady"], true);
   EXPECT_EQ(list["variants"][0]["findings"], nlohmann::json::array());
 }
 

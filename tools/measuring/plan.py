@@ -48,6 +48,7 @@ class Variant:
     only_block: int | None  # where it takes but one
     params: dict[str, Any]
     profiled: bool  # or another variant has the same kernels in the same way
+    steady: bool = True  # two launches count alike: a kernel that waits for others need not
     counted: tuple[int, ...] = ()  # its own n, where it has them: rows of a matrix, say
 
     def shapes(self, wanted: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
@@ -184,6 +185,7 @@ def _program(chapter: str, path: Path, work: Path) -> Program:
                 only_block=_only_block(each["blocks"]),
                 params=dict(each["params"]),
                 profiled=bool(each["profiled"]),
+                steady=bool(each["steady"]),
                 counted=tuple(each.get("counted") or ()),
             )
             for each in listed["variants"]
@@ -347,7 +349,7 @@ class Plan:
             Launch(program, variant, n, block)
             for program in self.programs
             for variant in program.variants
-            if variant.profiled
+            if variant.profiled and variant.steady
             for n, block in variant.shapes(profilers.counter_shapes(program.chapter))
         ]
         return [

@@ -228,7 +228,7 @@ def install_chapter(
 def _variant(chapter: str, name: str, blocks: str, params: dict[str, Any]) -> dict[str, Any]:
     region = f"{chapter[:9]}-{name.replace('_', '-')}"
     common = {"name": name, "from": chapter, "region": region, "legacy": False, "findings": []}
-    return common | {"blocks": blocks, "params": params, "profiled": True}
+    return common | {"blocks": blocks, "params": params, "profiled": True, "steady": True}
 
 
 def _run(variant: dict[str, Any], n: int, block: int) -> dict[str, Any]:

@@ -762,6 +762,22 @@ def test_profilers_leave_out_what_another_variant_shows_them(book: Book) -> None
     assert "plain" in {run["variant"] for run in book.record()["runs"]}, "it is timed all the same"
 
 
+def test_what_need_not_count_alike_is_checked_all_the_same(book: Book) -> None:
+    listing = book.program(ONE).with_name(f"{ONE}.list.json")
+    listed = json.loads(listing.read_text())
+    listed["variants"][0]["steady"] = False
+    listing.write_text(json.dumps(listed))
+    done = book.measure("--chapters", ONE, "--counters", "--sanitizers")
+    assert done.returncode == 0, done.stdout
+    seen = {
+        kind: {
+            run["variant"] for run in json.loads((book.local / f"{kind}.json").read_text())["runs"]
+        }
+        for kind in ("counters", "sanitizer")
+    }
+    assert seen["sanitizer"] - seen["counters"] == {"plain"}
+
+
 def test_a_modern_variant_with_findings_is_not_clean(book: Book) -> None:
     found = "memcheck/plain=137 racecheck/picky=1 memcheck/old_form=1"
     done = book.measure("--chapters", ONE, "--sanitizers", FAKE_FOUND=found)

@@ -112,6 +112,7 @@ struct AnyVariant {
   bool sized = true;
   bool shaped = true;
   bool profiled = true;
+  bool steady = true;
   std::optional<Sizes> sizes;
   Problem* problem = nullptr;
   std::function<void(const Shape&)> launch;
@@ -143,6 +144,7 @@ struct Variant {
   bool shaped = true;                      ///< and so does `--sweep block`
   /// False where profilers need not look: another variant has the same kernels in the same way.
   bool profiled = true;
+  bool steady = true;  ///< false where two launches need not count alike: nothing is counted then
   std::optional<Sizes> sizes = {};                        ///< where its n are its own
   std::function<void(const typename P::Launch&)> launch;  ///< queues the work, nothing else
 };
@@ -186,6 +188,7 @@ class Chapter {
          .sized = v.sized,
          .shaped = v.shaped,
          .profiled = v.profiled,
+         .steady = v.steady,
          .sizes = std::move(v.sizes),
          .problem = &problem,
          .launch = [&problem, launch = std::move(v.launch)](

@@ -87,6 +87,7 @@ struct VariantInfo {
   std::vector<std::size_t> counted;   ///< the n at which profilers look, where they are its own
   Params params;
   bool profiled = true;  ///< whether profilers have something to look at that no other variant has
+  bool steady = true;    ///< whether two launches count alike
 };
 
 /// `--list`: number, name, blocks and "legacy" where it is, a line a variant.
