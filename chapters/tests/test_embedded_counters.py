@@ -128,9 +128,10 @@ def counted(chapter: str, cases: list[str], work: Path) -> list[dict[str, str]]:
         return [row for row in csv.DictReader(file) if row["ID"]]
 
 
-#: Warps of several blocks of these get in each other's way even in small launches: from pass to
-#: pass hardware counts other bank conflicts, each with a wavefront more. Less those they are equal.
-ARBITRATED = ("stride_classic", "mixed32")
+#: Warps of these get in each other's way even in small launches: from pass to pass hardware counts
+#: other bank conflicts, each with a wavefront more. Less those they are equal. (`whole`'s warps
+#: store their sums at the same moment, one lane each: such a store has no conflict of its own.)
+ARBITRATED = ("stride_classic", "mixed32", "whole", "whole32")
 #: Loads that ptxas merges because of an alignment that PTX doesn't state: the device infers it and
 #: says so. Here the inference is right, see test_machine_accesses.py.
 INFERRED = ("tile", "tile_padded", "tile_padded4", "tile_swizzled")
