@@ -74,7 +74,10 @@ class Listing(LookupDirective):
     def show(self, book: Book) -> list[nodes.Node]:
         if "/" in self.arguments[0]:
             path, text = book.file(self.arguments[0].strip())
-            language = {".cu": "cuda", ".txt": "text"}.get(path.suffix, "cmake")
+            if path.suffix == ".txt":  # what a program printed: without line numbers, and wrapped
+                label = [nodes.Text(str(path))]
+                return [block(text.rstrip("\n"), "printed", label, "output", "wrapped")]
+            language = {".cu": "cuda"}.get(path.suffix, "cmake")
             return [source_block(path, 1, text.count("\n"), text, "kernels", language)]
         region = book.region(*self.words("CHAPTER", "REGION"))
         return [
