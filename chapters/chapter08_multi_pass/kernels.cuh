@@ -287,7 +287,7 @@ __device__ inline unsigned warp_sum(unsigned value) {
   return __reduce_add_sync(0xffffffff, value);
 }
 
-/// ... and three add 64, for 32 pieces of 27 bits have a sum of 32.
+/// ... and three add 64, in pieces of 27, 27 and 10: the sum of 32 of them fits 32 bits.
 __device__ inline long long warp_sum(long long value) {
   constexpr unsigned kPiece = (1u << 27) - 1;
   const auto bits = static_cast<unsigned long long>(value);
@@ -325,7 +325,7 @@ __device__ T sum_by_warps(T value) {
 /// The sum of n elements, added in Sum, in one launch: long loads, one barrier and no fence.
 ///
 /// \param in     n elements in device memory, at any address; left as they are
-/// \param words  three that are 0, and are 0 again when the kernel ends
+/// \param words  three to hand in by, which are 0, and are 0 again when the kernel ends
 /// \param out    the sum
 /// \tparam Sum   long long; or unsigned, for the sum modulo 2^32
 /// \pre blockDim.x is a multiple of 32, gridDim.x <= 65535
