@@ -18,6 +18,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from functools import partial as bind
 
 WARP = 32
@@ -468,6 +469,7 @@ _FINISHES = {
 }
 
 
+@cache
 def derived_counts(variant: str, n: int, block: int, grid: int) -> Counts | None:
     """What a launch of that variant must cost; None where no pattern of it is written down."""
     if variant in ("gmem", "gmem_unrolled"):

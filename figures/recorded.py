@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import hashlib
 import json
 import math
 import statistics
@@ -142,9 +143,11 @@ def _validator(kind: str) -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator({**wanted, "$defs": defs})
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> tuple[dict[str, Any], bytes]:
+    """What a file says, and the hash of its bytes."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        written = path.read_bytes()
+        data = json.loads(written.decode("utf-8"))
     except OSError as error:
         raise DataError(path, "", f"cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
@@ -162,7 +165,7 @@ def _read(path: Path) -> dict[str, Any]:
             "field 'schema'",
             f"version {data['schema']!r} is unknown here; this book reads {SCHEMA_VERSION}",
         )
-    return data
+    return data, hashlib.sha256(written).digest()
 
 
 def _refuse_schema_faults(path: Path, where: str, kind: str, value: Any) -> None:
@@ -201,12 +204,18 @@ def _refuse_nonfinite(path: Path, where: str, value: Any, name: str = "") -> Non
                 _refuse_nonfinite(path, where, inner, f"{name}[{position}]")
 
 
+#: Files that were found good, by their hash and what they were read as: reading a set is mostly its
+#: schema, and whoever opens the sets again, with one file changed, need not wait for the others.
+_passed: set[tuple[bytes, str, str]] = set()
+
 _NAMES = ("chapter", "variant", "n", "block", "repeat", "tool", "number")
 
 
 def _load(path: Path, kind: str, run_kind: str) -> dict[str, Any]:
     """A file whose every part fits the schema, and whose runs are told apart by their names."""
-    data = _read(path)
+    data, digest = _read(path)
+    if (digest, kind, run_kind) in _passed:
+        return data
     _refuse_nonfinite(path, "", {key: value for key, value in data.items() if key != "runs"})
     _refuse_schema_faults(path, "", kind, data)
     seen: set[tuple[Any, ...]] = set()
@@ -225,6 +234,7 @@ def _load(path: Path, kind: str, run_kind: str) -> dict[str, Any]:
         if key in seen:
             raise DataError(path, where, "recorded twice under the same name")
         seen.add(key)
+    _passed.add((digest, kind, run_kind))
     return data
 
 
