@@ -340,7 +340,7 @@ class Device:
         cases = [
             (variant, n, block)
             for variant in program.variants
-            if variant.profiled and variant.steady
+            if variant.has_counters
             for n, block in variant.shapes(shapes)
         ]
 

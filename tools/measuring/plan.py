@@ -58,6 +58,11 @@ class Variant:
         return list(dict.fromkeys((n, self.only_block or block) for n, block in wanted))
 
     @property
+    def has_counters(self) -> bool:
+        """Whether there is something to count that a second launch would count again."""
+        return self.profiled and self.steady
+
+    @property
     def checked_shape(self) -> tuple[int, int]:
         """Where compute-sanitizer looks: with a tail."""
         if self.counted:
@@ -349,7 +354,7 @@ class Plan:
             Launch(program, variant, n, block)
             for program in self.programs
             for variant in program.variants
-            if variant.profiled and variant.steady
+            if variant.has_counters
             for n, block in variant.shapes(profilers.counter_shapes(program.chapter))
         ]
         return [

@@ -749,33 +749,34 @@ def test_sanitizers(book: Book) -> None:
     assert all(run["findings"] == 0 for run in runs if run is not race)
 
 
-def test_profilers_leave_out_what_another_variant_shows_them(book: Book) -> None:
+def relist(book: Book, number: int, **changes: object) -> None:
+    """Makes the program list a variant otherwise."""
     listing = book.program(ONE).with_name(f"{ONE}.list.json")
     listed = json.loads(listing.read_text())
-    listed["variants"][0]["profiled"] = False
+    listed["variants"][number] |= changes
     listing.write_text(json.dumps(listed))
+
+
+def looked_at(book: Book, kind: str) -> set[str]:
+    """The variants that counters.json or sanitizer.json is about."""
+    runs = json.loads((book.local / f"{kind}.json").read_text())["runs"]
+    return {run["variant"] for run in runs}
+
+
+def test_profilers_leave_out_what_another_variant_shows_them(book: Book) -> None:
+    relist(book, 0, profiled=False)
     done = book.measure("--chapters", ONE, "--counters", "--sanitizers")
     assert done.returncode == 0, done.stdout
     for kind in ("counters", "sanitizer"):
-        runs = json.loads((book.local / f"{kind}.json").read_text())["runs"]
-        assert {run["variant"] for run in runs} == {"picky", "single", "old_form"}
+        assert looked_at(book, kind) == {"picky", "single", "old_form"}
     assert "plain" in {run["variant"] for run in book.record()["runs"]}, "it is timed all the same"
 
 
 def test_what_need_not_count_alike_is_checked_all_the_same(book: Book) -> None:
-    listing = book.program(ONE).with_name(f"{ONE}.list.json")
-    listed = json.loads(listing.read_text())
-    listed["variants"][0]["steady"] = False
-    listing.write_text(json.dumps(listed))
+    relist(book, 0, steady=False)
     done = book.measure("--chapters", ONE, "--counters", "--sanitizers")
     assert done.returncode == 0, done.stdout
-    seen = {
-        kind: {
-            run["variant"] for run in json.loads((book.local / f"{kind}.json").read_text())["runs"]
-        }
-        for kind in ("counters", "sanitizer")
-    }
-    assert seen["sanitizer"] - seen["counters"] == {"plain"}
+    assert looked_at(book, "sanitizer") - looked_at(book, "counters") == {"plain"}
 
 
 def test_a_modern_variant_with_findings_is_not_clean(book: Book) -> None:
@@ -794,10 +795,7 @@ def test_a_modern_variant_with_findings_is_not_clean(book: Book) -> None:
 
 
 def test_findings_that_a_modern_variant_is_there_to_show(book: Book) -> None:
-    listing = book.program(ONE).with_name(f"{ONE}.list.json")
-    listed = json.loads(listing.read_text())
-    listed["variants"][1]["findings"] = ["memcheck"]
-    listing.write_text(json.dumps(listed))
+    relist(book, 1, findings=["memcheck"])
     asked = ("--chapters", ONE, "--sanitizers")
     done = book.measure(*asked, FAKE_FOUND="memcheck/picky=2 racecheck/old_form=1")
     assert done.returncode == 0, done.stdout

@@ -48,6 +48,12 @@ def block(text: str, language: str, caption: list[nodes.Node], *classes: str) ->
     return made
 
 
+def printed(text: str, label: str, wrapped: bool = True) -> nodes.container:
+    """What a program printed; `wrapped` where long lines are messages, not a table's."""
+    classes = ["output", "wrapped"] if wrapped else ["output"]
+    return block(text.rstrip("\n"), "printed", [nodes.Text(label)], *classes)
+
+
 def numbered(made: nodes.container, first_line: int) -> nodes.container:
     """Line numbers, as in the file."""
     literal: Any = made.children[-1]
@@ -74,10 +80,9 @@ class Listing(LookupDirective):
     def show(self, book: Book) -> list[nodes.Node]:
         if "/" in self.arguments[0]:
             path, text = book.file(self.arguments[0].strip())
-            if path.suffix == ".txt":  # what a program printed: without line numbers, and wrapped
-                label = [nodes.Text(str(path))]
-                return [block(text.rstrip("\n"), "printed", label, "output", "wrapped")]
-            language = {".cu": "cuda"}.get(path.suffix, "cmake")
+            if path.suffix == ".txt":
+                return [printed(text, str(path))]
+            language = "cuda" if path.suffix == ".cu" else "cmake"
             return [source_block(path, 1, text.count("\n"), text, "kernels", language)]
         region = book.region(*self.words("CHAPTER", "REGION"))
         return [
@@ -186,8 +191,7 @@ class Output(LookupDirective):
         text, provenance, own = book.embedded_console(name)
         where = _("Printed on the {provenance}").format(provenance=provenance.text)
         label = _("Printed by your build, on the embedded device") if own else where
-        classes = ["output", "wrapped"] if "wrap" in self.options else ["output"]
-        return block(text.rstrip("\n"), "printed", [nodes.Text(label)], *classes)
+        return printed(text, label, wrapped="wrap" in self.options)
 
     def _own(self, book: Book, chapter: str) -> list[nodes.Node]:
         try:
@@ -199,7 +203,7 @@ class Output(LookupDirective):
     def _recorded(self, book: Book, chapter: str) -> nodes.Node:
         text, provenance = book.console(chapter)
         label = _("Printed on {provenance}").format(provenance=provenance.text)
-        return block(text.rstrip("\n"), "printed", [nodes.Text(label)], "output")
+        return printed(text, label, wrapped=False)
 
 
 class Message(LookupDirective):
@@ -212,7 +216,7 @@ class Message(LookupDirective):
         chapter, name = self.words("CHAPTER", "NAME")
         _path, text = book.source(chapter, f"{name}.txt")
         label = _("What the compiler says")
-        return [block(text.rstrip("\n"), "printed", [nodes.Text(label)], "output", "wrapped")]
+        return [printed(text, label)]
 
 
 def setup(app: Sphinx) -> None:

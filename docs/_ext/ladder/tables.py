@@ -17,7 +17,7 @@ from . import compared, units
 from .book import Book, Lost, nearest
 from .directive import LookupDirective
 from .folded import fold
-from .listings import block
+from .listings import block, printed
 from .names import BadName, RunName, whole
 from .numbers import counter_text, peak_percent, predicted_occupancy, stay_us
 from .provenance import dagger, short_device
@@ -315,7 +315,7 @@ class Sanitizer(LookupDirective):
             if runs[1:]:
                 others = ", ".join(run["tool"] for run in runs[1:])
                 label += _(" (the same from {others})").format(others=others)
-            made.append(block(text, "printed", [nodes.Text(label)], "output", "wrapped"))
+            made.append(printed(text, label))
         return made
 
 
