@@ -1,6 +1,6 @@
 """What a page says that the compiler refuses, it refuses; and in the recorded words.
 
-``python chapters/tests/test_compiler_messages.py`` writes the recorded words anew.
+Run as a program, this writes the recorded words anew.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-CHAPTERS = Path(__file__).resolve().parents[1]
+CHAPTERS = Path(__file__).resolve().parents[2]
 CHAPTER = CHAPTERS / "chapter06_dynamic_smem"
 #: A source that is refused has the compiler's words beside it.
 REFUSED = sorted(

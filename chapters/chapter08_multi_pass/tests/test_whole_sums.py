@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
 CHAPTER = "chapter08_multi_pass"
 PER_THREAD = 8  # kPerThread
@@ -112,7 +112,8 @@ def test_the_hand_over_is_what_was_tried_on_hardware(tmp_path: Path) -> None:
     subprocess.run([nvcc, *options, "-o", program, here / "fences.cu"], check=True)
     done = run(program, "3")
     assert done.returncode == 0, done.stderr
-    recorded = (here / "fences-nvidia-h200.txt").read_text(encoding="utf-8").splitlines()[1:]
+    log = here.parent / "transcripts/nvidia-h200/fences.txt"
+    recorded = log.read_text(encoding="utf-8").splitlines()[1:]
     forms = [line.partition(":")[0] for line in recorded]
     assert done.stdout.splitlines() == [f"{form}: 0 of 3 wrong" for form in forms]
     wrong = [form for form, line in zip(forms, recorded, strict=True) if "5000 of" in line]
