@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def tracked_files() -> list[str]:
     """What a commit of the work tree would hold; of an archive, all but what is made in it."""
     if not (ROOT / ".git").exists():
-        made = re.compile(r"build|\.venv/|\.deps/|(.*/)?__pycache__/|\.\w+_cache/|\.writable")
+        made = re.compile(r"build|\.venv/|(.*/)?__pycache__/|\.\w+_cache/|\.writable")
         paths = (path for path in ROOT.rglob("*") if path.is_file())
         names = (str(path.relative_to(ROOT)) for path in paths)
         return [name for name in names if not made.match(name)]
@@ -54,8 +54,6 @@ def checkout(public: Path) -> Callable[..., Path]:
             if file.startswith(part):
                 (copy / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / file, copy / file)
-        if (ROOT / ".deps").is_dir():  # headers that were carried here
-            (copy / ".deps").symlink_to(ROOT / ".deps")
         if owner is not None:
             subprocess.run(["chown", "-R", str(owner), copy], check=True)
         return copy
