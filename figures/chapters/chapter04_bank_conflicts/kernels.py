@@ -48,20 +48,7 @@ def stride_walk(stride: int) -> list[Access]:
     return one_warp(lane * stride for lane in range(WARP))
 
 
-#: Which element a lane of width_walk reads.
-SHARING: dict[str, Callable[[int], int]] = {
-    "width": lambda lane: lane,
-    "pairs": lambda lane: lane // 2,
-    "twos": lambda lane: lane // 4 * 2 + lane % 2,
-    "halves": lambda lane: lane % 16,
-    "all": lambda lane: 0,
-}
-
-
 # ------------------------------------------------------------------------------------------- Tiles
-
-
-TILE = 32
 
 
 #: Where the element in a row and a column of a tile lies, by the name of its layout.

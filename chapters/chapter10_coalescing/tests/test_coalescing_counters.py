@@ -10,7 +10,7 @@ import pytest
 from figures import chapters
 from figures.chapters.chapter10_coalescing.kernels import PATTERNS
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter10_coalescing"
 N, BLOCK = 1 << 24, 256
 LOADED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"

@@ -16,7 +16,7 @@ from figures.chapters.chapter03_divergence import interleaved, strided
 from figures.kit import costs, patterns
 from figures.tests.test_patterns import parted_warps
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BLOCK = 256
 WARPS = BLOCK // patterns.WARP
 GRID = 40

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from figures.chapters.chapter02_smem import smem
 from figures.chapters.chapter03_divergence import strided
 from figures.chapters.chapter04_bank_conflicts.kernels import (
     LAYOUTS,
-    SHARING,
     stride_walk,
     strided_padded,
     strided_swizzled,
@@ -29,7 +29,7 @@ from figures.chapters.chapter04_bank_conflicts.kernels import (
 from figures.kit import costs, patterns
 from figures.kit.patterns import WARP
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter04_bank_conflicts"
 COUNTERS = ROOT / "figures/data/nvidia-h200/counters.json"
 ROUNDS = 256
@@ -86,6 +86,16 @@ WALKS = [
     *(("width", width) for width in (1, 2, 4, 8, 16)),
     *((name, width) for name in ("pairs", "twos", "halves", "all") for width in (4, 8, 16)),
 ]
+
+
+#: Which element a lane of width_walk reads.
+SHARING: dict[str, Callable[[int], int]] = {
+    "width": lambda lane: lane,
+    "pairs": lambda lane: lane // 2,
+    "twos": lambda lane: lane // 4 * 2 + lane % 2,
+    "halves": lambda lane: lane % 16,
+    "all": lambda lane: 0,
+}
 
 
 def test_widths_and_shared_elements_follow_the_rules(tmp_path: Path) -> None:
