@@ -10,24 +10,26 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from figures import recorded, style
+from figures.kit.words import (
+    listed,
+    rate_text,
+    short_size,
+    significant,
+    size,
+    time_text,
+    times_text,
+)
 from figures.picture import (
     LARGE_N,
     MissingData,
     Picture,
     Table,
     View,
-    listed,
     name_of,
     rate_of,
-    rate_text,
     run_columns,
     run_row,
-    short_size,
-    significant,
-    size,
     time_of,
-    time_text,
-    times_text,
 )
 from figures.recorded import DEFAULT_BLOCK, Found, Run
 from figures.style import DASHES, MARKERS, SERIES, Theme

@@ -14,19 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from figures import style
-from figures.picture import (
-    LARGE_N,
-    MissingData,
-    Picture,
-    Table,
-    View,
-    name_of,
-    rate_of,
-    rate_text,
-    size,
-    time_of,
-    times_text,
-)
+from figures.kit.words import rate_text, size, times_text
+from figures.picture import LARGE_N, MissingData, Picture, Table, View, name_of, rate_of, time_of
 from figures.recorded import Found
 from figures.style import SERIES, Theme
 

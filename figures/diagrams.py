@@ -15,8 +15,9 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from figures import coalescing, patterns, style
 from figures.histogram import copies_in_banks
+from figures.kit.words import listed
 from figures.patterns import GLOBAL, LOAD, SHARED, STORE, Access
-from figures.picture import Picture, Table, listed
+from figures.picture import Picture, Table
 from figures.style import SERIES, Theme
 
 #: What the small examples add up: short enough to check in the head.

@@ -125,7 +125,8 @@ def readme_files(root: Path, books: Books) -> dict[str, str]:
 def fingerprint(root: Path) -> str:
     """Changes with whatever a drawing could depend on: code, recorded runs, Matplotlib."""
     digest = hashlib.sha256(matplotlib.__version__.encode())
-    code = Path(__file__).parent.glob("*.py")
+    here = Path(__file__).parent
+    code = (path for path in here.rglob("*.py") if "tests" not in path.relative_to(here).parts)
     for path in sorted([*code, *(root / "figures" / "data").glob("*/*.json")]):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()

@@ -9,18 +9,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
 from figures import recorded, style
+from figures.kit.words import size, time_text
 from figures.patterns import BANKS, WARP
-from figures.picture import (
-    MissingData,
-    Picture,
-    Table,
-    View,
-    run_columns,
-    run_row,
-    size,
-    time_of,
-    time_text,
-)
+from figures.picture import MissingData, Picture, Table, View, run_columns, run_row, time_of
 from figures.recorded import Found
 from figures.style import DASHES, MARKERS, Theme
 

@@ -10,11 +10,11 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from figures import recorded
+from figures.kit.words import listed
 from figures.recorded import DEFAULT_BLOCK, Books, Found, RecordedSet, Run
 from figures.style import Theme
 
 LARGE_N = 2**28
-SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class MissingData(Exception):
@@ -38,60 +38,6 @@ class Picture:
     caption: str
     table: Table
     runs: Sequence[Found] = field(default=())  # what it was drawn from; none for a diagram
-
-
-# ----------------------------------------------------------------------------------- words
-
-
-def size(n: int) -> str:
-    """A size as a picture writes it: 2²⁴ rather than 16777216."""
-    text = recorded.size_text(n)
-    if not text.startswith("2^"):
-        return text
-    return "2" + text[2:].translate(SUPERSCRIPTS)
-
-
-def short_size(n: int) -> str:
-    """A size as the programs' --n takes it, 16M for 2^24: for axes, where 2²⁴ gets too small."""
-    for power, letter in ((30, "G"), (20, "M"), (10, "K")):
-        if n >= 2**power and n % 2**power == 0:
-            return f"{n >> power}{letter}"
-    return str(n)
-
-
-def significant(value: float, digits: int = 3) -> str:
-    """The number to that many digits, never in scientific notation."""
-    if value == 0:
-        return "0"
-    decimals = max(digits - len(str(int(abs(value)))), 0) if abs(value) >= 1 else digits - 1
-    return f"{value:.{decimals}f}"
-
-
-def time_text(us: float) -> str:
-    """A time in the unit that keeps it readable."""
-    return f"{significant(us)} µs" if us < 1000 else f"{significant(us / 1000)} ms"
-
-
-def rate_text(gb_per_s: float) -> str:
-    return f"{significant(gb_per_s)} GB/s"
-
-
-def bytes_text(count: float) -> str:
-    """A size in memory, in binary units."""
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if count < 1024 or unit == "GiB":
-            break
-        count /= 1024
-    return f"{count:.0f} {unit}" if count == int(count) else f"{count:.1f} {unit}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """'a', 'a and b', 'a, b and c'."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def times_text(ratio: float) -> str:
-    return f"{ratio:.2f} times"
 
 
 # ------------------------------------------------------------------------------------ data

@@ -20,26 +20,28 @@ from matplotlib.ticker import NullFormatter, NullLocator
 from figures import bandwidth, patterns, recorded, style
 from figures.climb import climb
 from figures.histogram import histogram_methods
+from figures.kit.words import (
+    bytes_text,
+    listed,
+    rate_text,
+    short_size,
+    significant,
+    size,
+    time_text,
+    times_text,
+)
 from figures.picture import (
     MissingData,
     Picture,
     Table,
     View,
-    bytes_text,
     leaders,
     leaders_text,
-    listed,
     name_of,
     rate_of,
-    rate_text,
     run_columns,
     run_row,
-    short_size,
-    significant,
-    size,
     time_of,
-    time_text,
-    times_text,
 )
 from figures.recorded import Found
 from figures.style import DASHES, MARKERS, SERIES, Theme

@@ -405,7 +405,7 @@ def load_set(folder: Path | str) -> RecordedSet:
     if folder.name == EMBEDDED:
         return RecordedSet(
             EMBEDDED,
-            consoles=_consoles(folder, "*.txt"),
+            consoles=_consoles(folder, "chapter*.txt"),
             counters=_load(folder / "counters.json", "embedded", "embedded_run"),
             probes=_load(folder / "probes.json", "probes", "probe_run"),
         )

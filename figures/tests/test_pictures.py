@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from figures import diagrams, draw, plots, recorded, style
-from figures.picture import MissingData, View, bytes_text, short_size, significant, time_text
+from figures.picture import MissingData, View
 from figures.recorded import Books
 from figures.tests import synthetic
 
@@ -411,24 +411,3 @@ def test_the_readme_is_that_of_the_recording(repository: Path) -> None:
     for name, text in draw.readme_files(repository, recorded.open_books(repository)).items():
         found = (repository / name).read_text(encoding="utf-8")
         assert found == text, f"{name} is out of date: .venv/bin/python -m figures.draw --readme"
-
-
-# ----------------------------------------------------------------------------------- words
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(4.19, "4.19"), (74.62, "74.6"), (811.2, "811"), (4190.3, "4190"), (0.5, "0.50"), (0, "0")],
-)
-def test_numbers_keep_three_digits(value: float, text: str) -> None:
-    assert significant(value) == text
-
-
-def test_units_follow_the_size() -> None:
-    assert (time_text(74.62), time_text(1331.2)) == ("74.6 µs", "1.33 ms")
-    assert (bytes_text(62914560), bytes_text(500), bytes_text(3 * 2**29)) == (
-        "60 MiB",
-        "500 bytes",
-        "1.5 GiB",
-    )
-    assert (short_size(2**24), short_size(1024), short_size(1000)) == ("16M", "1K", "1000")

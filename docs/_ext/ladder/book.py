@@ -22,6 +22,7 @@ from sphinx.util import logging
 
 from figures import recorded
 from figures import regions as regions_module
+from figures.transcripts import transcripts
 
 from . import inputs
 from .names import RunName
@@ -244,12 +245,16 @@ class Book:
         try:
             known = books.embedded_set
             own = books.own_run(name)
-        except recorded.DataError as error:
+            typed = transcripts(self.root)
+        except (recorded.DataError, ValueError) as error:
             raise Lost(str(error)) from None
-        if name not in known.consoles:
-            raise Lost(f"nothing is recorded as embedded/{name}.txt{nearest(name, known.consoles)}")
+        texts = {**{each: typed[each].text for each in typed}, **known.consoles}
+        if name not in texts:
+            raise Lost(f"no transcript {name} is recorded{nearest(name, texts)}")
+        if name in typed:
+            inputs.note(self.env, [self.root / typed[name].path])
         provenance = recorded.provenance_of(known.counters or {})
-        text = known.consoles[name]
+        text = texts[name]
         if own and own.consoles.get(name, text) != text:
             return own.consoles[name], provenance, True
         return text, provenance, False

@@ -9,7 +9,7 @@ import pytest
 
 from figures import patterns
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 N, BLOCK = 1 << 24, 256
 LOADED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 STORED = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"

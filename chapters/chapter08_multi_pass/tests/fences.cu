@@ -1,12 +1,12 @@
 // What a block sees of other blocks' sums with and without fences: chapter 8's hand-over by tickets
 // and nothing else, launched again and again with other sums. A GPU's own answers are in
-// fences-nvidia-h200.txt.
+// ../transcripts/nvidia-h200/fences.txt.
 #include <cuda_runtime.h>
 
 #include <cstdio>
 #include <cstdlib>
 
-#include "../chapter08_multi_pass/kernels.cuh"
+#include "../kernels.cuh"
 
 namespace {
 

@@ -13,7 +13,7 @@ import pytest
 
 from figures import patterns
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BLOCK = 256
 WARPS = BLOCK // patterns.WARP
 GRID = 40

@@ -18,7 +18,7 @@ import pytest
 from figures import patterns, traces
 from figures.patterns import WARP
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter04_bank_conflicts"
 COUNTERS = ROOT / "figures/data/nvidia-h200/counters.json"
 ROUNDS = 256
