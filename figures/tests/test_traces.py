@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from figures import patterns, traces
+from figures import patterns
 from figures.patterns import GLOBAL, SHARED, SHUFFLE, STORE, Access
+from figures.records import traces
 from figures.tests.test_patterns import KERNELS, Kernel
 
 ROOT = Path(__file__).resolve().parents[2]
