@@ -164,7 +164,7 @@ def load_embedded_set(folder: Path) -> EmbeddedSet:
     """Reads and checks every file of the embedded device's set."""
     return EmbeddedSet(
         EMBEDDED,
-        _consoles(folder, "*.txt"),
+        _consoles(folder, "chapter*.txt"),
         read_embedded(folder / "counters.json"),
         read_probes(folder / "probes.json"),
     )

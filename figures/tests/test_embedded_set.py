@@ -18,6 +18,7 @@ from figures.records.naming import EMBEDDED, REFERENCE
 from figures.records.reading import DataError
 from figures.records.recordings import Recordings, is_stale
 from figures.records.sets import NoSuchRun, load_embedded_set
+from figures.transcripts import transcripts
 from tools.measuring import embedded as recording
 
 COMMITTED = Path("figures/data") / EMBEDDED
@@ -37,28 +38,32 @@ def again(repository: Path) -> dict[str, str]:
 AGAIN = "the set is not what the source gives: tools/measure --record embedded"
 
 
-@pytest.mark.slow
-def test_recording_again_gives_the_same_files(repository: Path, again: dict[str, str]) -> None:
-    committed = sorted(path.name for path in (repository / COMMITTED).iterdir() if path.is_file())
-    assert committed == sorted(again), AGAIN
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", sorted(path.name for path in (Path(__file__).parents[1] / "data/embedded").glob("*.*"))
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(
+    [
+        *(str(path.relative_to(ROOT)) for path in (ROOT / COMMITTED).glob("*.*")),
+        *(str(each.path) for each in transcripts(ROOT).values()),
+    ]
 )
-def test_recording_again_gives_the_same_bytes(
-    repository: Path, again: dict[str, str], name: str
-) -> None:
-    text = (repository / COMMITTED / name).read_bytes().decode("utf-8")
+
+
+@pytest.mark.slow
+def test_recording_again_gives_the_same_files(again: dict[str, str]) -> None:
+    assert sorted(again) == FILES, AGAIN
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
+def test_recording_again_gives_the_same_bytes(again: dict[str, str], name: str) -> None:
+    text = (ROOT / name).read_bytes().decode("utf-8")
     # Line by line, so that a failure names the run.
     assert text.splitlines() == again[name].splitlines(), AGAIN
     assert text == again[name], AGAIN
 
 
 def test_nothing_of_one_machine_is_in_it(repository: Path) -> None:
-    for path in (repository / COMMITTED).iterdir():
-        text = path.read_text(encoding="utf-8")
+    for name in FILES:
+        text = (repository / name).read_text(encoding="utf-8")
         for word in (
             str(repository),
             str(Path.home()) + "/",
@@ -67,7 +72,7 @@ def test_nothing_of_one_machine_is_in_it(repository: Path) -> None:
             " ms",
             "µs",
         ):
-            assert word not in text, f"{path.name} has {word!r}"
+            assert word not in text, f"{name} has {word!r}"
 
 
 def test_every_probe_counts_what_hardware_counted(repository: Path) -> None:

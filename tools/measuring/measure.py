@@ -233,15 +233,15 @@ def _measure(options: argparse.Namespace) -> int:
 def _record_embedded(build: Path) -> int:
     """The embedded device's set, whole; it needs no GPU and gives the same bytes everywhere."""
     start = time.monotonic()
-    folder = ROOT / "figures" / "data" / embedded.SET
+    folder = ROOT / embedded.FOLDER
     files = embedded.record(build)
     with _work_folder(folder / ".partial"):
-        publish(folder, folder / ".partial", files)
+        publish(ROOT, folder / ".partial", files)
         for old in folder.glob("*.*"):
-            if old.is_file() and old.name not in files:
+            if old.is_file() and f"{embedded.FOLDER}/{old.name}" not in files:
                 old.unlink()
     print(f"recorded in {duration(time.monotonic() - start)}")
-    print(f"written to {folder.relative_to(ROOT)}/: {', '.join(sorted(files))}")
+    print("written:", *sorted(files), sep="\n  ")
     return 0
 
 

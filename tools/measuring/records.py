@@ -113,10 +113,11 @@ def publish(folder: Path, work: Path, files: dict[str, str]) -> None:
     shutil.rmtree(ready, ignore_errors=True)
     for name, text in files.items():
         write_whole(ready / name, text)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
     held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         for name in files:
             (ready / name).replace(folder / name)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
-    ready.rmdir()
+    shutil.rmtree(ready)

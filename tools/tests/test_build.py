@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tools.tests.built import BUILD
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(path.parent.name for path in (ROOT / "chapters").glob("chapter*/main.cu"))
@@ -116,14 +121,34 @@ def test_debug_code_is_in_its_own_file_alone(run: Run, book: Path) -> None:
     assert all(("-lineinfo" in command) != (command in debug) for command in commands)
 
 
-def test_without_the_headers_it_says_what_to_install(run: Run, book: Path) -> None:
-    hidden = [Path("/usr/include/CLI"), Path("/usr/include/nlohmann")]
-    if (ROOT / ".deps").exists() or not all(path.exists() for path in hidden):
-        pytest.skip("the headers are elsewhere on this machine")
+PACKAGES = ("CLI11", "nlohmann_json", "fmt")
+# Where Debian has what of them.
+HEADERS = ("CLI", "nlohmann", "fmt")
+CONFIGS = ("share/cmake/CLI11", "share/cmake/nlohmann_json", "lib/x86_64-linux-gnu/cmake/fmt")
+
+
+def test_packages_that_are_missing_or_elsewhere(run: Run, book: Path, tmp_path: Path) -> None:
+    """It says what to install; and a folder in CMAKE_PREFIX_PATH does as well as a package."""
+    hidden = [Path("/usr") / path for path in (*CONFIGS, *(f"include/{name}" for name in HEADERS))]
+    if not all(path.exists() for path in hidden):
+        pytest.skip("the packages are elsewhere on this machine")
+    carried = tmp_path / "carried along"
+    for path in hidden:
+        shutil.copytree(path, carried / path.relative_to("/usr"))
+    library = carried / "lib/x86_64-linux-gnu"
+    for path in Path("/usr/lib/x86_64-linux-gnu").glob("libfmt.so*"):
+        shutil.copy2(path, library, follow_symlinks=False)
+
     done = run("cmake", "-S", ".", "-B", "bare", *QUICK, cwd=book, hide=hidden)
     assert done.returncode
-    assert "The header CLI/CLI.hpp is missing" in done.stderr
-    assert "apt install libcli11-dev nlohmann-json3-dev" in done.stderr
+    assert "These packages are missing: CLI11 nlohmann_json fmt" in done.stderr
+    assert "apt install libcli11-dev nlohmann-json3-dev libfmt-dev" in done.stderr
+    command = ("cmake", "-S", ".", "-B", "bare", *QUICK, NO_DEVICE)
+    done = run(*command, cwd=book, hide=hidden, CMAKE_PREFIX_PATH=str(carried))
+    assert done.returncode == 0, done.stderr
+    cache = (book / "bare/CMakeCache.txt").read_text()
+    for package in PACKAGES:
+        assert re.search(rf"^{package}_DIR:PATH={re.escape(str(carried))}/", cache, re.M)
 
 
 def test_with_the_wheels_alone(run: Run, book: Path, commands: Callable[..., Path]) -> None:
@@ -142,3 +167,15 @@ def test_with_the_wheels_alone(run: Run, book: Path, commands: Callable[..., Pat
     assert f"{book}/.venv/lib/" in re.findall(r"CMAKE_CUDA_COMPILER:.*=(.*)", cache)[0]
     linked = shell(run, "ldd wheels/run | grep libcudart", book, **machine)
     assert f"{book}/.venv/lib/" in linked
+
+    # The tests that compile take that compiler: this checkout's tests and embedded device, that
+    # build's nvcc. One test of every file that calls nvcc is marked.
+    said = shell(
+        run,
+        f"{shlex.quote(sys.executable)} -m pytest -m nvcc -p no:cacheprovider",
+        ROOT,
+        **machine,
+        BOOK_BUILD=str(book / "wheels"),
+        EMU_LIBRARY=str(BUILD / "emulator" / "lib"),
+    )
+    assert re.search(r"^=+ \d+ passed, \d+ deselected", said.splitlines()[-1]), said[-4000:]

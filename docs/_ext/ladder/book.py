@@ -33,6 +33,7 @@ from figures.records.recordings import (
 )
 from figures.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
 from figures.records.sets import NoSuchRun, Provenance, RecordedSet, provenance_of
+from figures.transcripts import transcripts
 
 from . import inputs
 from .names import RunName
@@ -251,13 +252,18 @@ class Book:
         try:
             known = recordings.embedded_set
             own = recordings.own_run(name)
-        except DataError as error:
+            typed = transcripts(self.root)
+        except (DataError, ValueError) as error:
             raise Lost(str(error)) from None
-        if name not in known.consoles:
-            raise Lost(f"nothing is recorded as embedded/{name}.txt{nearest(name, known.consoles)}")
-        assert known.counters  # a set with consoles has them
+        texts = {**{each: typed[each].text for each in typed}, **known.consoles}
+        if name not in texts:
+            raise Lost(f"no transcript {name} is recorded{nearest(name, texts)}")
+        if name in typed:
+            inputs.note(self.env, [self.root / typed[name].path])
+        if not known.counters:
+            raise NotYet
         provenance = provenance_of(known.counters)
-        text = known.consoles[name]
+        text = texts[name]
         if own and own.consoles.get(name, text) != text:
             return own.consoles[name], provenance, True
         return text, provenance, False
