@@ -140,7 +140,8 @@ def test_another_schema_version_is_refused(faulty: Faulty, version: Any) -> None
 def test_an_older_books_file_is_refused_with_what_renews_it(
     faulty: Faulty, name: str, command: str
 ) -> None:
-    folder = faulty(lambda data: data.update(schema=1)).rename(name)
+    spoilt = faulty(lambda data: data.update(schema=1))
+    folder = spoilt.rename(spoilt.with_name(name))
     with pytest.raises(DataError) as caught:
         load_set(folder)
     assert str(caught.value).startswith(f"{folder / 'chapter01_gmem.json'}: field 'schema'")

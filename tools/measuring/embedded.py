@@ -224,7 +224,7 @@ def known_runs(device: Device, program: Program, folder: Path | None) -> list[di
 
 
 def kernel_hash(region: str | None) -> str | None:
-    from figures import regions
+    from figures.records import regions
 
     known = regions.regions(ROOT)
     return known[region].hash if region in known else None
