@@ -28,7 +28,7 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import SERIES, Theme
 from figures.kit.words import rate_text, size, times_text
-from figures.recorded import Found
+from figures.records.recordings import RecordedRun
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Climbed:
     """A chapter's rung, with its runs."""
 
     number: int
-    before: Found
-    after: Found
+    before: RecordedRun
+    after: RecordedRun
 
     @property
     def gain(self) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from figures.kit.costs import Pattern
 from figures.kit.pictures import Picture, View
-from figures.recorded import DEFAULT_BLOCK
+from figures.records.naming import DEFAULT_BLOCK
 
 Plot = Callable[[View], Picture]
 Diagram = Callable[[], Picture]
