@@ -11,12 +11,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tools.tests.built import environment, nvcc, tool
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
@@ -91,20 +92,8 @@ CUB = "_ZN3cub"
 Accesses = Counter[str]
 
 
-def tool(name: str) -> Path:
-    """A tool of the toolkit's, from PATH, the toolkit or NVIDIA's wheels."""
-    wheels = Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/bin")
-    path = [Path(p) for p in os.environ.get("PATH", "").split(os.pathsep) if p]
-    for folder in [*path, Path("/usr/local/cuda/bin"), *wheels]:
-        if os.access(folder / name, os.X_OK):
-            return folder / name
-    pytest.skip(f"{name} is neither in PATH nor in the Python environment")
-
-
 def run(*command: str | Path) -> str:
-    environment = {**os.environ}
-    environment["PATH"] = f"{tool('cuobjdump').parent}{os.pathsep}{environment['PATH']}"
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment())
     assert done.returncode == 0, f"{command}: {done.stderr}"
     return done.stdout
 
@@ -258,7 +247,7 @@ def tiles(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = folder / "tiles.cu"
     source.write_text(TILES, encoding="utf-8")
     run(
-        tool("nvcc"),
+        nvcc(),
         "-std=c++20",
         "-O3",
         "-arch=compute_90",

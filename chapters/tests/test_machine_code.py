@@ -6,9 +6,7 @@ Run as a program, this writes the listings that pages show (figures/data/machine
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +20,7 @@ if __name__ == "__main__":
 
 from figures import machine_code  # noqa: E402
 from figures.machine_code import Code, Instruction, MachineCode  # noqa: E402
+from tools.tests.built import environment, nvcc, tool  # noqa: E402
 
 ARCH = "sm_90"
 #: The kernels that pages show, by chapter; those of a chapter that it includes are there too.
@@ -46,22 +45,6 @@ INSTANCES = {
 _REGISTER = re.compile(r"\bR\d+\b")
 
 
-def _find_tool(name: str) -> str | None:
-    """A tool of the toolkit's, from PATH or from NVIDIA's wheels."""
-    wheels = [
-        str(path) for path in Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/bin")
-    ]
-    places = [os.environ.get("PATH", ""), "/usr/local/cuda/bin", *wheels]
-    return shutil.which(name, path=os.pathsep.join(places))
-
-
-def _tool(name: str) -> str:
-    found = _find_tool(name)
-    if found is None:
-        pytest.skip(f"{name} is neither in PATH nor in the Python environment")
-    return found
-
-
 def _compiled(folder: Path, chapter: str, instances: str = "", arch: str = ARCH) -> dict[str, Code]:
     """Instructions of every kernel of a chapter, by its mangled name."""
     source = folder / f"{chapter}.cu"
@@ -69,16 +52,15 @@ def _compiled(folder: Path, chapter: str, instances: str = "", arch: str = ARCH)
     source.write_text(f'#include "{header}"\n{instances}', encoding="utf-8")
     cubin = folder / f"{chapter}.cubin"
     subprocess.run(
-        [_tool("nvcc"), "-std=c++20", "-O3", f"-arch={arch}", "-cubin", "-o", cubin, source],
+        [nvcc(), "-std=c++20", "-O3", f"-arch={arch}", "-cubin", "-o", cubin, source],
         check=True,
     )
-    tools = os.pathsep.join([str(Path(_tool("cuobjdump")).parent), os.environ["PATH"]])
     text = subprocess.run(
-        [_tool("cuobjdump"), "-sass", cubin],
+        [tool("cuobjdump"), "-sass", cubin],
         check=True,
         capture_output=True,
         text=True,
-        env={**os.environ, "PATH": tools},
+        env=environment(),
     ).stdout
     return machine_code.parse(text)
 
@@ -91,7 +73,7 @@ def _named(compiled: dict[str, Code], name: str) -> Code:
 
 def _shown(folder: Path) -> MachineCode:
     """The listings of SHOWN, from what nvcc makes of the kernels."""
-    said = subprocess.run([_tool("nvcc"), "--version"], check=True, capture_output=True, text=True)
+    said = subprocess.run([nvcc(), "--version"], check=True, capture_output=True, text=True)
     version = re.search(r"V(\d+\.\d+\.\d+)", said.stdout)
     assert version, said.stdout
     kernels = {}
@@ -140,6 +122,7 @@ def test_a_trees_short_body_is_predicated(made: MachineCode, name: str) -> None:
     assert not [each for each in code if each.operation in ("BSSY", "BSYNC", "BRX", "WARPSYNC")]
 
 
+@pytest.mark.nvcc
 def test_the_classic_last_warp_is_lucky(tmp_path: Path) -> None:
     """Its lanes are not parted, so its sums are right: chapter 3 calls that luck."""
     legacy = ROOT / "chapters/chapter03_divergence/legacy.cuh"
@@ -299,9 +282,6 @@ def test_from_80_on_lanes_that_add_one_are_counted(arch: str, known: str, tmp_pa
 
 
 def main() -> None:
-    for name in ("nvcc", "cuobjdump"):
-        if _find_tool(name) is None:
-            sys.exit(f"{name} is neither in PATH nor in the Python environment")
     with tempfile.TemporaryDirectory() as folder:
         text = _shown(Path(folder)).text()
     (ROOT / machine_code.FILE).write_text(text, encoding="utf-8")

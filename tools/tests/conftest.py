@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.tests.built import nvcc
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -85,14 +87,6 @@ def commands(public: Path, request: pytest.FixtureRequest) -> Callable[..., Path
     return make
 
 
-def wheels_compiler() -> str | None:
-    """This checkout's own nvcc, for its copies, on a machine that has no other."""
-    if shutil.which("nvcc") or Path("/usr/local/cuda/bin/nvcc").exists():
-        return None
-    wheels = ROOT.glob(".venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc")
-    return next(map(str, wheels), None)
-
-
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -127,8 +121,8 @@ def run() -> Run:
         if user is not None and os.geteuid() != 0:
             pytest.skip("only root can act as another user")
         kept = {name: value for name, value in os.environ.items() if name not in without}
-        if "CUDACXX" not in without and (wheel := wheels_compiler()):
-            kept.setdefault("CUDACXX", wheel)
+        if "CUDACXX" not in without:
+            kept.setdefault("CUDACXX", str(nvcc()))
         with subprocess.Popen(
             argv,
             cwd=cwd,

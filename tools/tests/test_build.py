@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tools.tests.built import BUILD
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(path.parent.name for path in (ROOT / "chapters").glob("chapter*/main.cu"))
@@ -163,3 +167,15 @@ def test_with_the_wheels_alone(run: Run, book: Path, commands: Callable[..., Pat
     assert f"{book}/.venv/lib/" in re.findall(r"CMAKE_CUDA_COMPILER:.*=(.*)", cache)[0]
     linked = shell(run, "ldd wheels/run | grep libcudart", book, **machine)
     assert f"{book}/.venv/lib/" in linked
+
+    # The tests that compile take that compiler: this checkout's tests and embedded device, that
+    # build's nvcc. One test of every file that calls nvcc is marked.
+    said = shell(
+        run,
+        f"{shlex.quote(sys.executable)} -m pytest -m nvcc -p no:cacheprovider",
+        ROOT,
+        **machine,
+        BOOK_BUILD=str(book / "wheels"),
+        EMU_LIBRARY=str(BUILD / "emulator" / "lib"),
+    )
+    assert re.search(r"^=+ \d+ passed, \d+ deselected", said.splitlines()[-1]), said[-4000:]
