@@ -17,11 +17,16 @@ from pathlib import Path
 
 import pytest
 
+from chapters.tests.expected import CHAPTERS, ROOT, expected
 from tools.tests.built import environment, nvcc, tool
 
-ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
-CHAPTERS = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
+
+#: A chapter that includes another's kernels has them in its program.
+TOLD = [expected(chapter) for chapter in CHAPTERS]
+RIGHTLY_FLAGGED = [part for facts in TOLD for part in facts.inferred_kernels]
+COPIED = [name for facts in TOLD for name in facts.copied]
+NARROWED = {part: change for facts in TOLD for part, change in facts.narrowed.items()}
 
 #: What the chapters have too little of: neighbouring shared loads, which ptxas merges, or can't.
 TILES = """
@@ -78,14 +83,6 @@ __global__ void atomics(int* a, int* c) {
 }
 """
 
-#: Flagged for an alignment that is inferred, which in chapter 4's tiles is the assembler's too: so
-#: they are compared all the same.
-RIGHTLY_FLAGGED = ("7productINS_",)
-#: No loop, and yet ptxas writes a part of them twice, once for each outcome of a test before it.
-COPIED = {"gmem_unrolled", "smem_unrolled"}
-#: Of its 8-byte sum it stores the lower half, and ptxas loads no more than that: one lane's load,
-#: one wavefront either way.
-NARROWED = {"typed_sumIxE": ("shared load 8", "shared load 4")}
 #: CUB's kernels, which pages compare with and do not count: straight-line code that ptxas reshapes.
 CUB = "_ZN3cub"
 
