@@ -210,8 +210,10 @@ def all_shapes(variant: Variant) -> list[Shape]:
 
 def shapes_shown(variant: Variant) -> list[Shape]:
     """Of those, the first for each n: what a reader waits for."""
-    shapes = all_shapes(variant)
-    return list({n: (n, block) for n, block in reversed(shapes)}.values())[::-1]
+    first: dict[int, Shape] = {}
+    for n, block in all_shapes(variant):
+        first.setdefault(n, (n, block))
+    return list(first.values())
 
 
 def known_runs(device: Device, program: Program, folder: Path | None) -> list[dict[str, Any]]:

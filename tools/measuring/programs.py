@@ -32,6 +32,7 @@ class Variant:
     low: int  # the blocks it takes
     high: int
     powers_of_two: bool
+    multiple_of: int
     counters: str  # what hardware's can be held to: "exact", "less_arbitration" or "none"
     profiled: bool  # or another variant has the same kernels in the same way
     counted: tuple[Shape, ...]  # where profilers count it; what the page shows is the first
@@ -53,6 +54,7 @@ class Variant:
             low=int(told["blocks"]["low"]),
             high=int(told["blocks"]["high"]),
             powers_of_two=bool(told["blocks"]["powers_of_two"]),
+            multiple_of=int(told["blocks"]["multiple_of"]),
             counters=told["counters"],
             profiled=bool(told["profiled"]),
             counted=tuple(_shape(each) for each in told["counted"]),
@@ -74,7 +76,7 @@ class Variant:
 
     def takes(self, block: int) -> bool:
         """Whether it runs with so many threads per block."""
-        within = self.low <= block <= self.high
+        within = self.low <= block <= self.high and block % self.multiple_of == 0
         return within and not (self.powers_of_two and block & (block - 1))
 
 
