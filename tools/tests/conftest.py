@@ -8,6 +8,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -59,6 +60,37 @@ def checkout(public: Path) -> Callable[..., Path]:
         if owner is not None:
             subprocess.run(["chown", "-R", str(owner), copy], check=True)
         return copy
+
+    return make
+
+
+@pytest.fixture
+def environment() -> Callable[..., None]:
+    """Makes a copy's .venv of links to what is installed here, but NVIDIA's wheels.
+
+    The package `own` is a copy: what is to be changed must be no link.
+    """
+
+    def make(copy: Path, own: str = "?") -> None:
+        venv = copy / ".venv"
+        python = [sys.executable, "-m", "venv", "--without-pip", venv]
+        subprocess.run(python, check=True)
+        here = Path(sys.prefix)
+        for folder in (
+            here,
+            here / "bin",
+            here / "include",
+            *here.glob("lib/python3*/site-packages"),
+        ):
+            for path in folder.iterdir():
+                link = venv / path.relative_to(here)
+                if path.name.startswith(own):
+                    shutil.copytree(path, link)
+                elif not link.exists() and not re.match(r"nvidia|cuda|\.", path.name):
+                    link.symlink_to(path)
+        version = [venv / "bin" / "python", "--version"]
+        said = subprocess.run(version, capture_output=True, text=True, check=True)
+        (venv / ".python").write_text(said.stdout)
 
     return make
 
