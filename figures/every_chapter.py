@@ -8,7 +8,6 @@ from itertools import combinations
 
 from matplotlib.figure import Figure
 
-from figures import recorded
 from figures.chapters import derived_counts
 from figures.kit import style
 from figures.kit.axes import (
@@ -36,7 +35,8 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import SERIES, Theme
 from figures.kit.words import listed, rate_text, significant, size, time_text, times_text
-from figures.recorded import Found
+from figures.records.recordings import RecordedRun, counter_of
+from figures.records.sets import NoSuchRun
 
 
 def chapter_time(view: View, chapter: str, shown: Sequence[str] = ()) -> Picture:
@@ -195,14 +195,14 @@ def chapter_counters(view: View, chapter: str, shown: Sequence[str] = ()) -> Pic
     variants = [name for name in view.variants(chapter) if not shown or name in shown]
     founds = [view.counters(chapter, variant) for variant in variants]
 
-    def measured(found: Found) -> float:
+    def measured(found: RecordedRun) -> float:
         names = ("global_load_sectors", "global_store_sectors")
         try:
-            return sum(recorded.counter(found, name) for name in names)
-        except recorded.NoSuchRun as error:
+            return sum(counter_of(found, name) for name in names)
+        except NoSuchRun as error:
             raise MissingData(str(error)) from None
 
-    def derived(found: Found) -> int | None:
+    def derived(found: RecordedRun) -> int | None:
         run = found.run
         grid = run["launches"][0]["grid"][0]
         origin = view.origin(chapter, run["variant"])

@@ -24,10 +24,10 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import SERIES, Theme
 from figures.kit.words import rate_text, size, times_text
-from figures.recorded import Found
+from figures.records.recordings import RecordedRun
 
 
-def _is_rung(chapter: Chapter, found: Found) -> bool:
+def _is_rung(chapter: Chapter, found: RecordedRun) -> bool:
     """Whether a kernel reads n integers and leaves one for each block; others climb no ladder."""
     run = found.run
     useful = (patterns.INT_BYTES * run["n"], patterns.INT_BYTES * run["grid"])
@@ -36,14 +36,14 @@ def _is_rung(chapter: Chapter, found: Found) -> bool:
     )
 
 
-def _rungs(view: View) -> list[tuple[str, Found]]:
+def _rungs(view: View) -> list[tuple[str, RecordedRun]]:
     """The ladder's kernels from the slowest to the fastest, each with its chapter.
 
     Where a chapter sweeps one template, the one that the chapter is named after stands for all.
     The fastest of the whole book ends the ladder in any case.
     """
-    rungs: list[tuple[str, Found]] = []
-    everything: list[tuple[str, Found]] = []
+    rungs: list[tuple[str, RecordedRun]] = []
+    everything: list[tuple[str, RecordedRun]] = []
     for chapter, facts in chapters.rungs().items():
         if chapter not in view.known.chapters:
             continue
@@ -54,7 +54,7 @@ def _rungs(view: View) -> list[tuple[str, Found]]:
             found for found in found_here if found.run["from"] == chapter and _is_rung(facts, found)
         ]
         everything += [(chapter, found) for found in own]
-        by_region: dict[str, list[Found]] = {}
+        by_region: dict[str, list[RecordedRun]] = {}
         for found in own:
             by_region.setdefault(found.run["region"] or name_of(found), []).append(found)
         for alike in by_region.values():

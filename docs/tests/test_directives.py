@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book, Built
-from figures import machine_code
+from figures.records import machine_code
 
 Render = Callable[[str], Built]
 

@@ -13,7 +13,7 @@ from figures.kit.chapter import Chapter, number_of
 from figures.kit.pictures import Picture, Table, View, name_of, time_of
 from figures.kit.style import SERIES, Theme
 from figures.kit.words import bytes_text, listed, size, time_text
-from figures.recorded import Found
+from figures.records.recordings import RecordedRun
 
 NAME = "chapter00_timing"
 
@@ -32,7 +32,7 @@ METHODS = {
 REFERENCE_METHOD = "after_read"
 
 
-def kernel(found: Found) -> str:
+def kernel(found: RecordedRun) -> str:
     """The kernel that a variant of chapter 0 runs, by its name where it is taught."""
     name = {"smem-loop": "smem", "unroll-factor": "unroll8"}[found.run["region"]]
     return f"{name} of chapter {number_of(found.run['from'])}"
@@ -212,7 +212,7 @@ def timing_l2(view: View) -> Picture:
 CHASES = {"pointer_chase": "L2 emptied", "pointer_chase_l2": "L2 warm"}
 
 
-def hop_ns(found: Found) -> float:
+def hop_ns(found: RecordedRun) -> float:
     """The latency of one load of a pointer chase."""
     return time_of(found) * 1000 / float(found.run["params"]["hops"])
 

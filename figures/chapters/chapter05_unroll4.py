@@ -24,7 +24,7 @@ from figures.kit.pictures import (
 from figures.kit.style import DASHES, MARKERS, SERIES, Theme
 from figures.kit.trees import EXAMPLE
 from figures.kit.words import bytes_text, listed, rate_text, significant, size
-from figures.recorded import Found
+from figures.records.recordings import RecordedRun
 
 NAME = "chapter05_unroll4"
 
@@ -136,7 +136,7 @@ def warp_shuffle() -> Picture:
 # --------------------------------------------------------------------------------- Loads under way
 
 
-def _one_load_at_a_time(view: View, n: int) -> Found | None:
+def _one_load_at_a_time(view: View, n: int) -> RecordedRun | None:
     """Chapter 2's grid-stride kernel, where the set has it at this size."""
     try:
         return view.find("chapter02_smem", "smem_stride", n)
@@ -169,7 +169,7 @@ def unroll_sweep(view: View) -> Picture:
     stride = _one_load_at_a_time(view, n) if 1 in found_of else None
     rows = [*zip(factors, founds, strict=True), *([(1, stride)] if stride else [])]
 
-    def under_way(found: Found) -> float:
+    def under_way(found: RecordedRun) -> float:
         """The same law the other way round: bytes under way on average, in each SM."""
         return rate_of(found) * latency_ns / float(view.device["sm_count"])
 

@@ -8,7 +8,6 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from figures import recorded
 from figures.kit import patterns, style
 from figures.kit.axes import explain_marks, heading
 from figures.kit.canvas import GLOBAL_HUE, canvas
@@ -17,7 +16,8 @@ from figures.kit.costs import tiles
 from figures.kit.pictures import MissingData, Picture, Table, View, name_of, time_of
 from figures.kit.style import Theme
 from figures.kit.words import bytes_text, listed, size, time_text, times_text
-from figures.recorded import Found
+from figures.records.recordings import RecordedRun, counter_of
+from figures.records.sets import NoSuchRun
 
 NAME = "chapter06_dynamic_smem"
 
@@ -37,7 +37,7 @@ def blocks_that_fit(device: dict[str, Any], block: int, shared_bytes: int) -> in
     return int(min(device["max_threads_per_sm"] // block, by_shared))
 
 
-def _asked(view: View) -> list[Found]:
+def _asked(view: View) -> list[RecordedRun]:
     """dynamic_unroll4 and the launches that ask for more than it, by bytes a block."""
     chapter = "chapter06_dynamic_smem"
     n = view.large_n(chapter)
@@ -50,7 +50,7 @@ def _asked(view: View) -> list[Found]:
     return sorted(founds, key=lambda found: int(found.run["shared_bytes"]))
 
 
-def _kib(found: Found) -> float:
+def _kib(found: RecordedRun) -> float:
     return int(found.run["shared_bytes"]) / 1024
 
 
@@ -63,7 +63,7 @@ def shared_fit(view: View) -> Picture:
     block = founds[0].run["block"]
     by_threads = device["max_threads_per_sm"] // block
 
-    def fit(found: Found) -> int:
+    def fit(found: RecordedRun) -> int:
         return int(found.run["blocks_per_sm"])
 
     def draw(theme: Theme) -> Figure:
@@ -149,8 +149,8 @@ def shared_occupancy(view: View) -> Picture:
 
     predicted = [occupancy(found.run["blocks_per_sm"]) for found in founds]
     try:
-        measured = [recorded.counter(found, "occupancy_pct") for found in counted]
-    except recorded.NoSuchRun as error:
+        measured = [counter_of(found, "occupancy_pct") for found in counted]
+    except NoSuchRun as error:
         raise MissingData(str(error)) from None
     # The stairs between the points are drawn where the rule gives the calculator's own numbers.
     known = all(

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from figures import recorded
 from figures.kit import patterns, style
 from figures.kit.axes import draw_curves, heading, l2_line, label_ends, sizes_axis
 from figures.kit.canvas import GLOBAL_HUE, arrow, canvas
@@ -15,7 +14,7 @@ from figures.kit.chapter import Chapter
 from figures.kit.pictures import Picture, Table, View, name_of, run_columns, run_row, time_of
 from figures.kit.style import SERIES, Theme
 from figures.kit.words import listed, size, time_text
-from figures.recorded import Found
+from figures.records.recordings import RecordedRun, is_faster
 
 NAME = "chapter08_multi_pass"
 
@@ -82,11 +81,11 @@ def whole_times(view: View) -> Picture:
     )
 
 
-def _won(pairs: Sequence[tuple[Found, Found]], against: str) -> str:
+def _won(pairs: Sequence[tuple[RecordedRun, RecordedRun]], against: str) -> str:
     """'faster than cub at every n but 2³⁰, and slower nowhere', from (ours, CUB's) by size."""
     sizes = [ours.run["n"] for ours, _ in pairs]
-    ahead = [ours.run["n"] for ours, theirs in pairs if recorded.faster(ours, theirs)]
-    behind = [ours.run["n"] for ours, theirs in pairs if recorded.faster(theirs, ours)]
+    ahead = [ours.run["n"] for ours, theirs in pairs if is_faster(ours, theirs)]
+    behind = [ours.run["n"] for ours, theirs in pairs if is_faster(theirs, ours)]
 
     def where(names: Sequence[int]) -> str:
         if not names:
@@ -102,7 +101,7 @@ def _won(pairs: Sequence[tuple[Found, Found]], against: str) -> str:
 def cub_ratio(view: View) -> Picture:
     """How many times as fast as CUB's sum ours is, size by size."""
     kinds = {"64-bit sum": ("whole", "cub"), "32-bit sum": ("whole32", "cub32")}
-    pairs: dict[str, list[tuple[Found, Found]]] = {}
+    pairs: dict[str, list[tuple[RecordedRun, RecordedRun]]] = {}
     for label, (ours, theirs) in kinds.items():
         mine = {found.run["n"]: found for found in view.over_n(NAME, ours)}
         cubs = {found.run["n"]: found for found in view.over_n(NAME, theirs)}
@@ -110,7 +109,7 @@ def cub_ratio(view: View) -> Picture:
     sizes = sorted({ours.run["n"] for each in pairs.values() for ours, _ in each})
     in_l2 = view.device["l2_bytes"] / patterns.INT_BYTES
 
-    def ratio(pair: tuple[Found, Found]) -> float:
+    def ratio(pair: tuple[RecordedRun, RecordedRun]) -> float:
         return time_of(pair[1]) / time_of(pair[0])
 
     def draw(theme: Theme) -> Figure:
@@ -153,7 +152,7 @@ def cub_ratio(view: View) -> Picture:
                     time_of(ours),
                     time_of(theirs),
                     round(ratio((ours, theirs)), 3),
-                    "yes" if recorded.faster(ours, theirs) else "no",
+                    "yes" if is_faster(ours, theirs) else "no",
                 ]
                 for label, each in pairs.items()
                 for ours, theirs in each

@@ -9,14 +9,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
-from figures import recorded
 from figures.kit import style
 from figures.kit.chapter import Chapter
 from figures.kit.patterns import BANKS, WARP
 from figures.kit.pictures import MissingData, Picture, Table, View, run_columns, run_row, time_of
 from figures.kit.style import DASHES, MARKERS, Theme
 from figures.kit.words import size, time_text
-from figures.recorded import Found
+from figures.records.naming import DEFAULT_BLOCK
+from figures.records.recordings import RecordedRun
 
 NAME = "chapter09_histogram"
 
@@ -118,10 +118,10 @@ DATA_HUES = ("blue", "green", "orange", "vermillion")
 def histogram_methods(view: View, n: int) -> Picture:
     """Time of each way to count bytes, on each kind of data, in the order of the page."""
     chapter = "chapter09_histogram"
-    found_of: dict[str, dict[str, Found]] = {}
+    found_of: dict[str, dict[str, RecordedRun]] = {}
     for run in view.runs(chapter):
         data = run["params"].get("data")
-        if run["n"] == n and data in DATA and run["block"] == recorded.DEFAULT_BLOCK:
+        if run["n"] == n and data in DATA and run["block"] == DEFAULT_BLOCK:
             found = view.find(chapter, run["variant"], n, run["block"])
             found_of.setdefault(run["params"]["method"], {})[data] = found
     methods = {method: found for method, found in found_of.items() if set(found) == set(DATA)}

@@ -12,7 +12,7 @@ from figures.kit import style
 from figures.kit.pictures import View, rate_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import short_size
-from figures.recorded import Found
+from figures.records.recordings import RecordedRun
 
 
 def heading(axes: Axes, text: str) -> None:
@@ -94,7 +94,7 @@ def draw_curves(
     return ends
 
 
-def roof_lines(axes: Axes, theme: Theme, view: View, roof: Found | None) -> None:
+def roof_lines(axes: Axes, theme: Theme, view: View, roof: RecordedRun | None) -> None:
     """The data sheet's line, and the line that a kernel has reached."""
     peak = view.device["peak_gb_per_s"]
     lines = [(peak, "peak", "bottom", "--")]

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 from figures.kit.costs import Pattern
 from figures.kit.pictures import Picture, View
-from figures.recorded import DEFAULT_BLOCK
+from figures.records.naming import DEFAULT_BLOCK
 
 Plot = Callable[[View], Picture]
 Diagram = Callable[[], Picture]
 
 
 def number_of(chapter: str) -> int:
-    """3, of chapter03_divergence."""
+    """The number that a chapter's name begins with."""
     return int(re.findall(r"\d+", chapter)[0])
 
 
@@ -56,5 +56,5 @@ class Chapter:
 
     @property
     def short(self) -> str:
-        """chapter03, which the names of its plots begin with."""
+        """The name without its words, which the names of its plots begin with."""
         return self.name.partition("_")[0]

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from figures import recorded
 from figures.chapters.chapter07_effective_bandwidth.kernels import (
     BLOCK,
     NAME,
@@ -20,13 +19,14 @@ from figures.chapters.chapter07_effective_bandwidth.kernels import (
 from figures.chapters.chapter07_effective_bandwidth.methods import finished, methods
 from figures.chapters.chapter07_effective_bandwidth.roofline import issue_rate, roofline
 from figures.kit.pictures import MissingData, View
-from figures.recorded import Books
+from figures.records.naming import REFERENCE
+from figures.records.recordings import Recordings
 from figures.tests import synthetic
 
 
 @pytest.fixture(scope="module")
-def view(books: Books) -> View:
-    return View(books, books.reference)
+def view(recordings: Recordings) -> View:
+    return View(recordings, recordings.reference)
 
 
 @pytest.fixture
@@ -35,15 +35,15 @@ def edited(tmp_path: Path) -> Callable[..., View]:
 
     def edit(file: str, change: Callable[[list[dict[str, Any]]], None]) -> View:
         root = synthetic.write_root(tmp_path)
-        path = root / "figures/data" / recorded.REFERENCE / file
+        path = root / "figures/data" / REFERENCE / file
         for other in path.parent.iterdir():  # reading and checking them all takes seconds
             if other.name not in (file, f"{NAME}.json"):
                 other.unlink()
         data = json.loads(path.read_text())
         change(data["runs"])
         path.write_text(json.dumps(data))
-        books = recorded.open_books(root)
-        return View(books, books.reference)
+        recordings = Recordings(root)
+        return View(recordings, recordings.reference)
 
     return edit
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from figures import chapters, recorded, traces
+from figures import chapters
 from figures.chapters.chapter10_coalescing import rules, sweeps
 from figures.chapters.chapter10_coalescing.kernels import PATTERNS
 from figures.chapters.chapter10_coalescing.rules import (
@@ -24,6 +24,8 @@ from figures.chapters.chapter10_coalescing.rules import (
 from figures.kit import costs, patterns
 from figures.kit.patterns import Access
 from figures.kit.pictures import View
+from figures.records import traces
+from figures.records.recordings import Recordings
 from figures.tests.test_traces import METRICS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -331,10 +333,10 @@ def test_the_other_exercises() -> None:
 
 
 def test_a_picture_says_who_counted(repository: Path) -> None:
-    books = recorded.open_books(repository)
-    view = View(books, books.reference)
-    assert books.reference.counters
-    chapters = {run["chapter"] for run in books.reference.counters["runs"]}
+    recordings = Recordings(repository)
+    view = View(recordings, recordings.reference)
+    assert recordings.reference.counters
+    chapters = {run["chapter"] for run in recordings.reference.counters["runs"]}
     by = "the hardware" if sweeps.NAME in chapters else "the embedded device"
     for picture in (sweeps.strides(view), sweeps.offsets(view), sweeps.widths(view)):
         assert f"by {by}" in picture.caption

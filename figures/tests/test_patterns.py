@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from figures import chapters, recorded
+from figures import chapters
 from figures.chapters.chapter01_gmem import gmem
 from figures.chapters.chapter02_smem import smem, smem_stride
 from figures.chapters.chapter03_divergence import interleaved, strided
@@ -18,6 +18,9 @@ from figures.chapters.chapter05_unroll4 import shuffle_partner
 from figures.kit import costs, patterns
 from figures.kit.costs import Counts, Work
 from figures.kit.patterns import GLOBAL, LOAD, SHARED, STORE, Access, Kernel
+from figures.records.naming import REFERENCE
+from figures.records.recordings import Recordings, counter_of, is_stale
+from figures.records.sets import NoSuchRun
 
 BLOCKS = (1, 2, 31, 32, 33, 100, 256)
 SIZES = (1, 31, 33, 256, 1000, 1025)
@@ -288,23 +291,23 @@ def test_no_count_is_derived_for_what_has_no_pattern() -> None:
 
 
 def test_the_hardware_counted_what_is_derived(repository: Path) -> None:
-    books = recorded.open_books(repository)
-    if not books.reference.counters:
+    recordings = Recordings(repository)
+    if not recordings.reference.counters:
         pytest.skip("no counters are recorded yet")
     compared = 0
-    for run in books.reference.counters["runs"]:
+    for run in recordings.reference.counters["runs"]:
         grid = run["launches"][0]["grid"][0]
         name = (run["chapter"], run["variant"], run["n"], run["block"])
         try:
-            timed = books.run(*name[:2], only=recorded.REFERENCE)
-        except recorded.NoSuchRun:
+            timed = recordings.run(*name[:2], only=REFERENCE)
+        except NoSuchRun:
             continue  # a faulty form, which was not timed
         derived = chapters.derived_counts(timed.run["from"], *name[1:], grid)
-        if derived is None or recorded.stale(timed):
+        if derived is None or is_stale(timed):
             continue
-        found = books.counters(*name, only=recorded.REFERENCE)
+        found = recordings.counters(*name, only=REFERENCE)
         for field in derived.__dataclass_fields__:
-            measured, expected = recorded.counter(found, field), getattr(derived, field)
+            measured, expected = counter_of(found, field), getattr(derived, field)
             if field.endswith("conflicts"):
                 # A busy SM now and then makes a shared access wait its turn, and counts that as
                 # a conflict and a wavefront more than the pattern has.
@@ -312,7 +315,7 @@ def test_the_hardware_counted_what_is_derived(repository: Path) -> None:
                 continue
             if field.endswith("wavefronts"):
                 conflicts = field.replace("wavefronts", "conflicts")
-                measured -= recorded.counter(found, conflicts)
+                measured -= counter_of(found, conflicts)
                 expected -= getattr(derived, conflicts)
             assert measured == expected, f"{name} {field}"
             compared += 1

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from figures import traces
 from figures.chapters.chapter02_smem import smem_stride
 from figures.kit import costs, patterns
 from figures.kit.patterns import GLOBAL, SHARED, STORE, Access, Kernel
+from figures.records import traces
 from figures.tests.test_patterns import REGISTERED, tiles_of_a_block
 
 ROOT = Path(__file__).resolve().parents[2]

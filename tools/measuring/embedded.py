@@ -7,7 +7,7 @@ every machine, so a test records the set again and compares. What is in it:
 - ``probes.json``: the probes of tools/emulator, beside what hardware counted for them
 - ``<chapter>.txt``: what ``./run`` prints
 
-The transcripts (figures/transcripts.py) are recorded with it, each where it lies.
+The transcripts (figures/records/transcripts.py) are recorded with it, each where it lies.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from figures.transcripts import EXAMPLES, transcripts
+from figures.records.transcripts import EXAMPLES, transcripts
 from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, profilers
 from tools.measuring.programs import SCHEMA_VERSION, Program, Shape, Variant, find_programs
 from tools.measuring.provenance import write_whole
@@ -229,7 +229,7 @@ def known_runs(device: Device, program: Program, folder: Path | None) -> list[di
 
 
 def kernel_hash(region: str | None) -> str | None:
-    from figures import regions
+    from figures.records import regions
 
     known = regions.regions(ROOT)
     return known[region].hash if region in known else None

@@ -325,7 +325,7 @@ def run_name(run: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _refuse_bad_runs(record: dict[str, Any], shown: str) -> None:
-    """Only what would spoil a recording unseen; figures/recorded.py checks every field."""
+    """Only what would spoil a recording unseen; figures/records checks every field."""
     runs = record.get("runs")
     if not isinstance(runs, list) or not runs:
         raise Failure(f"'{shown}' recorded no run")

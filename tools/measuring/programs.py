@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from tools.measuring import NOT_AVAILABLE, ROOT, Failure, children
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PT_LOAD = 1
 
 Shape = tuple[int, int]

@@ -7,8 +7,8 @@ import pytest
 from chapters.tests import machine
 from chapters.tests.expected import ROOT
 from chapters.tests.machine import compiled, named
-from figures import machine_code
-from figures.machine_code import Code
+from figures.records import machine_code
+from figures.records.machine_code import Code
 
 CHAPTER = "chapter03_divergence"
 TREES = ("interleaved", "interleaved_mask", "strided", "smem")

@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from figures import traces
 from figures.chapters.chapter02_smem import smem
 from figures.chapters.chapter03_divergence import strided
 from figures.chapters.chapter04_bank_conflicts.kernels import (
@@ -28,6 +27,7 @@ from figures.chapters.chapter04_bank_conflicts.kernels import (
 )
 from figures.kit import costs, patterns
 from figures.kit.patterns import WARP
+from figures.records import traces
 
 ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter04_bank_conflicts"

@@ -6,8 +6,8 @@ import pytest
 
 from chapters.tests import machine
 from chapters.tests.machine import REGISTER
-from figures import machine_code
-from figures.machine_code import Code
+from figures.records import machine_code
+from figures.records.machine_code import Code
 
 CHAPTER = "chapter04_bank_conflicts"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chapters.tests.machine import REGISTER, compiled
-from figures.machine_code import Code, Instruction
+from figures.records.machine_code import Code, Instruction
 
 CHAPTER = "chapter05_unroll4"
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from figures import recorded
 from figures.chapters.chapter04_bank_conflicts.kernels import WALK_ROUNDS
 from figures.kit import style
 from figures.kit.axes import bar_chart, explain_marks, heading
@@ -25,18 +24,16 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import Theme
 from figures.kit.words import size, time_text, times_text
-from figures.recorded import Found
+from figures.records.recordings import RecordedRun, counter_of
 
 NAME = "chapter04_bank_conflicts"
 #: Rows, and threads a block, of the matrix products.
 PRODUCT = (2048, 1024)
 
 
-def _passes(counted: Found, found: Found) -> float:
+def _passes(counted: RecordedRun, found: RecordedRun) -> float:
     """Passes through shared memory of a run, counted at its size or in blocks that do as much."""
-    total = sum(
-        recorded.counter(counted, f"shared_{kind}_wavefronts") for kind in ("load", "store")
-    )
+    total = sum(counter_of(counted, f"shared_{kind}_wavefronts") for kind in ("load", "store"))
     if counted.run["n"] == found.run["n"]:
         return total
     grid = int(math.prod(counted.run["launches"][0]["grid"]))
@@ -68,12 +65,11 @@ def stride_sweep(view: View) -> Picture:
         for count, found in zip(counted, founds, strict=True)
     ]
     requests = [
-        recorded.counter(count, "shared_load_wavefronts")
-        - recorded.counter(count, "shared_load_conflicts")
+        counter_of(count, "shared_load_wavefronts") - counter_of(count, "shared_load_conflicts")
         for count in counted
     ]
     ways = [
-        recorded.counter(count, "shared_load_wavefronts") / request
+        counter_of(count, "shared_load_wavefronts") / request
         for count, request in zip(counted, requests, strict=True)
     ]
     first, last = found_of[strides[0]], max(founds, key=time_of)
@@ -147,7 +143,7 @@ def stride_sweep(view: View) -> Picture:
     )
 
 
-def _spread_pct(founds: Sequence[Found]) -> str:
+def _spread_pct(founds: Sequence[RecordedRun]) -> str:
     """By how many per cent the slowest of these takes longer than the fastest, rounded up."""
     times = [time_of(found) for found in founds]
     return str(math.ceil(100 * (max(times) / min(times) - 1)))
@@ -205,7 +201,7 @@ def tile_times(view: View) -> Picture:
                 [
                     name_of(found),
                     int(_passes(count, found)),
-                    int(recorded.counter(count, "shared_load_conflicts")),
+                    int(counter_of(count, "shared_load_conflicts")),
                     round(floor, 1),
                     time_of(found),
                     round(flop / time_of(found) / 1e3, 0),

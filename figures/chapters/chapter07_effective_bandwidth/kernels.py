@@ -21,7 +21,9 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import DASHES, MARKERS, SERIES, Theme
 from figures.kit.words import listed, rate_text, times_text
-from figures.recorded import DEFAULT_BLOCK, Found, Run
+from figures.records.naming import DEFAULT_BLOCK
+from figures.records.recordings import RecordedRun
+from figures.records.schema import TimedRun
 
 NAME = "chapter07_effective_bandwidth"
 
@@ -40,19 +42,19 @@ ROOFS = ("read", "copy", "triad")
 LARGE_DOUBLES = LARGE_N // 2
 
 
-def roofs(view: View) -> list[Found]:
+def roofs(view: View) -> list[RecordedRun]:
     """What reading, copying and the triad reach with as many bytes an array as the book's sums."""
     return [view.find(NAME, roof, LARGE_DOUBLES) for roof in ROOFS]
 
 
-def _chosen(runs: Sequence[Run]) -> Run:
+def _chosen(runs: Sequence[TimedRun]) -> TimedRun:
     """Of one variant's runs the largest up to the book's large size, at the book's block."""
     n = max([run["n"] for run in runs if run["n"] <= LARGE_N] or [min(run["n"] for run in runs)])
     here = [run for run in runs if run["n"] == n]
     return next((run for run in here if run["block"] == DEFAULT_BLOCK), here[0])
 
 
-def every_kernel(view: View) -> list[tuple[str, Found]]:
+def every_kernel(view: View) -> list[tuple[str, RecordedRun]]:
     """Each kernel in the chapter that it is from, at one large size, the L2 emptied.
 
     Chapter 0's are not about bytes; the roofs are what the others are held against.
@@ -61,7 +63,7 @@ def every_kernel(view: View) -> list[tuple[str, Found]]:
     for chapter in sorted(view.known.chapters):
         if number_of(chapter) == 0:
             continue
-        by_variant: dict[str, list[Run]] = {}
+        by_variant: dict[str, list[TimedRun]] = {}
         for run in view.runs(chapter):
             a_roof = chapter == NAME and run["variant"] in ROOFS
             own = run["from"] == chapter and not a_roof
@@ -75,9 +77,9 @@ def every_kernel(view: View) -> list[tuple[str, Found]]:
     return kernels
 
 
-def _fastest_of_each(kernels: Sequence[tuple[str, Found]]) -> list[tuple[str, Found]]:
+def _fastest_of_each(kernels: Sequence[tuple[str, RecordedRun]]) -> list[tuple[str, RecordedRun]]:
     """Of the kernels that share a listing one, the best of those that no parameter sets apart."""
-    alike: dict[tuple[str, str], list[Found]] = {}
+    alike: dict[tuple[str, str], list[RecordedRun]] = {}
     for chapter, found in kernels:
         alike.setdefault((chapter, found.run["region"] or name_of(found)), []).append(found)
     best = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from figures import recorded
 from figures.chapters.chapter07_effective_bandwidth.kernels import BLOCK, METHODS, NAME
 from figures.kit import style
 from figures.kit.axes import note, sizes_axis
@@ -20,12 +19,12 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, size, time_text, times_text
-from figures.recorded import Found
+from figures.records.recordings import RecordedRun, is_faster
 
 NINE = tuple(2**power for power in range(17, 26))
 
 
-def _nine_by_seven(view: View) -> dict[int, list[Found]]:
+def _nine_by_seven(view: View) -> dict[int, list[RecordedRun]]:
     return {n: [view.find(NAME, method, n, BLOCK) for method in METHODS] for n in NINE}
 
 
@@ -39,7 +38,7 @@ def methods(view: View) -> Picture:
 
     def wins(place: int) -> int:
         """At how many sizes a method is faster than the one before it."""
-        return sum(recorded.faster(by_size[n][place], by_size[n][place - 1]) for n in NINE)
+        return sum(is_faster(by_size[n][place], by_size[n][place - 1]) for n in NINE)
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(4.6)
@@ -124,7 +123,7 @@ def finished(view: View) -> Picture:
     sweeps = {name: view.over_n(NAME, name) for name in FINISHED}
     sizes = sorted(library)
 
-    def ratio(found: Found) -> float:
+    def ratio(found: RecordedRun) -> float:
         return time_of(found) / time_of(library[found.run["n"]])
 
     def draw(theme: Theme) -> Figure:
@@ -149,7 +148,7 @@ def finished(view: View) -> Picture:
         axes.set_title("time of a finished sum, over CUB's", loc="left", pad=10)
         return figure
 
-    def at(n: int) -> tuple[Found, float]:
+    def at(n: int) -> tuple[RecordedRun, float]:
         best = min((found for s in sweeps.values() for found in s if found.run["n"] == n),
                    key=time_of)  # fmt: skip
         return best, ratio(best)

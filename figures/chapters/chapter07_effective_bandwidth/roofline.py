@@ -7,7 +7,6 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from figures import recorded
 from figures.chapters.chapter04_bank_conflicts.plots import PRODUCT
 from figures.chapters.chapter07_effective_bandwidth.kernels import BLOCK, METHODS, NAME, ROOFS
 from figures.kit import style
@@ -16,7 +15,9 @@ from figures.kit.chapter import number_of
 from figures.kit.pictures import MissingData, Picture, Table, View, name_of, time_of
 from figures.kit.style import Theme
 from figures.kit.words import listed, significant, size
-from figures.recorded import DEFAULT_BLOCK, Found
+from figures.records.naming import DEFAULT_BLOCK, DEFAULT_N
+from figures.records.recordings import RecordedRun, counter_of
+from figures.records.sets import NoSuchRun
 
 
 def issue_rate(device: dict[str, Any]) -> float:
@@ -25,7 +26,7 @@ def issue_rate(device: dict[str, Any]) -> float:
     return float(device["sm_count"] * schedulers * device["sm_clock_khz"] / 1e6)
 
 
-def _counted(view: View) -> list[tuple[str, Found, float, float]]:
+def _counted(view: View) -> list[tuple[str, RecordedRun, float, float]]:
     """Chapter, run, warp instructions and bytes to and from DRAM, of each kernel at 2^24.
 
     Matrix products are at 2048 rows, the size at which they are timed and counted.
@@ -34,20 +35,20 @@ def _counted(view: View) -> list[tuple[str, Found, float, float]]:
     for run in (view.known.counters or {}).get("runs", []):
         chapter, variant = run["chapter"], run["variant"]
         blocks = (BLOCK, DEFAULT_BLOCK) if chapter == NAME else (DEFAULT_BLOCK,)
-        usual = run["n"] == recorded.DEFAULT_N and run["block"] in blocks
+        usual = run["n"] == DEFAULT_N and run["block"] in blocks
         if not usual and (run["n"], run["block"]) != PRODUCT:
             continue
         if number_of(chapter) == 0:
             continue
         try:
             found = view.find(chapter, variant, run["n"], run["block"])
-            counts = view.books.counters(
+            counts = view.recordings.counters(
                 chapter, variant, run["n"], run["block"], run["params"], only=view.known.name
             )
-            work = recorded.counter(counts, "instructions")
-            moved = recorded.counter(counts, "dram_read_bytes")
-            moved += recorded.counter(counts, "dram_write_bytes")
-        except (MissingData, recorded.NoSuchRun):
+            work = counter_of(counts, "instructions")
+            moved = counter_of(counts, "dram_read_bytes")
+            moved += counter_of(counts, "dram_write_bytes")
+        except (MissingData, NoSuchRun):
             continue  # a faulty form or another block, which were not timed; or not counted
         # A kernel that an earlier chapter teaches is shown there; chapter 7's methods here, too.
         own = chapter == NAME or found.run["from"] == chapter
@@ -66,7 +67,7 @@ def roofline(view: View) -> Picture:
     issue = issue_rate(view.device)
     ridge = issue / peak
 
-    def at(row: tuple[str, Found, float, float]) -> tuple[float, float]:
+    def at(row: tuple[str, RecordedRun, float, float]) -> tuple[float, float]:
         _, found, work, moved = row
         return work / moved, work / (time_of(found) * 1e3)
 
@@ -151,7 +152,7 @@ def roofline(view: View) -> Picture:
         draw=draw,
         alt=(
             f"A roofline of {len(points)} kernels on {view.device_name}, n = "
-            f"{size(recorded.DEFAULT_N)}, matrix products of {PRODUCT[0]} rows. The roofs meet "
+            f"{size(DEFAULT_N)}, matrix products of {PRODUCT[0]} rows. The roofs meet "
             f"at {significant(ridge, 2)} warp instructions a byte; {right} kernels lie to the "
             f"right of that, where the instructions and not the bytes are the limit. {first}, with "
             f"{significant(points[NAME, first][0], 2)} a byte, is at {share(first)[0]:.0f} % of "

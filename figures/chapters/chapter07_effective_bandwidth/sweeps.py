@@ -19,7 +19,7 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import rate_text, short_size, size
-from figures.recorded import Found
+from figures.records.recordings import RecordedRun
 
 STATES = {
     "reduce7_warm": "warm",
@@ -104,7 +104,7 @@ def l2_step(view: View) -> Picture:
 def grid_sweep(view: View) -> Picture:
     """reduce7's bandwidth against the threads that its grid has for each SM."""
     n = LARGE_N
-    by_block: dict[int, list[Found]] = {}
+    by_block: dict[int, list[RecordedRun]] = {}
     for run in view.runs(NAME):
         if "blocks_an_sm" in run["params"] and run["n"] == n and run["block"] >= BLOCK:
             found = view.find(NAME, run["variant"], n, run["block"])
@@ -113,7 +113,7 @@ def grid_sweep(view: View) -> Picture:
         raise MissingData(f"the sweep of grids is not recorded in {view.known.name}")
     resident = view.device["max_threads_per_sm"]
 
-    def threads(found: Found) -> int:
+    def threads(found: RecordedRun) -> int:
         return int(found.run["params"]["blocks_an_sm"]) * int(found.run["block"])
 
     for sweep in by_block.values():

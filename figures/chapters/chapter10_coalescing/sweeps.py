@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from figures import recorded
 from figures.kit import patterns, style
 from figures.kit.axes import bar_chart, explain_marks, heading, sizes_axis
 from figures.kit.pictures import (
@@ -23,12 +22,13 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, rate_text, significant, size, times_text
-from figures.recorded import Found
+from figures.records.recordings import RecordedRun, counter_of
+from figures.records.sets import NoSuchRun
 
 NAME = "chapter10_coalescing"
 
 
-def _swept(view: View, region: str, param: str) -> dict[int, Found]:
+def _swept(view: View, region: str, param: str) -> dict[int, RecordedRun]:
     """One kernel's runs at the large size, by the value of what is swept."""
     n = view.large_n(NAME)
     found_of = {
@@ -41,7 +41,7 @@ def _swept(view: View, region: str, param: str) -> dict[int, Found]:
     return dict(sorted(found_of.items()))
 
 
-def _counted(view: View, sweep: dict[int, Found]) -> tuple[list[Found], str]:
+def _counted(view: View, sweep: dict[int, RecordedRun]) -> tuple[list[RecordedRun], str]:
     """The counters of these variants, and who counted: the hardware, or where that is not recorded
     the embedded device."""
     names = [name_of(found) for found in sweep.values()]
@@ -51,17 +51,17 @@ def _counted(view: View, sweep: dict[int, Found]) -> tuple[list[Found], str]:
         pass
     runs = [{**view.find(NAME, name).run, "chapter": NAME} for name in names]
     try:
-        return [view.books.embedded(run) for run in runs], "the embedded device"
-    except recorded.NoSuchRun as error:
+        return [view.recordings.embedded(run) for run in runs], "the embedded device"
+    except NoSuchRun as error:
         raise MissingData(str(error)) from None
 
 
-def _sectors_a_request(found: Found, kind: str) -> float:
+def _sectors_a_request(found: RecordedRun, kind: str) -> float:
     """As counted."""
     try:
-        sectors = recorded.counter(found, f"global_{kind}_sectors")
-        return sectors / recorded.counter(found, f"global_{kind}_requests")
-    except recorded.NoSuchRun as error:
+        sectors = counter_of(found, f"global_{kind}_sectors")
+        return sectors / counter_of(found, f"global_{kind}_requests")
+    except NoSuchRun as error:
         raise MissingData(str(error)) from None
 
 
