@@ -46,6 +46,20 @@ class Expected:
     apart: int | None = None
     #: Classic kernels that lean on lanes in step, each with the same steps synchronised.
     in_step: Mapping[str, str] = field(default_factory=dict)
+    #: The kernels whose machine code the page shows; those of a chapter that it includes, too.
+    shown: tuple[str, ...] = ()
+    #: Instances of templates that it shows: by variant the kernel, and a part of its mangled name.
+    instances: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    #: Variants of which ptxas merges shared loads by an alignment that PTX doesn't state. The
+    #: device infers it and flags them; here it infers right, so the counts are compared.
+    inferred: tuple[str, ...] = ()
+    #: A part of the mangled names of those kernels.
+    inferred_kernels: tuple[str, ...] = ()
+    #: Kernels with no loop of which ptxas writes a part twice, once for each outcome of a test.
+    copied: tuple[str, ...] = ()
+    #: Kernels of which ptxas loads a narrower part of what PTX loads, by a part of their names:
+    #: the access, and what becomes of it.
+    narrowed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def expected(chapter: str) -> Expected:

@@ -90,10 +90,6 @@ void require_output() {
 
 }  // namespace
 
-const std::map<std::string, std::size_t>& times_agreed() {
-  return internal::agreements();
-}
-
 Chapter::Chapter(std::string name, std::string title, std::string next, Defaults defaults)
     : name_(std::move(name)),
       title_(std::move(title)),
@@ -165,9 +161,6 @@ int Chapter::run_or_throw(int argc, const char* const* argv) {
   session.cache = to_string(options.warm ? Cache::kWarm : Cache::kCold);
   out << heading(session, title_, options, defaults_);
   require_output();
-  for (const Variant& v : variants_) {
-    if (!v.legacy) internal::agreements().try_emplace(v.name, 0);
-  }
   if (options.n == std::size_t{0}) {
     out << "n = 0: no launch, and nothing to check (the sum of no elements is 0)\n";
     write_json(options.json, to_json(session, {}));

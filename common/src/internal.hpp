@@ -12,6 +12,8 @@ std::string host_compiler();  ///< e.g. "GNU 13.3.0"
 std::string compile_flags();  ///< e.g. "-O3 -lineinfo"
 /// Folder of the library that stands in for the CUDA runtime; empty where the build has none.
 std::string embedded_folder();
+/// How to get it, e.g. "cmake --build '/home/me/book/build' --target embedded_device".
+std::string embedded_build();
 
 /// A reader's text with a ? for whatever would not show as itself on one line of a terminal:
 /// control characters, those that turn the direction of what follows, and bytes that are no UTF-8.

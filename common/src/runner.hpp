@@ -2,7 +2,6 @@
 /// Runs the cases of a plan, one after the other, on the current device.
 #pragma once
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,9 +13,6 @@
 #include "book/timer.hpp"
 
 namespace book::internal {
-
-/// How often each variant was found right, in this process.
-std::map<std::string, std::size_t>& agreements();
 
 /// Checks cases, times those that are right, and collects what they gave.
 class Runner {

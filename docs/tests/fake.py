@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from figures import regions
-from figures.recorded import COUNTER_ALIASES
-from figures.transcripts import EXAMPLES, FOLDER
+from figures.records import regions
+from figures.records.naming import COUNTER_ALIASES
+from figures.records.transcripts import EXAMPLES, FOLDER
 
 REFERENCE_DEVICE = "NVIDIA H200"
 LOCAL_DEVICE = "NVIDIA GeForce GTX 1080"
@@ -42,7 +42,7 @@ def device(name: str) -> dict[str, Any]:
 
 def provenance(name: str) -> dict[str, Any]:
     return {
-        "schema": 1,
+        "schema": 2,
         "device": device(name),
         "driver": "13.0",
         "toolkit": "13.0.88",
@@ -208,7 +208,7 @@ EIGHT_IN_ORDER = [EIGHT[at] for at in (0, 2, 1, 3, 4, 5, 6, 7)]
 def embedded_counters(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """A counters.json of the embedded device, of runs that a FakeSet counted."""
     return {
-        "schema": 1,
+        "schema": 2,
         "device": EMBEDDED_DEVICE,
         "toolkit": "13.0.88",
         "metrics": EIGHT_IN_ORDER,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figures import recorded
+from figures.records.naming import size_text
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -24,7 +24,7 @@ def significant(value: float, digits: int = 3) -> str:
 
 def size(n: int) -> str:
     """A size as a picture writes it: 2²⁴ rather than 16777216."""
-    text = recorded.size_text(n)
+    text = size_text(n)
     if not text.startswith("2^"):
         return text
     return "2" + text[2:].translate(SUPERSCRIPTS)

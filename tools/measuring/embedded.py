@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from figures.transcripts import EXAMPLES, transcripts
+from figures.records.transcripts import EXAMPLES, transcripts
 from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, profilers
 from tools.measuring.plan import SCHEMA_VERSION, Program, Variant, find_programs
 from tools.measuring.provenance import write_whole
@@ -224,7 +224,7 @@ def known_runs(device: Device, program: Program, folder: Path | None) -> list[di
 
 
 def kernel_hash(region: str | None) -> str | None:
-    from figures import regions
+    from figures.records import regions
 
     known = regions.regions(ROOT)
     return known[region].hash if region in known else None

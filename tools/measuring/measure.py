@@ -289,7 +289,7 @@ def _work_folder(work: Path) -> Iterator[None]:
 
 def _kernel_hashes(programs: list[Program], notes: list[str]) -> dict[str, str]:
     """The hash of every region's code, by the region's name."""
-    from figures import regions
+    from figures.records import regions
 
     try:
         known = {name: region.hash for name, region in regions.regions(ROOT).items()}

@@ -21,7 +21,7 @@ from tools.measuring import NOT_AVAILABLE, ROOT, Failure, children, profilers
 from tools.measuring.provenance import Source, utc_now
 from tools.measuring.steps import Result, Step, duration
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PARTS_VERSION = 1  # raise it when what is kept of a step changes
 REPEATS = 2
 
@@ -541,7 +541,7 @@ def run_name(run: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _refuse_bad_runs(record: dict[str, Any], shown: str) -> None:
-    """Only what would spoil a recording unseen; figures/recorded.py checks every field."""
+    """Only what would spoil a recording unseen; figures/records checks every field."""
     runs = record.get("runs")
     if not isinstance(runs, list) or not runs:
         raise Failure(f"'{shown}' recorded no run")

@@ -217,7 +217,7 @@ def install_chapter(
         _variant(chapter, "single", "block 1 only", {}),
         _variant(chapter, "old_form", "any", {}) | {"legacy": True, "findings": ["racecheck"]},
     ]
-    listed = {"schema": 1, "chapter": chapter, "variants": variants}
+    listed = {"schema": 2, "chapter": chapter, "variants": variants}
     path.with_name(f"{chapter}.list.json").write_text(json.dumps(listed))
     for kind, shapes in SHAPES.items():
         runs = [_run(v, n, block) | (run or {}) for v in variants[:2] for n, block in shapes]
@@ -253,7 +253,7 @@ def _record(chapter: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
         **{"peak_gb_per_s": 100.0},
     }
     return {
-        **{"schema": 1, "chapter": chapter, "commands": [["/somewhere/run"]], "device": device},
+        **{"schema": 2, "chapter": chapter, "commands": [["/somewhere/run"]], "device": device},
         **{"driver": "13.0", "toolkit": "13.0.88", "host_compiler": "GNU 13", "flags": "-O3"},
         **{"architectures": "90-real", "seed": 2018, "cache": "cold", "source": None},
         **{"date": "2000-01-01T00:00:00Z", "clocks": None, "runs": runs},

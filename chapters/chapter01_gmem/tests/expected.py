@@ -25,4 +25,5 @@ EXPECTED = Expected(
     in_step={
         "gmem_classic": "gmem_unrolled",
     },
+    copied=("gmem_unrolled",),
 )

@@ -28,4 +28,5 @@ EXPECTED = Expected(
     in_step={
         "smem_classic": "smem_unrolled",
     },
+    copied=("smem_unrolled",),
 )

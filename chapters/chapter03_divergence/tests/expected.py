@@ -16,4 +16,5 @@ EXPECTED = Expected(
     in_step={
         "in_step_classic": "smem",  # with __syncthreads, for that matter
     },
+    shown=("interleaved", "interleaved_mask", "strided", "smem", "mixed"),
 )

@@ -19,4 +19,6 @@ EXPECTED = Expected(
             },
         },
     },
+    # Of its 8-byte sum it stores the lower half: one lane's load, one wavefront either way.
+    narrowed={"typed_sumIxE": ("shared load 8", "shared load 4")},
 )

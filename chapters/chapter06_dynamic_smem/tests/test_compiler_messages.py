@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,11 @@ from pathlib import Path
 import pytest
 
 CHAPTERS = Path(__file__).resolve().parents[2]
+if __name__ == "__main__":
+    sys.path.insert(0, str(CHAPTERS.parent))
+
+from tools.tests.built import nvcc  # noqa: E402
+
 CHAPTER = CHAPTERS / "chapter06_dynamic_smem"
 #: A source that is refused has the compiler's words beside it.
 REFUSED = sorted(
@@ -22,16 +26,6 @@ REFUSED = sorted(
 )
 #: The toolkit whose words are recorded; others may choose theirs.
 WORDED_BY = "13.0"
-
-
-def nvcc() -> str:
-    places = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/cuda/bin"])
-    wheels = Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/bin/nvcc")
-    found = os.environ.get("CUDACXX") or shutil.which("nvcc", path=places)
-    found = found or next(map(str, wheels), None)
-    if found is None:
-        pytest.skip("nvcc is neither in PATH nor in the Python environment")
-    return found
 
 
 def compiled(source: Path, *more: str) -> tuple[int, str]:
@@ -50,6 +44,7 @@ def compiled(source: Path, *more: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("source", REFUSED, ids=lambda path: path.stem)
+@pytest.mark.nvcc
 def test_it_is_refused_in_the_recorded_words(source: Path) -> None:
     status, said = compiled(source)
     assert status != 0 and "error" in said

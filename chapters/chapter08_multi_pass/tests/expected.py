@@ -12,4 +12,5 @@ EXPECTED = Expected(
         "ramp_int": {},
         "stale": {},
     },
+    shown=("last_block",),
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from tools.tests.built import nvcc
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
@@ -104,12 +105,9 @@ def test_32_unsigned_bits_wrap_as_they_should() -> None:
 
 def test_the_hand_over_is_what_was_tried_on_hardware(tmp_path: Path) -> None:
     """fences.cu goes through the recorded forms; without caches each of them is right here."""
-    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    if not Path(nvcc).exists():
-        pytest.skip("nvcc is neither in PATH nor in /usr/local/cuda")
     here, program = Path(__file__).resolve().parent, tmp_path / "fences"
     options = ["-std=c++20", "-O3", "-arch=compute_90", "-cudart", "shared"]
-    subprocess.run([nvcc, *options, "-o", program, here / "fences.cu"], check=True)
+    subprocess.run([nvcc(), *options, "-o", program, here / "fences.cu"], check=True)
     done = run(program, "3")
     assert done.returncode == 0, done.stderr
     log = here.parent / "transcripts/nvidia-h200/fences.txt"

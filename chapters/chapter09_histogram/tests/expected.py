@@ -36,4 +36,5 @@ EXPECTED = Expected(
         },
     },
     apart=1024,
+    shown=("count_shared",),
 )

@@ -41,9 +41,4 @@ class Chapter {
   std::vector<Variant> variants_;
 };
 
-/// How often each variant was launched and found right, in all runs of all chapters of this
-/// process: for a test that calls a chapter's `main` again and again. A variant that isn't legacy
-/// is here from the first run of its chapter on, with 0 while it has not run.
-const std::map<std::string, std::size_t>& times_agreed();
-
 }  // namespace book

@@ -9,10 +9,12 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from figures import recorded
+from figures.kit.style import Theme
 from figures.kit.words import listed
-from figures.recorded import DEFAULT_BLOCK, Books, Found, RecordedSet, Run
-from figures.style import Theme
+from figures.records.naming import DEFAULT_BLOCK
+from figures.records.recordings import RecordedRun, Recordings, is_faster
+from figures.records.schema import TimedRun
+from figures.records.sets import NoSuchRun, RecordedSet
 
 LARGE_N = 2**28
 
@@ -37,21 +39,21 @@ class Picture:
     alt: str  # states the conclusion, in words that follow the data
     caption: str
     table: Table
-    runs: Sequence[Found] = field(default=())  # what it was drawn from; none for a diagram
+    runs: Sequence[RecordedRun] = field(default=())  # what it was drawn from; none for a diagram
 
 
 # ------------------------------------------------------------------------------------ data
 
 
-def name_of(found: Found) -> str:
+def name_of(found: RecordedRun) -> str:
     return str(found.run["variant"])
 
 
-def rate_of(found: Found) -> float:
+def rate_of(found: RecordedRun) -> float:
     return float(found.run["gb_per_s"])
 
 
-def time_of(found: Found) -> float:
+def time_of(found: RecordedRun) -> float:
     return float(found.run["median_us"])
 
 
@@ -59,7 +61,7 @@ def time_of(found: Found) -> float:
 class View:
     """One set of recorded runs, as pictures ask for it."""
 
-    books: Books
+    recordings: Recordings
     known: RecordedSet
 
     @property
@@ -70,7 +72,7 @@ class View:
     def device_name(self) -> str:
         return self.known.device_name
 
-    def runs(self, chapter: str) -> list[Run]:
+    def runs(self, chapter: str) -> list[TimedRun]:
         """A chapter's runs, first recording, without the faulty forms."""
         if chapter not in self.known.chapters:
             raise MissingData(f"{chapter} is not recorded in {self.known.name}")
@@ -81,23 +83,27 @@ class View:
         """Their names in the order recorded."""
         return list(dict.fromkeys(run["variant"] for run in self.runs(chapter)))
 
+    def origin(self, chapter: str, variant: str) -> str:
+        """The chapter that the variant's kernel is from."""
+        return next(str(run["from"]) for run in self.runs(chapter) if run["variant"] == variant)
+
     def find(
         self, chapter: str, variant: str, n: int | None = None, block: int | None = None
-    ) -> Found:
+    ) -> RecordedRun:
         try:
-            return self.books.run(chapter, variant, n, block, only=self.known.name)
-        except recorded.NoSuchRun as error:
+            return self.recordings.run(chapter, variant, n, block, only=self.known.name)
+        except NoSuchRun as error:
             raise MissingData(str(error)) from None
 
     def counters(
         self, chapter: str, variant: str, n: int | None = None, block: int | None = None
-    ) -> Found:
+    ) -> RecordedRun:
         try:
-            return self.books.counters(chapter, variant, n, block, only=self.known.name)
-        except recorded.NoSuchRun as error:
+            return self.recordings.counters(chapter, variant, n, block, only=self.known.name)
+        except NoSuchRun as error:
             raise MissingData(str(error)) from None
 
-    def over_n(self, chapter: str, variant: str) -> list[Found]:
+    def over_n(self, chapter: str, variant: str) -> list[RecordedRun]:
         """The variant's runs at all sizes, at the block size that has most of them."""
         mine = [run for run in self.runs(chapter) if run["variant"] == variant]
         blocks = Counter(run["block"] for run in mine)
@@ -107,7 +113,7 @@ class View:
             raise MissingData(f"{chapter}/{variant} is recorded at {len(sizes)} sizes only")
         return [self.find(chapter, variant, n, block) for n in sizes]
 
-    def over_block(self, chapter: str, variant: str, n: int) -> list[Found]:
+    def over_block(self, chapter: str, variant: str, n: int) -> list[RecordedRun]:
         """The variant's runs at all block sizes, with n elements."""
         mine = [run for run in self.runs(chapter) if (run["variant"], run["n"]) == (variant, n)]
         return [
@@ -131,10 +137,10 @@ class View:
             raise MissingData(f"no size at which all of {chapter} is recorded in {self.known.name}")
         return max(shared)
 
-    def read_roof(self) -> Found:
+    def read_roof(self) -> RecordedRun:
         """The fastest kernel that reads more than the L2 holds and writes next to nothing."""
         beyond = 2 * self.device["l2_bytes"]
-        best: tuple[float, str, Run] | None = None
+        best: tuple[float, str, TimedRun] | None = None
         for chapter in self.known.chapters:
             for run in self.runs(chapter):
                 reads = run["bytes_read"] >= max(beyond, 50 * run["bytes_written"])
@@ -147,13 +153,13 @@ class View:
         return self.find(chapter, run["variant"], run["n"], run["block"])
 
 
-def leaders(founds: Sequence[Found]) -> list[Found]:
+def leaders(founds: Sequence[RecordedRun]) -> list[RecordedRun]:
     """The fastest, with all that it is not faster than in the book's sense of the word."""
     first = min(founds, key=time_of)
-    return [found for found in founds if found is first or not recorded.faster(first, found)]
+    return [found for found in founds if found is first or not is_faster(first, found)]
 
 
-def leaders_text(founds: Sequence[Found]) -> str:
+def leaders_text(founds: Sequence[RecordedRun]) -> str:
     """'smem is the fastest', or who shares the lead."""
     names = [name_of(found) for found in leaders(founds)]
     return f"{listed(names)} {'is the fastest' if len(names) == 1 else 'share the lead'}"
@@ -163,7 +169,7 @@ def run_columns() -> list[str]:
     return ["kernel", "n", "block", "median µs", "p25 µs", "p75 µs", "GB/s", "% of peak"]
 
 
-def run_row(found: Found, device: dict[str, Any]) -> list[Any]:
+def run_row(found: RecordedRun, device: dict[str, Any]) -> list[Any]:
     run = found.run
     share = 100 * run["gb_per_s"] / device["peak_gb_per_s"] if device["peak_gb_per_s"] else None
     return [
