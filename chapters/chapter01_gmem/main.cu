@@ -7,29 +7,26 @@ int main(int argc, char** argv) {
                         "chapter02_smem: the same tree where memory is near"};
 
   // begin run-gmem
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "gmem",
       .region = "gmem-loop",
       .kernel = book::kernel(chapter01::gmem),
       .destroys_input = true,
-      .launch =
-          [](const book::Sum::Launch& l) {
-            chapter01::gmem<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>(
+          [](const auto& l) { chapter01::gmem<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
   // end run-gmem
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "gmem_unrolled",
       .region = "gmem-unrolled",
       .kernel = book::kernel(chapter01::gmem_unrolled),
       .blocks = book::powers_of_two(),
       .destroys_input = true,
-      .launch =
-          [](const book::Sum::Launch& l) {
-            chapter01::gmem_unrolled<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter01::gmem_unrolled<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "gmem_classic",
       .region = "gmem-classic",
       .kernel = book::kernel(chapter01::legacy::gmem_classic),
@@ -37,11 +34,10 @@ int main(int argc, char** argv) {
       .destroys_input = true,
       .legacy = true,
       .findings = {"memcheck"},
-      .launch =
-          [](const book::Sum::Launch& l) {
-            const auto n = static_cast<unsigned>(l.n);
-            chapter01::legacy::gmem_classic<<<l.grid, l.block>>>(l.in, l.partial, n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        const auto n = static_cast<unsigned>(l.n);
+        chapter01::legacy::gmem_classic<<<l.grid, l.block>>>(l.in, l.partial, n);
+      }),
   });
 
   return chapter.run(argc, argv);

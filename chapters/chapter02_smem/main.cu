@@ -7,75 +7,67 @@ int main(int argc, char** argv) {
   book::Chapter chapter{"chapter02_smem", "The tree moves into shared memory",
                         "chapter03_divergence: which threads should add"};
 
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "gmem",
       .from = "chapter01_gmem",
       .region = "gmem-loop",
       .kernel = book::kernel(chapter01::gmem),
       .destroys_input = true,
-      .launch =
-          [](const book::Sum::Launch& l) {
-            chapter01::gmem<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>(
+          [](const auto& l) { chapter01::gmem<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
   // begin run-smem
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "smem",
       .region = "smem-loop",
       .kernel = book::kernel(chapter02::smem),
-      .launch =
-          [](const book::Sum::Launch& l) {
-            chapter02::smem<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>(
+          [](const auto& l) { chapter02::smem<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
   // end run-smem
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "smem_unrolled",
       .region = "smem-unrolled",
       .kernel = book::kernel(chapter02::smem_unrolled),
       .blocks = book::powers_of_two(),
-      .launch =
-          [](const book::Sum::Launch& l) {
-            chapter02::smem_unrolled<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter02::smem_unrolled<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
   });
   // begin run-stride
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "smem_stride",
       .region = "smem-stride",
       .kernel = book::kernel(chapter02::smem_stride),
       .grid = book::resident_grid,  // as many blocks as the device holds at once, and no more
-      .launch =
-          [](const book::Sum::Launch& l) {
-            chapter02::smem_stride<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>(
+          [](const auto& l) { chapter02::smem_stride<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
   // end run-stride
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "smem_classic",
       .region = "smem-classic",
       .kernel = book::kernel(chapter02::legacy::smem_classic),
       .blocks = book::powers_of_two(),
       .legacy = true,
       .findings = {"memcheck", "racecheck"},
-      .launch =
-          [](const book::Sum::Launch& l) {
-            const auto n = static_cast<unsigned>(l.n);
-            chapter02::legacy::smem_classic<<<l.grid, l.block>>>(l.in, l.partial, n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        const auto n = static_cast<unsigned>(l.n);
+        chapter02::legacy::smem_classic<<<l.grid, l.block>>>(l.in, l.partial, n);
+      }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "stride_classic",
       .region = "stride-classic",
       .kernel = book::kernel(chapter02::legacy::stride_classic),
       .blocks = book::powers_of_two(),
       .grid = book::resident_grid,
       .legacy = true,
-      .launch =
-          [](const book::Sum::Launch& l) {
-            const auto n = static_cast<unsigned>(l.n);
-            chapter02::legacy::stride_classic<<<l.grid, l.block>>>(l.in, l.partial, n);
-          },
+      .counters = book::Counters::kLessArbitration,
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        const auto n = static_cast<unsigned>(l.n);
+        chapter02::legacy::stride_classic<<<l.grid, l.block>>>(l.in, l.partial, n);
+      }),
   });
 
   return chapter.run(argc, argv);

@@ -4,7 +4,6 @@
 
 namespace {
 
-using Launch = book::Sum::Launch;
 using Kernel = void (*)(const int*, int*, std::size_t);
 
 /// The instance of chapter05::complete for a block size; null where there is none.
@@ -27,17 +26,15 @@ Kernel complete_for(unsigned block) {
 
 /// unroll<Factor> as a variant: one template, five rungs of the sweep.
 template <unsigned Factor>
-book::Variant<book::Sum> unroll() {
+book::Variant unroll() {
   return {
       .name = "unroll" + std::to_string(Factor),
       .region = "unroll-factor",
       .kernel = book::kernel(chapter05::unroll<Factor>),
       .factor = Factor,
-      .params = {{"unroll", Factor}},
-      .launch =
-          [](const Launch& l) {
-            chapter05::unroll<Factor><<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter05::unroll<Factor><<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
   };
 }
 
@@ -47,60 +44,56 @@ int main(int argc, char** argv) {
   book::Chapter chapter{"chapter05_unroll4", "More work for every thread",
                         "--sweep block, and the page's figure of bytes in flight"};
 
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "smem",
       .from = "chapter02_smem",
       .region = "smem-loop",
       .kernel = book::kernel(chapter02::smem),
-      .launch = [](const Launch& l) { chapter02::smem<<<l.grid, l.block>>>(l.in, l.partial, l.n); },
+      .launch = book::launch<book::Sum>(
+          [](const auto& l) { chapter02::smem<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "first_add",
       .region = "first-add",
       .kernel = book::kernel(chapter05::first_add),
       .factor = 2,
-      .launch =
-          [](const Launch& l) { chapter05::first_add<<<l.grid, l.block>>>(l.in, l.partial, l.n); },
+      .launch = book::launch<book::Sum>(
+          [](const auto& l) { chapter05::first_add<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
-  chapter.add<book::Sum>(unroll<1>());
-  chapter.add<book::Sum>(unroll<2>());
-  chapter.add<book::Sum>(unroll<4>());
-  chapter.add<book::Sum>(unroll<8>());
-  chapter.add<book::Sum>(unroll<16>());
-  chapter.add<book::Sum>({
+  chapter.add(book::family<1, 2, 4, 8, 16>(
+      "unroll", [](auto factor) { return unroll<decltype(factor)::value>(); }));
+  chapter.add({
       .name = "last_warp_sync",
       .region = "last-warp-sync",
       .kernel = book::kernel(chapter05::last_warp_sync),
       .blocks = book::powers_of_two(),
       .factor = 4,
-      .launch =
-          [](const Launch& l) {
-            chapter05::last_warp_sync<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter05::last_warp_sync<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "last_warp_shuffle",
       .region = "last-warp-shuffle",
       .kernel = book::kernel(chapter05::last_warp_shuffle),
       .blocks = book::powers_of_two(),
       .factor = 4,
-      .launch =
-          [](const Launch& l) {
-            chapter05::last_warp_shuffle<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter05::last_warp_shuffle<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
   });
   // begin run-complete
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "complete",
       .region = "complete-unroll",
       .kernel = [](unsigned block) { return reinterpret_cast<const void*>(complete_for(block)); },
       .blocks = book::powers_of_two(),
       .factor = 4,
-      .launch =
-          [](const Launch& l) { complete_for(l.block)<<<l.grid, l.block>>>(l.in, l.partial, l.n); },
+      .launch = book::launch<book::Sum>(
+          [](const auto& l) { complete_for(l.block)<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
   // end run-complete
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "last_warp_classic",
       .region = "last-warp-classic",
       .kernel = book::kernel(chapter05::legacy::last_warp_classic),
@@ -109,14 +102,13 @@ int main(int argc, char** argv) {
       .shared_bytes = [](unsigned block) { return block * sizeof(int); },
       .legacy = true,
       .findings = {"memcheck", "racecheck"},
-      .launch =
-          [](const Launch& l) {
-            const auto n = static_cast<unsigned>(l.n);
-            chapter05::legacy::last_warp_classic<<<l.grid, l.block, l.shared_bytes>>>(l.in,
-                                                                                      l.partial, n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        const auto n = static_cast<unsigned>(l.n);
+        chapter05::legacy::last_warp_classic<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.partial,
+                                                                                  n);
+      }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "unroll4_classic",
       .region = "unroll4-classic",
       .kernel = book::kernel(chapter05::legacy::unroll4_classic),
@@ -124,11 +116,10 @@ int main(int argc, char** argv) {
       .factor = 4,
       .legacy = true,
       .findings = {"memcheck", "racecheck"},
-      .launch =
-          [](const Launch& l) {
-            const auto n = static_cast<unsigned>(l.n);
-            chapter05::legacy::unroll4_classic<<<l.grid, l.block>>>(l.in, l.partial, n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        const auto n = static_cast<unsigned>(l.n);
+        chapter05::legacy::unroll4_classic<<<l.grid, l.block>>>(l.in, l.partial, n);
+      }),
   });
 
   return chapter.run(argc, argv);

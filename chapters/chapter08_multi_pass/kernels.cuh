@@ -208,20 +208,20 @@ __device__ inline void hand_in(unsigned sum, unsigned long long* words, unsigned
 /// 16-byte loads that a thread has under way at once.
 constexpr unsigned kLoads = 4;
 
-/// How n elements at any address fall into words of 16 bytes: up to three come before the first
-/// word, and up to three behind the last.
+/// How n elements at any address fall into vectors of 16 bytes: up to three come before the first
+/// vector, and up to three behind the last.
 template <class Index>
-struct Words {
+struct Vectors {
   const int* in;
-  Index n, head, count;  ///< elements, those before the words, words
+  Index n, head, count;  ///< elements, those before the vectors, vectors
 
-  __device__ Words(const int* elements, Index size) : in(elements), n(size) {
+  __device__ Vectors(const int* elements, Index size) : in(elements), n(size) {
     const Index to_aligned = -(reinterpret_cast<std::uintptr_t>(in) / sizeof(int)) % 4;
     head = n < to_aligned ? n : to_aligned;
     count = (n - head) / 4;
   }
   __device__ const int4* begin() const { return reinterpret_cast<const int4*>(in + head); }
-  /// The element outside the words that a thread takes: the first few take one each, others a 0.
+  /// The element outside the vectors that a thread takes: the first few take one each, others a 0.
   __device__ int single(Index thread) const {
     return thread < n - 4 * count ? in[thread < head ? thread : thread + 4 * count] : 0;
   }
@@ -259,22 +259,22 @@ __device__ Sum tile_share(const int4* tile, unsigned words) {
 /// every gridDim.x-th; the last tile need not be whole.
 template <class Sum>
 __device__ Sum vector_share(const int* in, std::size_t n) {
-  const Words<std::size_t> words(in, n);
-  const int one = words.single(std::size_t{blockIdx.x} * blockDim.x + threadIdx.x);
+  const Vectors<std::size_t> vectors(in, n);
+  const int one = vectors.single(std::size_t{blockIdx.x} * blockDim.x + threadIdx.x);
   const std::size_t tile = kLoads * blockDim.x;
 
   Sum sum = 0;
   std::size_t first = blockIdx.x * tile;
-  for (; first + tile <= words.count; first += gridDim.x * tile) {
+  for (; first + tile <= vectors.count; first += gridDim.x * tile) {
     int4 v[kLoads];
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
-      v[k] = words.begin()[first + threadIdx.x + k * blockDim.x];
+      v[k] = vectors.begin()[first + threadIdx.x + k * blockDim.x];
     }
     sum += add<Sum>(v);
   }
-  if (first < words.count) {
-    sum += tile_share<Sum>(words.begin() + first, static_cast<unsigned>(words.count - first));
+  if (first < vectors.count) {
+    sum += tile_share<Sum>(vectors.begin() + first, static_cast<unsigned>(vectors.count - first));
   }
   return sum + one;
 }
@@ -333,7 +333,7 @@ template <class Sum>
 __global__ void whole(const int* in, unsigned long long* words, Sum* out, std::size_t n) {
   // No more than a tile: indices of 32 bits, no loop, and nobody to hand in to.
   if (gridDim.x == 1 && n <= 4 * kLoads * blockDim.x) {
-    const Words<unsigned> tile(in, static_cast<unsigned>(n));
+    const Vectors<unsigned> tile(in, static_cast<unsigned>(n));
     const int one = tile.single(threadIdx.x);
     const Sum sum = sum_by_warps(tile_share<Sum>(tile.begin(), tile.count) + one);
     if (threadIdx.x == 0) *out = sum;

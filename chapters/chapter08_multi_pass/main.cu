@@ -4,12 +4,13 @@
 #include "book/whole_sum.hpp"
 #include "kernels.cuh"
 #include "legacy.cuh"
+#include "problem.cuh"
 
 namespace {
 
 using Wide = book::WholeSum<long long>;
 using Narrow = book::WholeSum<unsigned>;
-using Launch = Wide::Launch;
+using chapter08::Ramp;
 
 unsigned attribute(cudaDeviceAttr which) {
   int device = 0;
@@ -49,15 +50,9 @@ unsigned a_tile_a_block(std::size_t n, unsigned block) {
 }
 // end grid-of-tiles
 
-/// Blocks of whole warps.
-book::Blocks whole_warps() {
-  return {[](unsigned block) { return block % 32 == 0 && block >= 32 && block <= 1024; },
-          "multiples of 32 up to 1024"};
-}
-
 // begin run-passes
 /// The same kernel again, each pass on what the one before has left.
-void all_passes(const Launch& l) {
+void all_passes(const Wide::Launch& l) {
   long long* out = l.grid == 1 ? l.out : l.partial;
   chapter08::sum_pass<<<l.grid, l.block>>>(l.in, out, l.n);
 
@@ -76,214 +71,173 @@ unsigned long long* bits_of(long long* sum) {
   return reinterpret_cast<unsigned long long*>(sum);
 }
 
-/// The input 1, 2, 3, … (and after 2^31 - 1 from 0 on again, so that it stays an int).
-__host__ __device__ int ramp_value(std::size_t i) {
-  return static_cast<int>((i + 1) & 0x7fffffff);
-}
-
-__global__ void fill_ramp(int* data, std::size_t n) {
-  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
-    data[i] = ramp_value(i);
-  }
-}
-
-/// 1 + 2 + … + n.
-template <class Out>
-class Ramp : public book::WholeSum<Out> {
- protected:
-  void fill_in(int* data, std::size_t n, std::uint64_t, book::Fill fill) const override {
-    if (fill == book::Fill::kKernel) {
-      fill_ramp<<<1024, 256>>>(data, n);
-      BOOK_CUDA(cudaGetLastError());
-      return;
-    }
-    std::vector<int> ramp(n);
-    for (std::size_t i = 0; i < n; ++i) ramp[i] = ramp_value(i);
-    BOOK_CUDA(cudaMemcpy(data, ramp.data(), n * sizeof(int), cudaMemcpyHostToDevice));
-  }
-  std::int64_t sum_of(std::size_t n, std::uint64_t) const override {
-    constexpr std::size_t kPeriod = std::size_t{1} << 31;
-    const auto triangle = [](std::size_t m) { return static_cast<std::int64_t>(m * (m + 1) / 2); };
-    return static_cast<std::int64_t>(n / kPeriod) * triangle(kPeriod - 1) + triangle(n % kPeriod);
-  }
-};
-
-void launch_whole(const Launch& l) {
+void launch_whole(const Wide::Launch& l) {
   chapter08::whole<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  book::Chapter chapter{"chapter08_multi_pass", "Until one value is left",
-                        "the page's figure of times against n, and the ratio to CUB's"};
+  book::Chapter chapter{"chapter08_multi_pass",
+                        "Until one value is left",
+                        "the page's figure of times against n, and the ratio to CUB's",
+                        {.counted = {{std::size_t{1} << 24, 256}, {std::size_t{1} << 20, 256}}}};
 
-  chapter.add<Wide>({
+  chapter.add({
       .name = "passes",
       .region = "sum-pass",
       .kernel = book::kernel(chapter08::sum_pass<int>),
       .factor = chapter08::kPerThread,
-      .launch = all_passes,
+      .launch = book::launch<Wide>(all_passes),
   });
   // begin run-atomic-thread
-  chapter.add<Wide>({
+  chapter.add({
       .name = "atomic_thread",
       .region = "atomic-thread",
       .kernel = book::kernel(chapter08::atomic_thread),
       .grid = four_an_sm,
-      .shaped = false,
-      .launch =
-          [](const Launch& l) {
-            BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));  // there must be a sum to add to
-            chapter08::atomic_thread<<<l.grid, l.block>>>(l.in, bits_of(l.out), l.n);
-          },
+      .axes = {{"n"}},
+      .launch = book::launch<Wide>([](const auto& l) {
+        BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));  // there must be a sum to add to
+        chapter08::atomic_thread<<<l.grid, l.block>>>(l.in, bits_of(l.out), l.n);
+      }),
   });
   // end run-atomic-thread
-  chapter.add<Wide>({
+  chapter.add({
       .name = "atomic_block",
       .region = "atomic-block",
       .kernel = book::kernel(chapter08::atomic_block),
       .grid = four_an_sm,
-      .shaped = false,
-      .launch =
-          [](const Launch& l) {
-            BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));
-            chapter08::atomic_block<<<l.grid, l.block>>>(l.in, bits_of(l.out), l.n);
-          },
+      .axes = {{"n"}},
+      .launch = book::launch<Wide>([](const auto& l) {
+        BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));
+        chapter08::atomic_block<<<l.grid, l.block>>>(l.in, bits_of(l.out), l.n);
+      }),
   });
-  chapter.add<Wide>({
+  chapter.add({
       .name = "last_block",
       .region = "last-block",
       .kernel = book::kernel(chapter08::last_block),
       .grid = four_an_sm,
-      .launch =
-          [](const Launch& l) {
-            chapter08::last_block<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
-          },
+      .launch = book::launch<Wide>([](const auto& l) {
+        chapter08::last_block<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
+      }),
   });
   // begin run-grid-sync
-  chapter.add<Wide>({
+  chapter.add({
       .name = "grid_sync",
       .region = "grid-sync",
       .kernel = book::kernel(chapter08::grid_sync),
       .grid = fits_at_once,
-      .shaped = false,
-      .steady = false,  // it looks at its barrier as often as it takes
-      .launch =
-          [](const Launch& l) {
-            auto [in, partial, out, n] = std::tuple{l.in, l.partial, l.out, l.n};
-            void* arguments[] = {&in, &partial, &out, &n};
-            BOOK_CUDA(cudaLaunchCooperativeKernel(chapter08::grid_sync, l.grid, l.block, arguments,
-                                                  0, nullptr));
-          },
+      .axes = {{"n"}},
+      .counters = book::Counters::kNone,  // it looks at its barrier as often as it takes
+      .launch = book::launch<Wide>([](const auto& l) {
+        auto [in, partial, out, n] = std::tuple{l.in, l.partial, l.out, l.n};
+        void* arguments[] = {&in, &partial, &out, &n};
+        BOOK_CUDA(cudaLaunchCooperativeKernel(chapter08::grid_sync, l.grid, l.block, arguments, 0,
+                                              nullptr));
+      }),
   });
   // end run-grid-sync
-  chapter.add<Wide>({
+  chapter.add({
       .name = "one_word",
       .region = "one-word",
       .kernel = book::kernel(chapter08::one_word),
       .grid = four_an_sm,
-      .shaped = false,
-      .launch =
-          [](const Launch& l) {
-            chapter08::one_word<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
-          },
+      .axes = {{"n"}},
+      .launch = book::launch<Wide>([](const auto& l) {
+        chapter08::one_word<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
+      }),
   });
   // begin run-whole
-  chapter.add<Wide>({
+  chapter.add({
       .name = "whole",
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<long long>),
-      .blocks = whole_warps(),
+      .blocks = book::whole_warps(),
       .grid = a_tile_a_block,
-      .launch = launch_whole,
+      // Its warps store their sums at the same moment, and meet.
+      .counters = book::Counters::kLessArbitration,
+      .launch = book::launch<Wide>(launch_whole),
   });
   // end run-whole
   // begin cub-64
-  chapter.add<Wide>({
+  chapter.add({
       .name = "cub",
       .region = "cub-64",
       .blocks = book::any_block(256, 256),  // it has its own, whatever is asked for
-      .grid = [](std::size_t, unsigned) { return 0u; },
-      .shaped = false,
+      .grid = book::library_grid,
+      .axes = {{"n"}},
       .profiled = false,
-      .launch =
-          [](const Launch& l) { book::cub_sum(l.storage, l.storage_bytes, l.in, l.out, l.n); },
+      .launch = book::launch<Wide>(
+          [](const auto& l) { book::cub_sum(l.storage, l.storage_bytes, l.in, l.out, l.n); }),
   });
   // end cub-64
-  chapter.add<Narrow>({
+  chapter.add({
       .name = "whole32",
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<unsigned>),
-      .blocks = whole_warps(),
+      .blocks = book::whole_warps(),
       .grid = a_tile_a_block,
-      .shaped = false,
-      .launch =
-          [](const Narrow::Launch& l) {
-            chapter08::whole<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
-          },
+      .axes = {{"n"}},
+      .counters = book::Counters::kLessArbitration,
+      .launch = book::launch<Narrow>(
+          [](const auto& l) { chapter08::whole<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n); }),
   });
   // begin cub-32
-  chapter.add<Narrow>({
+  chapter.add({
       .name = "cub32",
       .region = "cub-32",
       .blocks = book::any_block(256, 256),  // it has its own, whatever is asked for
-      .grid = [](std::size_t, unsigned) { return 0u; },
-      .shaped = false,
+      .grid = book::library_grid,
+      .axes = {{"n"}},
       .profiled = false,
-      .launch =
-          [](const Narrow::Launch& l) {
-            const auto* in = reinterpret_cast<const unsigned*>(l.in);
-            book::cub_sum(l.storage, l.storage_bytes, in, l.out, l.n);
-          },
+      .launch = book::launch<Narrow>([](const auto& l) {
+        const auto* in = reinterpret_cast<const unsigned*>(l.in);
+        book::cub_sum(l.storage, l.storage_bytes, in, l.out, l.n);
+      }),
   });
   // end cub-32
-  chapter.add<Ramp<long long>>({
+  chapter.add({
       .name = "ramp",
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<long long>),
-      .blocks = whole_warps(),
+      .blocks = book::whole_warps(),
       .grid = a_tile_a_block,
-      .sized = false,
-      .shaped = false,
+      .axes = {},
       .profiled = false,
-      .launch = launch_whole,
+      .launch = book::launch<Ramp<long long>>(launch_whole),
   });
-  chapter.add<Ramp<int>>({
+  chapter.add({
       .name = "ramp_int",
       .region = "in-int",
       .kernel = book::kernel(chapter08::legacy::in_int),
-      .grid = [](std::size_t, unsigned) { return 1u; },
+      .grid = book::one_block,
       .legacy = true,
-      .launch =
-          [](const Ramp<int>::Launch& l) {
-            chapter08::legacy::in_int<<<1, l.block>>>(l.in, l.out, l.n);
-          },
+      .launch = book::launch<Ramp<int>>(
+          [](const auto& l) { chapter08::legacy::in_int<<<1, l.block>>>(l.in, l.out, l.n); }),
   });
-  chapter.add<Wide>({
+  chapter.add({
       .name = "no_fence",
       .region = "no-fence",
       .kernel = book::kernel(chapter08::legacy::no_fence),
       .grid = four_an_sm,
       .legacy = true,
-      .launch =
-          [](const Launch& l) {
-            chapter08::legacy::no_fence<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
-          },
+      .launch = book::launch<Wide>([](const auto& l) {
+        chapter08::legacy::no_fence<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
+      }),
   });
   // begin run-stale
-  chapter.add<Wide>({
+  chapter.add({
       .name = "stale",
       .region = "stale-sums",
       .kernel = book::kernel(chapter08::legacy::stale),
       .grid = four_an_sm,
       .legacy = true,
-      .launch =
-          [](const Launch& l) {
-            BOOK_CUDA(cudaMemsetAsync(l.partial, 0, l.grid * sizeof *l.partial));
-            chapter08::legacy::stale<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
-          },
+      .launch = book::launch<Wide>([](const auto& l) {
+        BOOK_CUDA(cudaMemsetAsync(l.partial, 0, l.grid * sizeof *l.partial));
+        chapter08::legacy::stale<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
+      }),
   });
   // end run-stale
 

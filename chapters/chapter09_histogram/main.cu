@@ -1,8 +1,9 @@
 #include <algorithm>
 
-#include "histogram.cuh"
+#include "book/chapter.hpp"
 #include "kernels.cuh"
 #include "legacy.cuh"
+#include "problem.cuh"
 
 namespace {
 
@@ -55,7 +56,7 @@ struct Method {
 // begin run-count
 /// A kernel on one kind of data.
 template <Kernel Count, class P>
-book::Variant<P> counting(const Method& m, const std::string& data) {
+book::Variant counting(const Method& m, const std::string& data) {
   return {
       .name = std::string(m.name) + "_" + data,
       .region = m.region,
@@ -63,11 +64,10 @@ book::Variant<P> counting(const Method& m, const std::string& data) {
       .grid = grid_of(Count, m.bytes_a_load, m.shared_bytes, m.threads),
       .shared_bytes = m.shared_bytes,
       .params = {{"method", std::string(m.name)}, {"data", data}},
-      .launch =
-          [](const typename P::Launch& l) {
-            BOOK_CUDA(cudaMemsetAsync(l.bins, 0, kBins * sizeof(unsigned)));
-            Count<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.bins, l.n);
-          },
+      .launch = book::launch<P>([](const auto& l) {
+        BOOK_CUDA(cudaMemsetAsync(l.bins, 0, kBins * sizeof(unsigned)));
+        Count<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.bins, l.n);
+      }),
   };
 }
 // end run-count
@@ -84,69 +84,67 @@ void add_methods(book::Chapter& chapter) {
   using namespace chapter09;
   using P = Histogram<D>;
   const std::string data = word(D);
-  // In global memory 2^28 atomics take so long that no sweep does. Profilers look at one kind of
-  // data, and where lanes may meet at two.
-  const auto add = [&](book::Variant<P> v, bool sized, bool shaped, bool meets = false) {
-    v.sized = sized;
-    v.shaped = shaped;
-    v.profiled = D == Data::kUniform || (meets && D == Data::kEqual);
-    chapter.add<P>(std::move(v));
+  // Profilers look at one kind of data, and where lanes may meet at two.
+  const bool apart = D == Data::kUniform;
+  const bool meets = apart || D == Data::kEqual;
+  const auto add = [&](book::Variant v, std::vector<book::Axis> axes, bool profiled) {
+    v.axes = std::move(axes);
+    v.profiled = profiled;
+    chapter.add(std::move(v));
   };
-  add(counting<count_global, P>(kGlobal, data), false, false, true);
-  add(counting<count_merged, P>(kMerged, data), false, false, true);
-  add(counting<count_shared, P>(kShared, data), false, true);
-  add(counting<count_wide, P>(kWide, data), false, true, true);
-  add(counting<count_per_warp, P>(kWarps, data), false, true);
-  add(counting<count_per_lane<4>, P>(kLanes, data), true, true);
+  // In global memory 2^28 atomics take so long that no sweep does.
+  add(counting<count_global, P>(kGlobal, data), {}, meets);
+  add(counting<count_merged, P>(kMerged, data), {}, meets);
+  add(counting<count_shared, P>(kShared, data), {{"block"}}, apart);
+  add(counting<count_wide, P>(kWide, data), {{"block"}}, meets);
+  add(counting<count_per_warp, P>(kWarps, data), {{"block"}}, apart);
+  add(counting<count_per_lane<4>, P>(kLanes, data), {{"n"}, {"block"}}, apart);
   // begin histogram-by-cub
-  book::Variant<P> cub{
+  book::Variant cub{
       .name = "cub_" + data,
       .region = "histogram-by-cub",
       .blocks = book::any_block(256, 256),  // CUB chooses for itself
-      .grid = [](std::size_t, unsigned) { return 0u; },
+      .grid = book::library_grid,
       .params = {{"method", std::string("cub")}, {"data", data}},
-      .launch =
-          [](const typename P::Launch& l) {
-            book::cub_histogram(l.storage, l.storage_bytes, l.in, l.bins, l.n);
-          },
+      .launch = book::launch<P>([](const auto& l) {
+        book::cub_histogram(l.storage, l.storage_bytes, l.in, l.bins, l.n);
+      }),
   };
   // end histogram-by-cub
   cub.profiled = false;  // CUB's own business
-  chapter.add<P>(std::move(cub));
+  chapter.add(std::move(cub));
 }
 
-/// count_per_lane with another number of loads under way.
+/// count_per_lane with another number of loads in flight.
 template <unsigned Loads>
-book::Variant<Histogram<Data::kUniform>> loads() {
+book::Variant loads() {
   auto v = counting<chapter09::count_per_lane<Loads>, Histogram<Data::kUniform>>(kLanes, "uniform");
   v.name = "lanes" + std::to_string(Loads);
-  v.params = {{"loads", Loads}};
-  v.sized = false;
+  v.params = {};
+  v.axes = {{"block"}};
   v.profiled = false;
   return v;
 }
 
 /// Atomics of a warp, `stride` words apart, by an addition that the compiler knows or doesn't.
 template <bool Known>
-book::Variant<chapter09::Meeting> meeting(const char* name, unsigned stride) {
+book::Variant meeting(const char* name, unsigned stride) {
   return {
       .name = name,
       .region = "atomics-meet",
       .kernel = book::kernel(chapter09::meet<Known>),
       .grid = grid_of(chapter09::meet<Known>, 1, no_copy, 1024),
       .params = {{"stride", stride}, {"known", Known}},
-      .sized = false,
-      .launch =
-          [stride](const chapter09::Meeting::Launch& l) {
-            chapter09::meet<Known><<<l.grid, l.block>>>(l.sums, l.n, stride, 1);
-          },
+      .axes = {{"block"}},
+      .launch = book::launch<chapter09::Meeting>([stride](const auto& l) {
+        chapter09::meet<Known><<<l.grid, l.block>>>(l.sums, l.n, stride, 1);
+      }),
   };
 }
 
 /// A faulty kernel, on uniform data.
 template <Kernel Count>
-book::Variant<Histogram<Data::kUniform>> faulty(const char* name, const char* region,
-                                                std::vector<std::string> findings) {
+book::Variant faulty(const char* name, const char* region, std::vector<std::string> findings) {
   auto v = counting<Count, Histogram<Data::kUniform>>({name, region, 1, no_copy}, "uniform");
   v.name = name;
   v.legacy = true;
@@ -160,7 +158,8 @@ int main(int argc, char** argv) {
   book::Chapter chapter{"chapter09_histogram",
                         "How often does each value occur?",
                         "the page's figure of time by method and kind of data",
-                        {.first_n = std::size_t{1} << 18}};
+                        {.n = book::powers(18, 30),
+                         .counted = {{std::size_t{1} << 24, 256}, {std::size_t{1} << 20, 256}}}};
   namespace legacy = chapter09::legacy;
 
   add_methods<Data::kUniform>(chapter);
@@ -170,32 +169,29 @@ int main(int argc, char** argv) {
 
   using Shifted = Histogram<Data::kUniform, 3>;
   auto shifted = counting<chapter09::count_per_lane<4>, Shifted>(kLanes, "shifted");
-  shifted.sized = false;
-  chapter.add<Shifted>(std::move(shifted));
-  chapter.add<Histogram<Data::kUniform>>(loads<1>());
-  chapter.add<Histogram<Data::kUniform>>(loads<2>());
-  chapter.add<Histogram<Data::kUniform>>(loads<8>());
+  shifted.axes = {{"block"}};
+  chapter.add(std::move(shifted));
+  chapter.add(
+      book::family<1, 2, 8>("loads", [](auto count) { return loads<decltype(count)::value>(); }));
 
-  chapter.add<Reading>({
+  chapter.add({
       .name = "read",
       .region = "read-bytes",
       .kernel = book::kernel(chapter09::add_bytes<4>),
       .grid = grid_of(chapter09::add_bytes<4>, 16, no_copy, 1024),
       .params = {{"method", std::string("read")}},
-      .launch =
-          [](const Reading::Launch& l) {
-            chapter09::add_bytes<4><<<l.grid, l.block>>>(l.in, l.sums, l.n);
-          },
+      .launch = book::launch<Reading>(
+          [](const auto& l) { chapter09::add_bytes<4><<<l.grid, l.block>>>(l.in, l.sums, l.n); }),
   });
-  chapter.add<chapter09::Meeting>(meeting<true>("meet_apart", 1));
-  chapter.add<chapter09::Meeting>(meeting<true>("meet_bank", 32));
-  chapter.add<chapter09::Meeting>(meeting<false>("meet_word_add", 0));
-  chapter.add<chapter09::Meeting>(meeting<true>("meet_word", 0));
+  chapter.add(meeting<true>("meet_apart", 1));
+  chapter.add(meeting<true>("meet_bank", 32));
+  chapter.add(meeting<false>("meet_word_add", 0));
+  chapter.add(meeting<true>("meet_word", 0));
 
   using Uniform = Histogram<Data::kUniform>;
-  chapter.add<Uniform>(faulty<legacy::classic_256>("classic_256", "classic-256", {}));
-  chapter.add<Uniform>(faulty<legacy::no_barrier>("no_barrier", "no-barrier", {}));
-  chapter.add<Uniform>(faulty<legacy::no_atomic>("no_atomic", "no-atomic", {"racecheck"}));
+  chapter.add(faulty<legacy::classic_256>("classic_256", "classic-256", {}));
+  chapter.add(faulty<legacy::no_barrier>("no_barrier", "no-barrier", {}));
+  chapter.add(faulty<legacy::no_atomic>("no_atomic", "no-atomic", {"racecheck"}));
 
   return chapter.run(argc, argv);
 }

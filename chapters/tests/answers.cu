@@ -15,10 +15,10 @@
 #include "../chapter07_effective_bandwidth/answers.cuh"
 #include "../chapter08_multi_pass/answers.cuh"
 #include "../chapter09_histogram/answers.cuh"
-#include "../chapter09_histogram/histogram.cuh"
+#include "../chapter09_histogram/problem.cuh"
 #include "../chapter10_coalescing/answers.cuh"
+#include "book/array.hpp"
 #include "book/buffer.hpp"
-#include "book/input.hpp"
 #include "book/sum.hpp"
 #include "book/whole_sum.hpp"
 
@@ -68,23 +68,20 @@ class Any : public book::Problem {
   std::size_t device_bytes(const book::Shape& shape) const override {
     return shape.n * sizeof(int) + shape.grid * sizeof(Value);
   }
-  void accept(const book::Shape&) const override {}
-  void prepare(const book::Shape& shape, std::uint64_t seed, book::Fill) override {
-    release();
+  void prepare(const book::Shape& shape, std::uint64_t seed, book::Fill fill) override {
     shape_ = shape;
     seed_ = seed;
-    in_ = book::Buffer<int>(shape.n);
-    partial_ = book::Buffer<Value>(shape.grid);
-    book::fill_by_copy(in_.data(), shape.n, seed);
+    in_.resize(shape.n, fill);
+    in_.fill(book::Input{seed});
+    partial_.grow(shape.grid);
   }
   void release() override {
-    in_ = {};
+    in_.release();
     partial_ = {};
   }
-  void restore() override {}
   void poison() override { BOOK_CUDA(cudaMemset(partial_.data(), 0xee, partial_.bytes())); }
   book::Verdict check() override {
-    const std::vector<Value> partial = partial_.to_host(partial_.size());
+    const std::vector<Value> partial = partial_.to_host(shape_.grid);
     for (std::size_t b = 0; b < partial.size(); ++b) {
       const std::size_t from = b * shape_.block;
       const std::size_t to = std::min(from + shape_.block, shape_.n);
@@ -99,29 +96,28 @@ class Any : public book::Problem {
   }
 
  private:
-  book::Buffer<int> in_;
+  book::Array<int> in_;
   book::Buffer<Value> partial_;
   book::Shape shape_;
   std::uint64_t seed_ = 0;
 };
 
 template <class Operation>
-book::Variant<Any<Operation>> any(const char* name) {
+book::Variant any(const char* name) {
   return {
       .name = name,
       .from = "chapter02_smem",
       .region = "answer-any-operation",
       .kernel = book::kernel(chapter02::answers::smem_any<Operation>),
-      .launch =
-          [](const typename Any<Operation>::Launch& l) {
-            chapter02::answers::smem_any<Operation><<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<Any<Operation>>([](const auto& l) {
+        chapter02::answers::smem_any<Operation><<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
   };
 }
 
 /// chapter09's answer on one kind of data.
 template <chapter09::Data D>
-book::Variant<chapter09::Histogram<D>> runs() {
+book::Variant runs() {
   return {
       .name = std::string("runs_") + chapter09::word(D),
       .from = "chapter09_histogram",
@@ -129,11 +125,10 @@ book::Variant<chapter09::Histogram<D>> runs() {
       .kernel = book::kernel(chapter09::answers::count_runs),
       .factor = 64,  // so that a thread has several loads, and runs go on from one to the next
       .shared_bytes = [](unsigned) { return 32 * chapter09::kBins * sizeof(unsigned); },
-      .launch =
-          [](const typename chapter09::Histogram<D>::Launch& l) {
-            BOOK_CUDA(cudaMemsetAsync(l.bins, 0, chapter09::kBins * sizeof(unsigned)));
-            chapter09::answers::count_runs<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.bins, l.n);
-          },
+      .launch = book::launch<chapter09::Histogram<D>>([](const auto& l) {
+        BOOK_CUDA(cudaMemsetAsync(l.bins, 0, chapter09::kBins * sizeof(unsigned)));
+        chapter09::answers::count_runs<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.bins, l.n);
+      }),
   };
 }
 
@@ -143,73 +138,67 @@ int main(int argc, char** argv) {
   book::Chapter chapter{"answers", "The exercises' answers"};
   using Launch = book::Sum::Launch;
 
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "gmem_by_three",
       .from = "chapter01_gmem",
       .region = "answer-by-three",
       .kernel = book::kernel(chapter01::answers::gmem_by_three),
       .destroys_input = true,
-      .launch =
-          [](const Launch& l) {
-            chapter01::answers::gmem_by_three<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter01::answers::gmem_by_three<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "smem_chunk",
       .from = "chapter02_smem",
       .region = "answer-chunk",
       .kernel = book::kernel(chapter02::answers::smem_chunk),
       .grid = book::resident_grid,
-      .launch =
-          [](const Launch& l) {
-            chapter02::answers::smem_chunk<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter02::answers::smem_chunk<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
   });
   chapter.add(any<Largest>("largest"));
   chapter.add(any<Smallest>("smallest"));
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "mixed_as_data",
       .from = "chapter03_divergence",
       .region = "answer-pattern",
       .kernel = book::kernel(chapter03::answers::mixed_as_data),
       .params = {{"paths", 32u}},
-      .launch =
-          [](const Launch& l) {
-            chapter03::answers::mixed_as_data<<<l.grid, l.block>>>(l.in, l.partial, l.n, 32);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter03::answers::mixed_as_data<<<l.grid, l.block>>>(l.in, l.partial, l.n, 32);
+      }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "warp_first",
       .from = "chapter03_divergence",
       .region = "answer-warp-first",
       .kernel = book::kernel(chapter03::answers::warp_first),
-      .launch =
-          [](const Launch& l) {
-            chapter03::answers::warp_first<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter03::answers::warp_first<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "strided_swizzled",
       .from = "chapter04_bank_conflicts",
       .region = "answer-swizzled",
       .kernel = book::kernel(chapter04::answers::strided_swizzled),
-      .launch =
-          [](const Launch& l) {
-            chapter04::answers::strided_swizzled<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter04::answers::strided_swizzled<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "unrolled_stride",
       .from = "chapter05_unroll4",
       .region = "answer-unrolled-stride",
       .kernel = book::kernel(chapter05::answers::unrolled_stride<8>),
       .grid = book::resident_grid,
-      .launch =
-          [](const Launch& l) {
-            chapter05::answers::unrolled_stride<8><<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter05::answers::unrolled_stride<8><<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "warp_slots",
       .from = "chapter06_dynamic_smem",
       .region = "answer-warp-slots",
@@ -217,49 +206,45 @@ int main(int argc, char** argv) {
       .blocks = book::powers_of_two(),
       .factor = 4,
       .shared_bytes = [](unsigned block) { return (block + 31) / 32 * sizeof(int); },
-      .launch =
-          [](const Launch& l) {
-            chapter06::answers::warp_slots<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.partial,
-                                                                                l.n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter06::answers::warp_slots<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.partial, l.n);
+      }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "many_wide",
       .from = "chapter07_effective_bandwidth",
       .region = "answer-many-wide",
       .kernel = book::kernel(chapter07::answers::many_wide),
       .grid = book::resident_grid,
-      .launch =
-          [](const Launch& l) {
-            chapter07::answers::many_wide<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter07::answers::many_wide<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "wide_sum",
       .from = "chapter10_coalescing",
       .region = "answer-wide-sum",
       .kernel = book::kernel(chapter10::answers::wide_sum),
       .factor = 4,
-      .launch =
-          [](const Launch& l) {
-            chapter10::answers::wide_sum<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter10::answers::wide_sum<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
   });
-  chapter.add<book::WholeSum<long long>>({
+  chapter.add({
       .name = "last_block_acq_rel",
       .from = "chapter08_multi_pass",
       .region = "answer-acq-rel",
       .kernel = book::kernel(chapter08::answers::last_block_acq_rel),
       .grid = book::resident_grid,
       .launch =
-          [](const book::WholeSum<long long>::Launch& l) {
+          book::launch<book::WholeSum<long long>>([](const book::WholeSum<long long>::Launch& l) {
             chapter08::answers::last_block_acq_rel<<<l.grid, l.block>>>(l.in, l.partial, l.ticket,
                                                                         l.out, l.n);
-          },
+          }),
   });
-  chapter.add<chapter09::Histogram<chapter09::Data::kUniform>>(runs<chapter09::Data::kUniform>());
-  chapter.add<chapter09::Histogram<chapter09::Data::kMostly>>(runs<chapter09::Data::kMostly>());
-  chapter.add<chapter09::Histogram<chapter09::Data::kEqual>>(runs<chapter09::Data::kEqual>());
+  chapter.add(runs<chapter09::Data::kUniform>());
+  chapter.add(runs<chapter09::Data::kMostly>());
+  chapter.add(runs<chapter09::Data::kEqual>());
 
   return chapter.run(argc, argv);
 }

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "../chapter08_multi_pass/kernels.cuh"
-#include "book/input.hpp"
 #include "book/whole_sum.hpp"
 
 namespace {
@@ -40,9 +39,8 @@ class Skewed : public book::WholeSum<Out> {
 template <int Value>
 class Equal : public Wide {
  protected:
-  void fill_in(int* data, std::size_t n, std::uint64_t, book::Fill) const override {
-    const std::vector<int> values(n, Value);
-    BOOK_CUDA(cudaMemcpy(data, values.data(), n * sizeof(int), cudaMemcpyHostToDevice));
+  void fill_in(book::Array<int>& in, std::uint64_t) const override {
+    in.fill(book::Constant<int>{Value});
   }
   std::int64_t sum_of(std::size_t n, std::uint64_t) const override {
     return static_cast<std::int64_t>(n) * Value;
@@ -66,12 +64,10 @@ class Apart : public book::Problem {
   static constexpr long long kFirst = -7'000'000'000'123, kSecond = 0x7fff'ffff'ffff;
 
   std::size_t device_bytes(const book::Shape&) const override { return 32; }
-  void accept(const book::Shape&) const override {}
   void prepare(const book::Shape&, std::uint64_t, book::Fill) override {
     words_ = book::Buffer<unsigned long long>(3);
     out_ = book::Buffer<long long>(1);
   }
-  void restore() override {}
   void poison() override {
     words_.copy_from(
         std::vector{(kLow << 16) + (LowFirst ? 2 : 1),
@@ -96,18 +92,17 @@ class Apart : public book::Problem {
 };
 
 template <bool LowFirst>
-book::Variant<Apart<LowFirst>> apart(std::string name) {
+book::Variant apart(std::string name) {
   using P = Apart<LowFirst>;
   return {
       .name = std::move(name),
       .from = "chapter08_multi_pass",
       .region = "two-words",
       .grid = [](std::size_t, unsigned) { return 3u; },
-      .launch =
-          [](const typename P::Launch& l) {
-            one_of_three<<<3, 1>>>(P::kFirst, l.words, l.out);
-            one_of_three<<<3, 1>>>(P::kSecond, l.words, l.out);
-          },
+      .launch = book::launch<Apart<LowFirst>>([](const auto& l) {
+        one_of_three<<<3, 1>>>(P::kFirst, l.words, l.out);
+        one_of_three<<<3, 1>>>(P::kSecond, l.words, l.out);
+      }),
   };
 }
 
@@ -117,7 +112,7 @@ constexpr int kHighest = std::numeric_limits<int>::max();
 /// One launch of whole, or two with the same words: a block for every `share` threads'
 /// elements, or as many as can be counted.
 template <class P, class Out, unsigned Launches = 1>
-book::Variant<P> whole(std::string name, unsigned share) {
+book::Variant whole(std::string name, unsigned share) {
   return {
       .name = std::move(name),
       .from = "chapter08_multi_pass",
@@ -129,13 +124,12 @@ book::Variant<P> whole(std::string name, unsigned share) {
             const std::size_t needed = std::max<std::size_t>(1, n / (share * threads));
             return static_cast<unsigned>(std::min<std::size_t>(needed, 65535));
           },
-      .launch =
-          [](const typename P::Launch& l) {
-            const unsigned block = (l.block + 31) / 32 * 32;  // it takes whole warps
-            for (unsigned k = 0; k < Launches; ++k) {
-              chapter08::whole<<<l.grid, block>>>(l.in, l.word, l.out, l.n);
-            }
-          },
+      .launch = book::launch<P>([](const auto& l) {
+        const unsigned block = (l.block + 31) / 32 * 32;  // it takes whole warps
+        for (unsigned k = 0; k < Launches; ++k) {
+          chapter08::whole<<<l.grid, block>>>(l.in, l.word, l.out, l.n);
+        }
+      }),
   };
 }
 
@@ -144,18 +138,18 @@ book::Variant<P> whole(std::string name, unsigned share) {
 int main(int argc, char** argv) {
   book::Chapter chapter{"edges", "Whole sums where they could go wrong"};
 
-  chapter.add<Wide>(whole<Wide, long long, 2>("twice", 4));
-  chapter.add<Narrow>(whole<Narrow, unsigned, 2>("twice32", 4));
-  chapter.add<Wide>(whole<Wide, long long>("tiles_in_turn", 64));
-  chapter.add<Narrow>(whole<Narrow, unsigned>("tiles_in_turn32", 64));
-  chapter.add<Skewed<long long, 1>>(whole<Skewed<long long, 1>, long long>("skewed1", 4));
-  chapter.add<Skewed<long long, 2>>(whole<Skewed<long long, 2>, long long>("skewed2", 8));
-  chapter.add<Skewed<unsigned, 3>>(whole<Skewed<unsigned, 3>, unsigned>("skewed3", 1));
-  chapter.add<Equal<kLowest>>(whole<Equal<kLowest>, long long>("lowest", 4));
-  chapter.add<Equal<kHighest>>(whole<Equal<kHighest>, long long>("highest", 4));
-  chapter.add<Equal<-1>>(whole<Equal<-1>, long long>("minus_one", 1));
-  chapter.add<Apart<true>>(apart<true>("low_half_first"));
-  chapter.add<Apart<false>>(apart<false>("high_half_first"));
+  chapter.add(whole<Wide, long long, 2>("twice", 4));
+  chapter.add(whole<Narrow, unsigned, 2>("twice32", 4));
+  chapter.add(whole<Wide, long long>("tiles_in_turn", 64));
+  chapter.add(whole<Narrow, unsigned>("tiles_in_turn32", 64));
+  chapter.add(whole<Skewed<long long, 1>, long long>("skewed1", 4));
+  chapter.add(whole<Skewed<long long, 2>, long long>("skewed2", 8));
+  chapter.add(whole<Skewed<unsigned, 3>, unsigned>("skewed3", 1));
+  chapter.add(whole<Equal<kLowest>, long long>("lowest", 4));
+  chapter.add(whole<Equal<kHighest>, long long>("highest", 4));
+  chapter.add(whole<Equal<-1>, long long>("minus_one", 1));
+  chapter.add(apart<true>("low_half_first"));
+  chapter.add(apart<false>("high_half_first"));
 
   return chapter.run(argc, argv);
 }

@@ -1,6 +1,10 @@
 #include "book/check.hpp"
 
+#include <fmt/core.h>
+
 #include <filesystem>
+
+#include "book/report.hpp"
 
 namespace book {
 
@@ -12,30 +16,37 @@ Error not_available(const std::string& message) {
   return {ExitCode::kNotAvailable, message};
 }
 
+void no_host_memory(std::size_t bytes) {
+  throw Error(ExitCode::kCudaError,
+              fmt::format("this machine has no {} of memory free for a copy of what the device has",
+                          bytes_text(bytes)));
+}
+
 void check_cuda(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
   // The file's name alone: where a reader keeps the book is no part of the message.
-  throw Error(ExitCode::kCudaError, std::filesystem::path(file).filename().string() + ":" +
-                                        std::to_string(line) + ": " + call +
-                                        " failed: " + cudaGetErrorName(status) + " (" +
-                                        cudaGetErrorString(status) + ")");
+  throw Error(
+      ExitCode::kCudaError,
+      fmt::format("{}:{}: {} failed: {} ({})", std::filesystem::path(file).filename().string(),
+                  line, call, cudaGetErrorName(status), cudaGetErrorString(status)));
 }
 
 Verdict compare_sums(std::span<const int> partials, std::int64_t expected) {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < partials.size(); ++i) {
-    if (partials[i] < 0) {
-      const std::string slot = "partial sum of block " + std::to_string(i);
-      return {false, partials[i] == kPoison
-                         ? slot + " was never written"
-                         : slot + " is " + std::to_string(partials[i]) +
-                               ", but a sum of values 0 to 255 cannot be negative"};
+    const int partial = partials[i];
+    if (partial < 0) {
+      return {false, fmt::format(
+                         "partial sum of block {} {}", i,
+                         partial == kPoison
+                             ? "was never written"
+                             : fmt::format("is {}, but a sum of values 0 to 255 cannot be negative",
+                                           partial))};
     }
-    sum += partials[i];
+    sum += partial;
   }
-  if (sum == expected) return {true, "sum " + std::to_string(sum) + " as expected"};
-  return {false, "sum is " + std::to_string(sum) + ", expected " + std::to_string(expected) +
-                     " (off by " + std::to_string(sum - expected) + ")"};
+  if (sum == expected) return {true, fmt::format("sum {} as expected", sum)};
+  return {false, fmt::format("sum is {}, expected {} (off by {})", sum, expected, sum - expected)};
 }
 
 }  // namespace book

@@ -1,5 +1,7 @@
 #include "book/cli.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -22,8 +24,7 @@ constexpr std::string_view kCounts =
 constexpr std::string_view kBlocks = "1 to 1024";
 constexpr std::string_view kSamples = "1 to 100000";
 constexpr std::string_view kSeeds = "0 to 18446744073709551615";
-constexpr std::string_view kSweeps = "n or block";
-constexpr std::string_view kFiles = "the name of a file";
+constexpr std::string_view kFiles = "the name of a file, or - for standard output";
 constexpr std::string_view kDevices = "auto, gpu, gpu:K with K counted from 0, or embedded";
 
 // Far past any device's memory, and small enough that a number of bytes stays within 64 bits.
@@ -31,8 +32,8 @@ constexpr std::size_t kMaxCount = std::size_t{1} << 60;
 
 Error refused(std::string_view option, std::string_view value, std::string_view why,
               std::string_view allowed) {
-  return bad_argument(std::string(option) + ": " + in_quotes(value) + " " + std::string(why) +
-                      "; allowed: " + std::string(allowed));
+  return bad_argument(
+      fmt::format("{}: {} {}; allowed: {}", option, in_quotes(value), why, allowed));
 }
 
 /// Digits alone, no sign and no space; empty for anything else, or past 64 bits.
@@ -56,10 +57,19 @@ unsigned parse_block(std::string_view option, std::string_view text) {
   return static_cast<unsigned>(parse_between(option, text, 1, 1024, kBlocks));
 }
 
-Options::Sweep parse_sweep(std::string_view text) {
-  if (text == "n") return Options::Sweep::kN;
-  if (text == "block") return Options::Sweep::kBlock;
-  throw refused("--sweep", text, "is nothing to sweep over", kSweeps);
+/// "a, b or c".
+std::string either(const std::vector<std::string>& words) {
+  if (words.empty()) return "none";
+  std::string text = words.front();
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    text += (i + 1 < words.size() ? ", " : " or ") + words[i];
+  }
+  return text;
+}
+
+std::string parse_axis(const std::string& text, const std::vector<std::string>& axes) {
+  if (std::find(axes.begin(), axes.end(), text) != axes.end()) return text;
+  throw refused("--sweep", text, "is nothing to sweep over", either(axes));
 }
 
 DeviceRequest parse_device(std::string_view text) {
@@ -76,15 +86,6 @@ DeviceRequest parse_device(std::string_view text) {
   throw refused("--device", text, "is not a device", kDevices);
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += ", ";
-    text += word;
-  }
-  return text;
-}
-
 /// A variant by name, or by its number in `--list`.
 std::string parse_variant(std::string_view option, const std::string& text,
                           const ProgramDescription& program) {
@@ -93,11 +94,11 @@ std::string parse_variant(std::string_view option, const std::string& text,
   if (const auto number = parse_digits(text)) {
     if (*number >= 1 && *number <= names.size()) return names[*number - 1];
     throw refused(option, text, "is not the number of a variant",
-                  "1 to " + std::to_string(names.size()) + ", or a name; --list shows both");
+                  fmt::format("1 to {}, or a name; --list shows both", names.size()));
   }
-  throw bad_argument(std::string(option) + ": no variant " + in_quotes(text) + " in " +
-                     program.name + "; nearest: " + joined(nearest_names(text, names)) +
-                     "; --list shows all");
+  throw bad_argument(fmt::format("{}: no variant {} in {}; nearest: {}; --list shows all", option,
+                                 in_quotes(text), program.name,
+                                 fmt::join(nearest_names(text, names), ", ")));
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -131,7 +132,7 @@ std::string examples(const ProgramDescription& program, const std::string& self)
   for (const auto& [command, what] : lines) width = std::max(width, command.size());
   std::string text = "Examples:\n";
   for (const auto& [command, what] : lines) {
-    text.append("  ").append(command).append(width - command.size() + 3, ' ').append(what) += "\n";
+    text += fmt::format("  {:<{}}   {}\n", command, width, what);
   }
   return text;
 }
@@ -149,19 +150,24 @@ std::unique_ptr<CLI::App> make_app(Typed& typed, const ProgramDescription& progr
     app->add_flag(name, to, help)->disable_flag_override();
   };
   app->get_formatter()->column_width(24);
+  const bool has_blocks =
+      std::find(program.axes.begin(), program.axes.end(), "block") != program.axes.end();
   app->set_help_flag("-h,--help", "print this and stop");
   value("--n", typed.n, "COUNT", "elements: 16777216, 2^24 or 16M (default: 2^24 on a GPU)");
   value("--block", typed.block, "THREADS",
-        "threads a block, 1 to 1024 (default: " + std::to_string(program.block) + ")");
+        fmt::format("threads a block, 1 to 1024 (default: {})", program.block));
   app->add_option("--variant", typed.variants,
                   "run these, by name or number (default: all but the legacy ones)")
       ->option_text("NAME...");
-  value("--sweep", typed.sweep, "n|block", "go over sizes, or over blocks at n = 2^28");
+  value("--sweep", typed.sweep, "AXIS",
+        fmt::format("go over the values of {}{}", either(program.axes),
+                    has_blocks ? "; blocks at n = 2^28" : ""));
   flag("--once", typed.once, "one launch and its check, untimed: for profilers");
   value("--seed", typed.seed, "SEED", "what the input is made from (default: 2018)");
   value("--samples", typed.samples, "COUNT", "exactly so many samples (default: until precise)");
   flag("--warm", typed.warm, "time with whatever the L2 holds (default: emptied)");
-  value("--json", typed.json, "FILE", "write the record, every sample in it, to FILE");
+  value("--json", typed.json, "FILE",
+        "write the record, every sample in it, to FILE; - writes it to stdout");
   flag("--list", typed.list, "list the variants and stop");
   value("--device", typed.device, "WHICH", "auto, gpu, gpu:K or embedded (default: auto)");
   value("N", typed.first, " ", "the same as --n");
@@ -177,48 +183,49 @@ std::unique_ptr<CLI::App> make_app(Typed& typed, const ProgramDescription& progr
 Error unexpected(const CLI::App& app) {
   const std::string word = app.remaining().front();
   if (!word.starts_with('-')) {
-    return bad_argument("unexpected " + in_quotes(word) + ": N METHOD THREADS are at most three");
+    return bad_argument(
+        fmt::format("unexpected {}: N METHOD THREADS are at most three", in_quotes(word)));
   }
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     if (!option->get_positional()) names.push_back(option->get_name());
   }
-  return bad_argument("no option " + in_quotes(word) +
-                      "; nearest: " + nearest_names(word.substr(0, word.find('=')), names).front() +
-                      "; --help shows all");
+  return bad_argument(fmt::format("no option {}; nearest: {}; --help shows all", in_quotes(word),
+                                  nearest_names(word.substr(0, word.find('=')), names).front()));
 }
 
 /// The only mistakes that are left to CLI11, to which every value is a text: none where one is
 /// needed, or one where none is.
-Error wrong_count(std::string_view option) {
-  constexpr std::pair<std::string_view, std::string_view> kAllowed[] = {
-      {"--n", kCounts},     {"--block", kBlocks},  {"--variant", "names or numbers from --list"},
-      {"--sweep", kSweeps}, {"--seed", kSeeds},    {"--samples", kSamples},
-      {"--json", kFiles},   {"--device", kDevices}};
-  for (const auto& [name, allowed] : kAllowed) {
+Error wrong_count(std::string_view option, const ProgramDescription& program) {
+  const std::string axes = either(program.axes);
+  const std::pair<std::string_view, std::string_view> allowed_values[] = {
+      {"--n", kCounts},   {"--block", kBlocks},  {"--variant", "names or numbers from --list"},
+      {"--sweep", axes},  {"--seed", kSeeds},    {"--samples", kSamples},
+      {"--json", kFiles}, {"--device", kDevices}};
+  for (const auto& [name, allowed] : allowed_values) {
     if (name == option) {
-      return bad_argument(std::string(option) + " needs a value; allowed: " + std::string(allowed));
+      return bad_argument(fmt::format("{} needs a value; allowed: {}", option, allowed));
     }
   }
   const std::string dashes = option.starts_with("--") ? "" : "--";  // CLI11 leaves a flag's out
-  return bad_argument(dashes + std::string(option) + " takes no value");
+  return bad_argument(fmt::format("{}{} takes no value", dashes, option));
 }
 
 /// Options that contradict each other.
 void refuse_contradictions(const Options& options) {
   const auto leave_out = [](bool given, const std::string& reason, const std::string& option) {
-    if (given) throw bad_argument(reason + ": leave out " + option);
+    if (given) throw bad_argument(fmt::format("{}: leave out {}", reason, option));
   };
   if (options.once) {
     const std::string reason = "--once launches once and times nothing";
-    leave_out(options.sweep != Options::Sweep::kNone, reason, "--sweep");
+    leave_out(!options.sweep.empty(), reason, "--sweep");
     leave_out(options.samples.has_value(), reason, "--samples");
     leave_out(options.warm, reason, "--warm");
     leave_out(!options.json.empty() && !options.list, reason, "--json");
   }
-  leave_out(options.sweep == Options::Sweep::kN && options.n, "--sweep n chooses n", "--n");
-  leave_out(options.sweep == Options::Sweep::kBlock && options.block,
-            "--sweep block chooses the block", "--block");
+  leave_out(options.sweep == "n" && options.n, "--sweep n chooses n", "--n");
+  leave_out(options.sweep == "block" && options.block, "--sweep block chooses the block",
+            "--block");
 }
 
 }  // namespace
@@ -267,7 +274,7 @@ std::vector<std::string> nearest_names(std::string_view wanted,
 
 Options parse_options(int argc, const char* const* argv, const ProgramDescription& program) {
   Typed typed;
-  const auto app = make_app(typed, program, argc > 0 ? argv[0] : "./run");
+  const auto app = make_app(typed, program, internal::printable(argc > 0 ? argv[0] : "./run"));
   try {
     app->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -276,12 +283,14 @@ Options parse_options(int argc, const char* const* argv, const ProgramDescriptio
     throw unexpected(*app);
   } catch (const CLI::ParseError& error) {
     const std::string message = error.what();  // begins with the option's name
-    throw wrong_count(message.substr(0, message.find_first_of(": ")));
+    throw wrong_count(message.substr(0, message.find_first_of(": ")), program);
   }
 
   Options options;
   const auto twice = [](bool given, const std::string& option, const std::string& position) {
-    if (given) throw bad_argument(option + " and " + position + " are both given: leave one out");
+    if (given) {
+      throw bad_argument(fmt::format("{} and {} are both given: leave one out", option, position));
+    }
   };
   if (typed.n) options.n = parse_count("--n", *typed.n);
   if (typed.first) {
@@ -297,7 +306,7 @@ Options parse_options(int argc, const char* const* argv, const ProgramDescriptio
     const std::string name = parse_variant("--variant", variant, program);
     if (std::find(options.variants.begin(), options.variants.end(), name) !=
         options.variants.end()) {
-      throw bad_argument("--variant: " + in_quotes(name) + " is named twice");
+      throw bad_argument(fmt::format("--variant: {} is named twice", in_quotes(name)));
     }
     options.variants.push_back(name);
   }
@@ -305,7 +314,7 @@ Options parse_options(int argc, const char* const* argv, const ProgramDescriptio
     twice(!typed.variants.empty(), "--variant", "METHOD");
     options.variants = {parse_variant("METHOD", *typed.second, program)};
   }
-  if (typed.sweep) options.sweep = parse_sweep(*typed.sweep);
+  if (typed.sweep) options.sweep = parse_axis(*typed.sweep, program.axes);
   if (typed.seed) {
     options.seed =
         parse_between("--seed", *typed.seed, 0, std::numeric_limits<std::uint64_t>::max(), kSeeds);
@@ -315,7 +324,7 @@ Options parse_options(int argc, const char* const* argv, const ProgramDescriptio
   }
   if (typed.json) {
     if (typed.json->empty() || typed.json->starts_with("--")) {
-      throw wrong_count("--json");
+      throw wrong_count("--json", program);
     }
     options.json = *typed.json;
   }

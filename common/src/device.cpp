@@ -41,10 +41,6 @@ double Device::peak_gb_per_s() const {
   return memory_clock_khz * 1e3 * 2 * (memory_bus_bits / 8.0) * 1e-9;
 }
 
-std::size_t Device::resident_threads() const {
-  return static_cast<std::size_t>(sm_count) * static_cast<std::size_t>(max_threads_per_sm);
-}
-
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }

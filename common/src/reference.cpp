@@ -1,21 +1,19 @@
 #include "book/reference.hpp"
 
-#include <algorithm>
 #include <array>
 #include <numeric>
 #include <optional>
-#include <thread>
 #include <vector>
 
+#include "book/cores.hpp"
 #include "book/input.hpp"
-#include "internal.hpp"
 
 namespace book {
 namespace {
 
 std::int64_t add_up(std::size_t n, std::uint64_t seed) {
-  std::vector<std::int64_t> sums(std::max(1u, std::thread::hardware_concurrency()));
-  internal::on_all_cores(n, [&](std::size_t part, std::size_t first, std::size_t last) {
+  std::vector<std::int64_t> sums(core_count());
+  on_all_cores(n, [&](std::size_t part, std::size_t first, std::size_t last) {
     std::int64_t sum = 0;
     for (std::size_t i = first; i < last; ++i) sum += input_value(seed, i);
     sums[part] = sum;

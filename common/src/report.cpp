@@ -1,36 +1,16 @@
 #include "book/report.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <ctime>
-#include <filesystem>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
-#include "book/check.hpp"
-#include "internal.hpp"
+#include "book/list.hpp"
 
 namespace book {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string fixed(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
 
 /// Columns that a terminal takes for UTF-8 text: its code points.
 std::size_t width(const std::string& text) {
@@ -90,162 +70,6 @@ std::string grid_text(const Run& run) {
   return run.grid > 0 ? count_text(run.grid) : "–";
 }
 
-Json json_of(const Params& params) {
-  Json object = Json::object();
-  for (const auto& [name, value] : params) {
-    std::visit([&object, &name = name](const auto& v) { object[name] = v; }, value);
-  }
-  return object;
-}
-
-template <class T>
-Json json_of(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-/// A number for the record, to three decimals: nanoseconds where it is microseconds.
-double number(const std::string& where, const char* field, double value) {
-  if (!std::isfinite(value) || value < 0) {
-    throw std::logic_error(where + ": " + field + " is " + std::to_string(value));
-  }
-  return std::round(value * 1e3) / 1e3;
-}
-
-Json json_of(const Run& run) {
-  const std::string where = run.variant + ", n = " + count_text(run.n);
-  const auto us = [&where](const char* field, double value) { return number(where, field, value); };
-  Json samples = Json::array();
-  for (const double sample : run.samples_us) samples.push_back(us("samples_us", sample));
-  const auto& ci = run.summary.median_ci;
-  return {{"variant", run.variant},
-          {"from", run.from},
-          {"region", run.region},
-          {"legacy", run.legacy},
-          {"n", run.n},
-          {"block", run.block},
-          {"params", json_of(run.params)},
-          {"repeat", 0},
-          {"grid", run.grid},
-          {"shared_bytes", run.shared_bytes},
-          {"registers", json_of(run.registers)},
-          {"local_bytes", json_of(run.local_bytes)},
-          {"blocks_per_sm", json_of(run.blocks_per_sm)},
-          {"bytes_read", run.bytes_read},
-          {"bytes_written", run.bytes_written},
-          {"samples_us", samples},
-          {"median_us", us("median_us", run.summary.median)},
-          {"median_ci_us",
-           ci ? Json::array({us("median_ci_us", ci->first), us("median_ci_us", ci->second)})
-              : Json(nullptr)},
-          {"p25_us", us("p25_us", run.summary.p25)},
-          {"p75_us", us("p75_us", run.summary.p75)},
-          {"min_us", us("min_us", run.summary.min)},
-          {"gb_per_s", us("gb_per_s", run.gb_per_s())},
-          {"stopped_by", run.stopped_by},
-          {"cache", run.cache},
-          {"clock", run.clock},
-          {"verified", run.verified},
-          {"kernel_hash", nullptr}};
-}
-
-Json json_of(const Device& device) {
-  return {{"name", device.name},
-          {"compute_capability", std::to_string(device.major) + "." + std::to_string(device.minor)},
-          {"sm_count", device.sm_count},
-          {"max_threads_per_sm", device.max_threads_per_sm},
-          {"l2_bytes", device.l2_bytes},
-          {"global_bytes", device.global_bytes},
-          {"shared_per_block", device.shared_per_block},
-          {"shared_per_sm", device.shared_per_sm},
-          {"shared_optin", device.shared_optin},
-          {"shared_reserved", device.shared_reserved},
-          {"sm_clock_khz", device.sm_clock_khz},
-          {"memory_clock_khz", device.memory_clock_khz},
-          {"memory_bus_bits", device.memory_bus_bits},
-          {"ecc", device.ecc},
-          {"peak_gb_per_s", number("device", "peak_gb_per_s", device.peak_gb_per_s())}};
-}
-
-/// One line. An argument of a command line may hold any bytes; JSON holds text.
-std::string line_of(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-/// `head`'s members, a line each, then the list `name`, an element a line.
-std::string document(const Json& head, const std::string& name, const std::vector<Json>& list) {
-  std::string text = "{\n";
-  for (const auto& [key, value] : head.items()) {
-    text += "  " + line_of(key) + ": " + line_of(value) + ",\n";
-  }
-  text += "  " + line_of(name) + ": [";
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    text += (i > 0 ? ",\n    " : "\n    ") + line_of(list[i]);
-  }
-  return text + (list.empty() ? "]\n}\n" : "\n  ]\n}\n");
-}
-
-std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
-/// A new file beside the one that is meant, which takes its name once it is whole.
-class Draft {
- public:
-  explicit Draft(const std::string& path) : path_(path) {
-    namespace fs = std::filesystem;
-    std::error_code ignored;
-    const fs::file_status status = fs::status(path, ignored);
-    if (fs::is_directory(status)) fail("it is a directory");
-    // A rename would put a plain file in the place of /dev/null.
-    if (fs::exists(status) && !fs::is_regular_file(status)) fail("it is not a regular file");
-    target_ = path;
-    // Through a symbolic link, so that the link stays one.
-    if (fs::exists(status)) target_ = fs::canonical(path, ignored).string();
-    draft_ = target_ + "." + std::to_string(getpid()) + ".tmp";
-    descriptor_ = open(draft_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) fail(std::strerror(errno));
-  }
-  Draft(const Draft&) = delete;
-  Draft& operator=(const Draft&) = delete;
-  Draft(Draft&&) = delete;
-  Draft& operator=(Draft&&) = delete;
-  ~Draft() {
-    if (descriptor_ >= 0) close(descriptor_);
-    if (!renamed_) unlink(draft_.c_str());
-  }
-
-  void write(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t written = ::write(descriptor_, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail(std::strerror(errno));
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-
-  /// On the disk first: a rename may otherwise outlive the text after a crash.
-  void keep() {
-    if (fsync(descriptor_) != 0) fail(std::strerror(errno));
-    if (close(std::exchange(descriptor_, -1)) != 0) fail(std::strerror(errno));
-    if (std::rename(draft_.c_str(), target_.c_str()) != 0) fail(std::strerror(errno));
-    renamed_ = true;
-  }
-
- private:
-  [[noreturn]] void fail(const std::string& reason) const {
-    throw bad_argument("cannot write " + internal::in_quotes(path_) + ": " + reason);
-  }
-
-  std::string path_, target_, draft_;
-  int descriptor_ = -1;
-  bool renamed_ = false;
-};
-
 }  // namespace
 
 double Run::gb_per_s() const {
@@ -297,7 +121,9 @@ std::string table(const Session& session, const std::vector<Run>& runs) {
     if (median > 0 && (shortest == 0 || median < shortest)) shortest = median;
   }
   const bool in_ms = shortest >= 1000;
-  const auto time = [in_ms](double us) { return in_ms ? fixed(us / 1000, 3) : fixed(us, 2); };
+  const auto time = [in_ms](double us) {
+    return in_ms ? fmt::format("{:.3f}", us / 1000) : fmt::format("{:.2f}", us);
+  };
   const std::string unit = in_ms ? "ms" : "µs";
 
   std::vector<std::vector<std::string>> rows{{"variant", "n", "block", "grid", "median " + unit,
@@ -312,7 +138,8 @@ std::string table(const Session& session, const std::vector<Run>& runs) {
          // The wider side, so that median ± this holds the whole interval.
          s.median_ci ? time(std::max(s.median_ci->second - s.median, s.median - s.median_ci->first))
                      : "–",
-         rate > 0 ? fixed(rate, 1) : "–", rate > 0 && peak > 0 ? fixed(100 * rate / peak, 1) : "–",
+         rate > 0 ? fmt::format("{:.1f}", rate) : "–",
+         rate > 0 && peak > 0 ? fmt::format("{:.1f}", 100 * rate / peak) : "–",
          run.registers ? std::to_string(*run.registers) : "–"});
   }
   std::string text = aligned(rows, 1);
@@ -322,69 +149,18 @@ std::string table(const Session& session, const std::vector<Run>& runs) {
   return text;
 }
 
-std::string to_json(const Session& session, const std::vector<Run>& runs) {
-  const Json head{{"schema", 2},
-                  {"chapter", session.chapter},
-                  {"commands", Json::array({session.command})},
-                  {"device", json_of(session.device)},
-                  {"driver", version_text(session.device.driver_version)},
-                  {"toolkit", internal::toolkit()},
-                  {"host_compiler", internal::host_compiler()},
-                  {"flags", internal::compile_flags()},
-                  {"architectures", built_for()},
-                  {"seed", session.seed},
-                  {"cache", session.cache},
-                  {"source", nullptr},
-                  {"date", utc_now()},
-                  {"clocks", nullptr}};
-  std::vector<Json> list;
-  for (const Run& run : runs) {
-    if (!run.samples_us.empty()) list.push_back(json_of(run));
-  }
-  return document(head, "runs", list);
-}
-
-void write_whole(const std::string& path, const std::string& text) {
-  Draft draft(path);
-  draft.write(text);
-  draft.keep();
-}
-
-void require_writable(const std::string& path) {
-  const Draft draft(path);
-}
-
-std::string list_text(const std::string& chapter, const std::vector<VariantInfo>& variants) {
+std::string list_text(const std::string& chapter, const std::vector<Variant>& variants) {
   std::vector<std::vector<std::string>> rows;
-  for (const VariantInfo& v : variants) {
-    const bool elsewhere = !v.from.empty() && v.from != chapter;
+  for (const Variant& v : variants) {
     rows.push_back({std::to_string(rows.size() + 1),
-                    v.name + (elsewhere ? " (" + v.from + ")" : ""), "takes " + v.blocks,
-                    v.legacy ? "legacy" : ""});
+                    v.from == chapter ? v.name : fmt::format("{} ({})", v.name, v.from),
+                    "takes " + v.blocks.text(), v.legacy ? "legacy" : ""});
   }
   return aligned(rows, 4);
 }
 
-std::string list_json(const std::string& chapter, const std::vector<VariantInfo>& variants) {
-  std::vector<Json> list;
-  list.reserve(variants.size());
-  for (const VariantInfo& v : variants) {
-    list.push_back({{"name", v.name},
-                    {"from", v.from},
-                    {"region", v.region},
-                    {"legacy", v.legacy},
-                    {"findings", v.findings},
-                    {"blocks", v.blocks},
-                    {"counted", v.counted.empty() ? Json(nullptr) : Json(v.counted)},
-                    {"params", json_of(v.params)},
-                    {"profiled", v.profiled},
-                    {"steady", v.steady}});
-  }
-  return document({{"schema", 2}, {"chapter", chapter}}, "variants", list);
-}
-
 std::string count_text(std::size_t n) {
-  if (n >= 1024 && std::has_single_bit(n)) return "2^" + std::to_string(std::countr_zero(n));
+  if (n >= 1024 && std::has_single_bit(n)) return fmt::format("2^{}", std::countr_zero(n));
   std::string digits = std::to_string(n);
   // Groups of three from five digits on, as SI writes numbers.
   if (digits.size() < 5) return digits;
@@ -400,7 +176,7 @@ std::string bytes_text(std::size_t bytes) {
     value /= 1024;
     ++unit;
   }
-  std::string text = fixed(value, 1);
+  std::string text = fmt::format("{:.1f}", value);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
   return text + " " + kUnits[unit];
 }

@@ -1,5 +1,7 @@
 #include "book/sum.hpp"
 
+#include <fmt/core.h>
+
 #include "book/input.hpp"
 #include "book/reference.hpp"
 
@@ -16,20 +18,18 @@ std::size_t Sum::device_bytes(const Shape& shape) const {
 void Sum::accept(const Shape& shape) const {
   const std::size_t per_block = (shape.n + shape.grid - 1) / shape.grid;
   if (per_block > kMaxElementsPerBlock) {
-    throw bad_argument("n = " + std::to_string(shape.n) + " on " + std::to_string(shape.grid) +
-                       " blocks is " + std::to_string(per_block) +
-                       " elements a block, and a block's sum is sure to fit an int only up to " +
-                       std::to_string(kMaxElementsPerBlock) + ": take a smaller n");
+    throw bad_argument(fmt::format(
+        "n = {} on {} blocks is {} elements a block, and a block's sum is sure to fit an int only "
+        "up to {}: take a smaller n",
+        shape.n, shape.grid, per_block, kMaxElementsPerBlock));
   }
 }
 
 void Sum::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
-  const bool same_input = filled_ && shape.n == shape_.n && seed == seed_;
-  shape_ = shape;
+  const bool same_input = filled_ && shape.n == in_.size() && seed == seed_;
   seed_ = seed;
-  fill_ = fill;
-  in_.grow(shape.n);
-  partial_.grow(shape.grid);
+  in_.resize(shape.n, fill);
+  partial_.resize(shape.grid, fill);
   if (same_input) return;
   expected_ = sum_of_input(shape.n, seed);
   restore();
@@ -37,21 +37,21 @@ void Sum::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
 }
 
 void Sum::release() {
-  in_ = {};
-  partial_ = {};
+  in_.release();
+  partial_.release();
   filled_ = false;
 }
 
 void Sum::restore() {
-  fill_input(in_.data(), shape_.n, seed_, fill_);
+  in_.fill(Input{seed_});
 }
 
 void Sum::poison() {
-  partial_.copy_from(std::vector<int>(shape_.grid, kPoison));
+  partial_.poison(kPoison);
 }
 
 Verdict Sum::check() {
-  return compare_sums(partial_.to_host(shape_.grid), expected_);
+  return compare_sums(partial_.to_host(), expected_);
 }
 
 UsefulBytes Sum::useful_bytes(const Shape& shape) const {

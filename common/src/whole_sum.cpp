@@ -1,5 +1,7 @@
 #include "book/whole_sum.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "book/cub_sum.hpp"
@@ -44,16 +46,14 @@ std::size_t WholeSum<Out>::device_bytes(const Shape& shape) const {
 
 template <class Out>
 void WholeSum<Out>::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
-  const bool same_input = filled_ && shape.n == shape_.n && seed == seed_;
-  shape_ = shape;
+  const bool same_input = filled_ && shape.n == in_.size() && seed == seed_;
   seed_ = seed;
-  fill_ = fill;
-  in_.grow(shape.n);
-  out_.grow(1);
+  in_.resize(shape.n, fill);
+  out_.resize(1, fill);
+  partial_.resize(scratch(shape), fill);
+  rung_.resize(shape.grid, fill);
   ticket_.grow(1);
   word_.grow(kWords);
-  partial_.grow(scratch(shape));
-  rung_.grow(shape.grid);
   storage_.grow(cub_sum_bytes(shape.n));
   ticket_.copy_from(std::vector<unsigned>{0});
   word_.copy_from(std::vector<unsigned long long>(kWords));
@@ -65,10 +65,10 @@ void WholeSum<Out>::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
 
 template <class Out>
 void WholeSum<Out>::release() {
-  in_ = {};
-  out_ = {};
-  partial_ = {};
-  rung_ = {};
+  in_.release();
+  out_.release();
+  partial_.release();
+  rung_.release();
   ticket_ = {};
   word_ = {};
   storage_ = {};
@@ -77,34 +77,35 @@ void WholeSum<Out>::release() {
 
 template <class Out>
 void WholeSum<Out>::restore() {
-  fill_in(in_.data(), shape_.n, seed_, fill_);
+  fill_in(in_, seed_);
 }
 
 template <class Out>
 void WholeSum<Out>::poison() {
-  out_.copy_from(std::vector<Out>{kNoSum<Out>});
+  out_.poison(kNoSum<Out>);
   // A partial sum that nobody wrote must not be right by being left over.
-  partial_.copy_from(std::vector<Out>(scratch(shape_), kNoSum<Out>));
-  rung_.copy_from(std::vector<int>(shape_.grid, kPoison));
+  partial_.poison(kNoSum<Out>);
+  rung_.poison(kPoison);
 }
 
 template <class Out>
 Verdict WholeSum<Out>::check() {
-  const Out found = out_.to_host(1)[0];
+  const Out found = out_.to_host()[0];
   const auto modulo = static_cast<Out>(expected_);
   // An unsigned sum is meant to wrap; a signed one that does is wrong.
   const bool agrees = std::is_unsigned_v<Out> ? found == modulo : std::int64_t{found} == expected_;
-  std::string text = "sum is " + std::to_string(found);
-  if (!agrees) text += ", expected " + std::to_string(expected_);
+  std::string text = fmt::format("sum is {}", found);
+  if (!agrees) text += fmt::format(", expected {}", expected_);
   if (std::is_unsigned_v<Out> && modulo != expected_) {
-    text += " (modulo 2^32 of " + std::to_string(expected_) + ")";
+    text += fmt::format(" (modulo 2^32 of {})", expected_);
   }
   const std::vector<unsigned long long> words = word_.to_host(kWords);
   const auto left = std::ranges::find_if(words, [](unsigned long long word) { return word != 0; });
   if (const unsigned ticket = ticket_.to_host(1)[0];
       agrees && (ticket != 0 || left != words.end())) {
-    return {false, text + ", but the next launch begins with ticket " + std::to_string(ticket) +
-                       (left == words.end() ? "" : " and word " + std::to_string(*left))};
+    text += fmt::format(", but the next launch begins with ticket {}", ticket);
+    if (left != words.end()) text += fmt::format(" and word {}", *left);
+    return {false, text};
   }
   return {agrees, text};
 }
@@ -115,8 +116,8 @@ UsefulBytes WholeSum<Out>::useful_bytes(const Shape& shape) const {
 }
 
 template <class Out>
-void WholeSum<Out>::fill_in(int* data, std::size_t n, std::uint64_t seed, Fill fill) const {
-  fill_input(data, n, seed, fill);
+void WholeSum<Out>::fill_in(Array<int>& in, std::uint64_t seed) const {
+  in.fill(Input{seed});
 }
 
 template <class Out>

@@ -53,7 +53,7 @@ TEST(Options, AreTheDriversToChooseWhenNothingIsSaid) {
   EXPECT_FALSE(options.block);
   EXPECT_FALSE(options.samples);
   EXPECT_THAT(options.variants, IsEmpty());
-  EXPECT_EQ(options.sweep, Options::Sweep::kNone);
+  EXPECT_EQ(options.sweep, "");
   EXPECT_FALSE(options.once || options.list || options.warm);
   EXPECT_EQ(options.seed, 2018u);
   EXPECT_EQ(options.json, "");
@@ -122,6 +122,25 @@ TEST(Count, KeepsItsMessageOnOneLine) {
   EXPECT_THAT(refusal({"--n", "a\nb\x1b[0m"}), StartsWith("--n: \"a?b?[0m\" is not a count"));
 }
 
+TEST(Count, ShowsNothingThatHidesOrTurnsText) {
+  // A C1 control, an override and an isolate of direction, and a byte that is no UTF-8.
+  EXPECT_THAT(refusal({"--n",
+                       "a\xc2\x9b"
+                       "b\xe2\x80\xae"
+                       "c\xe2\x81\xa6"
+                       "d\x9b"
+                       "e"}),
+              StartsWith("--n: \"a?b?c?d?e\" is not a count"));
+  EXPECT_THAT(refusal({"--variant", "\xe2\x80\xaa"}), StartsWith("--variant: no variant \"?\""));
+  EXPECT_THAT(refusal({"--caf\xc3\xa9"}), StartsWith("no option \"--caf\xc3\xa9\""));
+  // Too long a form of "/", a surrogate, and a character that breaks off.
+  EXPECT_THAT(refusal({"--n",
+                       "\xc0\xaf"
+                       "x\xed\xa0\x80"
+                       "x\xe2\x82"}),
+              StartsWith("--n: \"??x???x??\" is not a count"));
+}
+
 TEST(Block, IsOneTo1024) {
   EXPECT_EQ(parse({"--block", "1"}).block, 1u);
   EXPECT_EQ(parse({"--block", "1024"}).block, 1024u);
@@ -157,11 +176,25 @@ TEST(Device, IsAutoGpuOrEmbedded) {
   }
 }
 
-TEST(Sweep, IsOverNOrBlock) {
-  EXPECT_EQ(parse({"--sweep", "n"}).sweep, Options::Sweep::kN);
-  EXPECT_EQ(parse({"--sweep", "block"}).sweep, Options::Sweep::kBlock);
+TEST(Sweep, IsOverAnAxisThatTheProgramHas) {
+  EXPECT_EQ(parse({"--sweep", "n"}).sweep, "n");
+  EXPECT_EQ(parse({"--sweep", "block"}).sweep, "block");
   EXPECT_EQ(refusal({"--sweep", "both"}),
             "--sweep: \"both\" is nothing to sweep over; allowed: n or block");
+  book::ProgramDescription other{"chapter10_coalescing", "", {"load_stride1"}};
+  other.axes = {"n", "stride", "offset"};
+  const auto parse_other = [&other](const char* axis) {
+    const char* arguments[] = {"./run", "--sweep", axis};
+    return book::parse_options(3, arguments, other).sweep;
+  };
+  EXPECT_EQ(parse_other("stride"), "stride");
+  try {
+    parse_other("block");
+    ADD_FAILURE() << "an axis that no variant has";
+  } catch (const book::Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "--sweep: \"block\" is nothing to sweep over; allowed: n, stride or offset");
+  }
   // The other of the two may be chosen.
   EXPECT_EQ(parse({"--sweep", "n", "--block", "128"}).block, 128u);
   EXPECT_EQ(parse({"--sweep", "block", "--n", "2^20"}).n, std::size_t{1} << 20);
@@ -248,14 +281,18 @@ TEST(UnknownOption, OffersTheNearest) {
 
 TEST(MissingValue, SaysWhatIsAllowed) {
   EXPECT_THAT(refusal({"--n"}), StartsWith("--n needs a value; allowed: digits"));
+  EXPECT_EQ(parse({"--json", "-"}).json, "-");
   // An option in the place of a value must not become the name of a file.
-  EXPECT_EQ(refusal({"--json", "--warm"}), "--json needs a value; allowed: the name of a file");
+  EXPECT_EQ(refusal({"--json", "--warm"}),
+            "--json needs a value; allowed: the name of a file, or - for standard output");
   EXPECT_THAT(refusal({"--n", "--once"}), StartsWith("--n: \"--once\" is not a count"));
   EXPECT_EQ(refusal({"--block"}), "--block needs a value; allowed: 1 to 1024");
   EXPECT_EQ(refusal({"--variant"}),
             "--variant needs a value; allowed: names or numbers from --list");
-  EXPECT_EQ(refusal({"--json"}), "--json needs a value; allowed: the name of a file");
-  EXPECT_EQ(refusal({"--json", ""}), "--json needs a value; allowed: the name of a file");
+  EXPECT_EQ(refusal({"--json"}),
+            "--json needs a value; allowed: the name of a file, or - for standard output");
+  EXPECT_EQ(refusal({"--json", ""}),
+            "--json needs a value; allowed: the name of a file, or - for standard output");
   EXPECT_EQ(refusal({"--sweep"}), "--sweep needs a value; allowed: n or block");
   EXPECT_THAT(refusal({"--seed"}), StartsWith("--seed needs a value; "));
   EXPECT_THAT(refusal({"--samples"}), StartsWith("--samples needs a value; "));

@@ -20,13 +20,6 @@ TEST(Device, PeakIsClockTimesWidthTimesTwoOverEight) {
   EXPECT_EQ(book::Device{}.peak_gb_per_s(), 0);
 }
 
-TEST(Device, ResidentThreadsAreThoseOfAllMultiprocessors) {
-  book::Device device;
-  device.sm_count = 132;
-  device.max_threads_per_sm = 2048;
-  EXPECT_EQ(device.resident_threads(), 270336u);
-}
-
 TEST(VersionText, ReadsCudasNumbers) {
   EXPECT_EQ(book::version_text(13000), "13.0");
   EXPECT_EQ(book::version_text(12090), "12.9");

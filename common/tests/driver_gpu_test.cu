@@ -5,11 +5,17 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "book/buffer.hpp"
+#include "book/array.hpp"
 #include "book/chapter.hpp"
 #include "book/sum.hpp"
 
 namespace {
+
+struct Triple {
+  __host__ __device__ unsigned operator()(std::size_t i) const {
+    return 3 * static_cast<unsigned>(i);
+  }
+};
 
 /// out[i] = 3·i: no input, no seed, one output an element.
 class Triples : public book::Problem {
@@ -22,25 +28,17 @@ class Triples : public book::Problem {
     return {out_.data(), static_cast<unsigned>(s.n), s.grid, s.block};
   }
   std::size_t device_bytes(const book::Shape& s) const override { return s.n * sizeof(unsigned); }
-  void accept(const book::Shape&) const override {}
-  void prepare(const book::Shape& s, std::uint64_t, book::Fill) override {
-    out_ = book::Buffer<unsigned>(s.n);
+  void prepare(const book::Shape& s, std::uint64_t, book::Fill fill) override {
+    out_.resize(s.n, fill);
   }
-  void restore() override {}
-  void poison() override { out_.copy_from(std::vector<unsigned>(out_.size(), ~0u)); }
-  book::Verdict check() override {
-    const std::vector<unsigned> out = out_.to_host(out_.size());
-    for (unsigned i = 0; i < out.size(); ++i) {
-      if (out[i] != 3 * i) return {false, "element " + std::to_string(i) + " is wrong"};
-    }
-    return {true, "every element is right"};
-  }
+  void poison() override { out_.poison(~0u); }
+  book::Verdict check() override { return out_.compare(Triple{}, "every element is right"); }
   book::UsefulBytes useful_bytes(const book::Shape& s) const override {
     return {.read = 0, .written = s.n * sizeof(unsigned)};
   }
 
  private:
-  book::Buffer<unsigned> out_;
+  book::Array<unsigned> out_;
 };
 
 __global__ void triple(unsigned* out, unsigned n) {
@@ -65,30 +63,29 @@ void expect(const char* what, int found, int wanted) {
 
 int run(std::vector<const char*> arguments) {
   book::Chapter chapter{"driver_gpu_test", "A chapter of wrong and right kernels"};
-  chapter.add<Triples>({
+  chapter.add({
       .name = "triple",
       .kernel = book::kernel(triple),
-      .launch = [](const Triples::Launch& l) { triple<<<l.grid, l.block>>>(l.out, l.n); },
+      .launch =
+          book::launch<Triples>([](const auto& l) { triple<<<l.grid, l.block>>>(l.out, l.n); }),
   });
-  chapter.add<Triples>({
+  chapter.add({
       .name = "but_the_last",
       .legacy = true,
-      .launch =
-          [](const Triples::Launch& l) { triple_but_the_last<<<l.grid, l.block>>>(l.out, l.n); },
+      .launch = book::launch<Triples>(
+          [](const auto& l) { triple_but_the_last<<<l.grid, l.block>>>(l.out, l.n); }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "write_nothing",
       .legacy = true,
-      .launch =
-          [](const book::Sum::Launch& l) {
-            write_nothing<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-          },
+      .launch = book::launch<book::Sum>(
+          [](const auto& l) { write_nothing<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
-  chapter.add<book::Sum>({
+  chapter.add({
       .name = "off_by_one",
       .legacy = true,
-      .launch =
-          [](const book::Sum::Launch& l) { off_by_one<<<l.grid, l.block>>>(l.in, l.partial, l.n); },
+      .launch = book::launch<book::Sum>(
+          [](const auto& l) { off_by_one<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
   arguments.insert(arguments.begin(), {"driver_gpu_test", "--device", "gpu"});
   std::ostringstream said;

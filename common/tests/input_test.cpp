@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "../src/internal.hpp"
+#include "book/cores.hpp"
 
 namespace {
 
@@ -63,20 +63,26 @@ TEST(Input, ShowsAnElementThatIsReadTwiceOrNotAtAll) {
   EXPECT_NE(first, shifted);
 }
 
-TEST(Generate, FillsEachPositionOnce) {
-  // Long enough for several threads, and begun in the middle.
-  const std::size_t first = (std::size_t{1} << 33) + 5;
-  std::vector<int> out((std::size_t{1} << 20) + 7, -1);
-  book::internal::generate(out, 2018, first);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    ASSERT_EQ(out[i], input_value(2018, first + i)) << i;
-  }
+TEST(Input, IsTheSameAsAFunctionOfThePosition) {
+  const book::Input every_third{2018, 3, 1};
+  for (std::size_t i = 0; i < 1000; ++i) EXPECT_EQ(every_third(i), input_value(2018, 3 * i + 1));
+  EXPECT_EQ(book::Input{7}((std::size_t{1} << 33) + 5), input_value(7, (std::size_t{1} << 33) + 5));
 }
 
-TEST(Generate, TakesAnEmptyPiece) {
-  std::vector<int> none;
-  book::internal::generate(none, 2018, 0);
-  EXPECT_TRUE(none.empty());
+TEST(AllCores, TakeEachPositionOnce) {
+  std::vector<int> taken((std::size_t{1} << 20) + 7);  // long enough for several threads
+  std::vector<int> parts(book::core_count());
+  book::on_all_cores(taken.size(), [&](std::size_t part, std::size_t first, std::size_t last) {
+    ++parts.at(part);
+    for (std::size_t i = first; i < last; ++i) ++taken[i];
+  });
+  for (std::size_t i = 0; i < taken.size(); ++i) ASSERT_EQ(taken[i], 1) << i;
+  for (const int part : parts) EXPECT_LE(part, 1);
+}
+
+TEST(AllCores, TakeNothing) {
+  book::on_all_cores(
+      0, [](std::size_t, std::size_t first, std::size_t last) { EXPECT_EQ(first, last); });
 }
 
 }  // namespace

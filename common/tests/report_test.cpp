@@ -2,24 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 
-#include "book/check.hpp"
+#include "book/files.hpp"
 
 namespace {
 
-namespace fs = std::filesystem;
 using book::Session;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -79,12 +72,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
-}
-
-std::string read(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
 }
 
 // ---- numbers ------------------------------------------------------------------------------------
@@ -368,167 +355,6 @@ TEST(Record, ForTheSchema) {
   other.local_bytes.reset();
   other.params = {{"cache", "dirty"}, {"hops", std::int64_t{64}}};
   book::write_whole(path, book::to_json(session(), {run(), other, run("smem", {})}));
-}
-
-// ---- list ---------------------------------------------------------------------------------------
-
-const std::vector<book::VariantInfo> kVariants{{.name = "gmem",
-                                                .from = "chapter01_gmem",
-                                                .region = "gmem-loop",
-                                                .findings = {},
-                                                .blocks = "powers of two from 1 to 1024",
-                                                .counted = {},
-                                                .params = {}},
-                                               {.name = "smem_classic",
-                                                .from = "chapter02_smem",
-                                                .region = "smem-classic",
-                                                .legacy = true,
-                                                .findings = {"racecheck"},
-                                                .blocks = "blocks of 64 to 1024",
-                                                .counted = {256},
-                                                .params = {{"stride", std::int64_t{2}}},
-                                                .profiled = false,
-                                                .steady = false}};
-
-TEST(List, IsALineAVariant) {
-  EXPECT_EQ(book::list_text("chapter02_smem", kVariants),
-            "1  gmem (chapter01_gmem)  takes powers of two from 1 to 1024\n"
-            "2  smem_classic           takes blocks of 64 to 1024          legacy\n");
-}
-
-TEST(List, IsJsonForTools) {
-  const auto list = nlohmann::json::parse(book::list_json("chapter02_smem", kVariants));
-  EXPECT_EQ(list["schema"], 2);
-  EXPECT_EQ(list["chapter"], "chapter02_smem");
-  ASSERT_EQ(list["variants"].size(), 2u);
-  EXPECT_EQ(list["variants"][1], (nlohmann::json{{"name", "smem_classic"},
-                                                 {"from", "chapter02_smem"},
-                                                 {"region", "smem-classic"},
-                                                 {"legacy", true},
-                                                 {"findings", {"racecheck"}},
-                                                 {"blocks", "blocks of 64 to 1024"},
-                                                 {"counted", {256}},
-                                                 {"params", {{"stride", 2}}},
-                                                 {"profiled", false},
-                                                 {"steady", false}}));
-  EXPECT_EQ(list["variants"][0]["counted"], nullptr);
-  EXPECT_EQ(list["variants"][0]["profiled"], true);
-  EXPECT_EQ(list["variants"][0]["steady"], true);
-  EXPECT_EQ(list["variants"][0]["findings"], nlohmann::json::array());
-}
-
-// ---- files --------------------------------------------------------------------------------------
-
-/// A folder of its own for each test, gone afterwards.
-class WriteWhole : public ::testing::Test {
- public:
-  WriteWhole() : folder_(fs::path(::testing::TempDir()) / ("write-" + std::to_string(getpid()))) {
-    fs::remove_all(folder_);
-    fs::create_directory(folder_);
-  }
-  WriteWhole(const WriteWhole&) = delete;
-  WriteWhole& operator=(const WriteWhole&) = delete;
-  WriteWhole(WriteWhole&&) = delete;
-  WriteWhole& operator=(WriteWhole&&) = delete;
-  ~WriteWhole() override { fs::remove_all(folder_); }
-
- protected:
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::size_t files() const {
-    return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(folder_), fs::directory_iterator{}));
-  }
-  static std::string refusal(const std::string& path, const std::string& text = "new") {
-    try {
-      book::write_whole(path, text);
-    } catch (const book::Error& error) {
-      EXPECT_EQ(error.code(), book::ExitCode::kBadArgument);
-      return error.what();
-    }
-    return "not refused";
-  }
-
-  fs::path folder_;
-};
-
-TEST_F(WriteWhole, WritesAndReplaces) {
-  book::write_whole(path("a.json"), "old and longer\n");
-  book::write_whole(path("a.json"), "new\n");
-  EXPECT_EQ(read(path("a.json")), "new\n");
-  EXPECT_EQ(files(), 1u);
-}
-
-TEST_F(WriteWhole, WritesMoreThanOneCallTakes) {
-  const std::string text(5'000'000, 'x');
-  book::write_whole(path("a.json"), text);
-  EXPECT_EQ(read(path("a.json")), text);
-}
-
-TEST_F(WriteWhole, NamesAMissingFolder) {
-  EXPECT_EQ(refusal(path("none/a.json")),
-            "cannot write \"" + path("none/a.json") + "\": No such file or directory");
-}
-
-TEST_F(WriteWhole, RefusesAFolder) {
-  EXPECT_EQ(refusal(folder_.string()),
-            "cannot write \"" + folder_.string() + "\": it is a directory");
-}
-
-TEST_F(WriteWhole, RefusesWhatIsNoRegularFile) {
-  // A pipe stands in for /dev/null. Never name a real device here: should the check be broken, the
-  // rename puts a plain file in the device's place, for the whole machine when run by root.
-  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
-  EXPECT_EQ(refusal(path("pipe")),
-            "cannot write \"" + path("pipe") + "\": it is not a regular file");
-  EXPECT_TRUE(fs::is_fifo(path("pipe")));
-}
-
-TEST_F(WriteWhole, RefusesAFolderThatIsNotWritable) {
-  if (geteuid() == 0) {
-    // Root may write anywhere but in the kernel's own file systems.
-    EXPECT_THAT(refusal("/proc/a.json"), StartsWith("cannot write \"/proc/a.json\": "));
-    return;
-  }
-  book::write_whole(path("a.json"), "old");
-  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
-  EXPECT_EQ(refusal(path("a.json")), "cannot write \"" + path("a.json") + "\": Permission denied");
-  fs::permissions(folder_, fs::perms::owner_all);
-  EXPECT_EQ(read(path("a.json")), "old");
-}
-
-TEST_F(WriteWhole, LeavesTheOldFileAloneWhenTheDiskIsFull) {
-  book::write_whole(path("a.json"), "old");
-  // A limit on the size of files stands in for a full disk: the write itself fails half-way.
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  rlimit small = before;
-  small.rlim_cur = 4096;
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  const std::string message = refusal(path("a.json"), std::string(100000, 'x'));
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  EXPECT_EQ(message, "cannot write \"" + path("a.json") + "\": File too large");
-  EXPECT_EQ(read(path("a.json")), "old");
-  EXPECT_EQ(files(), 1u) << "the temporary file is gone";
-}
-
-TEST_F(WriteWhole, KeepsASymbolicLink) {
-  book::write_whole(path("real.json"), "old");
-  fs::create_symlink("real.json", path("link.json"));
-  book::write_whole(path("link.json"), "new");
-  EXPECT_TRUE(fs::is_symlink(path("link.json")));
-  EXPECT_EQ(read(path("real.json")), "new");
-}
-
-TEST_F(WriteWhole, CanBeAskedBeforehand) {
-  book::require_writable(path("a.json"));
-  EXPECT_EQ(files(), 0u);
-  book::write_whole(path("a.json"), "old");
-  book::require_writable(path("a.json"));
-  EXPECT_EQ(read(path("a.json")), "old");
-  EXPECT_EQ(files(), 1u);
-  EXPECT_THROW(book::require_writable(path("none/a.json")), book::Error);
-  EXPECT_THROW(book::require_writable(folder_.string()), book::Error);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <exception>
 #include <span>
 #include <utility>
 #include <vector>
@@ -47,7 +48,12 @@ class Buffer {
   }
   /// The first `count` elements, on the host. \pre count <= size()
   std::vector<T> to_host(std::size_t count) const {
-    std::vector<T> host(count);
+    std::vector<T> host;
+    try {
+      host.resize(count);
+    } catch (const std::exception&) {
+      no_host_memory(count * sizeof(T));
+    }
     if (count > 0) {
       BOOK_CUDA(cudaMemcpy(host.data(), data_, count * sizeof(T), cudaMemcpyDeviceToHost));
     }

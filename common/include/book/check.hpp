@@ -3,6 +3,7 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -34,6 +35,9 @@ class Error : public std::runtime_error {
 Error bad_argument(const std::string& message);
 /// An Error with ExitCode::kNotAvailable.
 Error not_available(const std::string& message);
+
+/// Throws an Error (ExitCode::kCudaError): the host has no memory for a copy of so many bytes.
+[[noreturn]] void no_host_memory(std::size_t bytes);
 
 /// Throws an Error (ExitCode::kCudaError) that names the call, the file and the line,
 /// unless `status` is cudaSuccess. Use it through BOOK_CUDA.

@@ -14,27 +14,27 @@ namespace book {
 
 /// What a reader asked for. Unset values are the driver's to choose.
 struct Options {
-  enum class Sweep { kNone, kN, kBlock };
   std::optional<std::size_t> n;   ///< elements
   std::optional<unsigned> block;  ///< threads a block
   std::vector<std::string>
-      variants;  ///< names, in the order asked for; empty means the default run
-  Sweep sweep = Sweep::kNone;
+      variants;       ///< names, in the order asked for; empty means the default run
+  std::string sweep;  ///< the axis to go over; empty for none
   bool once = false;  ///< one launch and its check, no timer, no other kernel
   bool list = false;  ///< print the variants and stop
   bool warm = false;  ///< leave the L2 as the previous sample left it
   std::uint64_t seed = 2018;
   std::optional<std::size_t> samples;  ///< exactly so many samples a run
-  std::string json;                    ///< file to write the record to; empty for none
+  std::string json;  ///< file to write the record to, "-" for standard output; empty for none
   DeviceRequest device;
 };
 
 /// What the parser needs to know of the program to check names and word its messages.
 struct ProgramDescription {
-  std::string name;                   ///< e.g. "chapter02_smem"
-  std::string title;                  ///< one line
-  std::vector<std::string> variants;  ///< every variant's name, legacy ones too
-  unsigned block = 256;               ///< what is taken where no `--block` is given
+  std::string name;                                ///< e.g. "chapter02_smem"
+  std::string title;                               ///< one line
+  std::vector<std::string> variants;               ///< every variant's name, legacy ones too
+  unsigned block = 256;                            ///< what is taken where no `--block` is given
+  std::vector<std::string> axes = {"n", "block"};  ///< what `--sweep` can go over
 };
 
 /// Reads the command line. Throws Error(kBadArgument) whose message names the option, the value

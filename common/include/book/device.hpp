@@ -37,8 +37,6 @@ struct Device {
 
   /// memory clock × bus width × 2 transfers a cycle / 8 bits a byte, in 10^9 bytes a second.
   double peak_gb_per_s() const;
-  /// Largest useful SM occupancy in threads: sm_count × max_threads_per_sm.
-  std::size_t resident_threads() const;
 };
 
 /// Makes the requested device current and describes it. Where the embedded device is asked for, or

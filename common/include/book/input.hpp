@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace book {
 
@@ -26,17 +25,17 @@ enum class Fill {
   kCopy     ///< by a host copy: no kernel but the variant's runs
 };
 
+/// The input's value at `scale` times the position, and `shift` more.
+struct Input {
+  std::uint64_t seed;
+  std::size_t scale = 1, shift = 0;
+  __host__ __device__ int operator()(std::size_t position) const {
+    return input_value(seed, position * scale + shift);
+  }
+};
+
 /// How `--once` fills its input. A test that no profiler watches may choose kKernel, which is
 /// faster by far where n is large.
 inline Fill fill_of_once = Fill::kCopy;
-
-/// Fills `n` elements of device memory by a kernel, positions 0…n-1.
-void fill_on_device(int* data, std::size_t n, std::uint64_t seed);
-
-/// Fills the same by the host and a copy, so that no kernel but the reader's runs (`--once`).
-void fill_by_copy(int* data, std::size_t n, std::uint64_t seed);
-
-/// Fills the same in the one way or the other.
-void fill_input(int* data, std::size_t n, std::uint64_t seed, Fill fill);
 
 }  // namespace book

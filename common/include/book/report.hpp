@@ -68,34 +68,6 @@ std::string counter_table(const Session& session, const std::vector<Run>& runs);
 /// that no record may hold: not finite, a time below 0.
 std::string to_json(const Session& session, const std::vector<Run>& runs);
 
-/// Writes by a temporary file beside `path` and a rename, so that `path` is whole or untouched.
-/// Throws Error(kBadArgument) naming the path and the reason.
-void write_whole(const std::string& path, const std::string& text);
-
-/// Throws what write_whole would, as far as it can be known beforehand; leaves nothing behind.
-/// For a program that would otherwise find out after measuring.
-void require_writable(const std::string& path);
-
-/// What `--list` says of one variant.
-struct VariantInfo {
-  std::string name;
-  std::string from;                   ///< chapter whose kernel it is
-  std::string region;                 ///< marker of the kernel's listing in that chapter
-  bool legacy = false;                ///< a classic faulty form
-  std::vector<std::string> findings;  ///< tools of compute-sanitizer that must report something
-  std::string blocks;                 ///< the blocks it takes, in words
-  std::vector<std::size_t> counted;   ///< the n at which profilers look, where they are its own
-  Params params;
-  bool profiled = true;  ///< whether profilers have something to look at that no other variant has
-  bool steady = true;    ///< whether two launches count alike
-};
-
-/// `--list`: number, name, blocks and "legacy" where it is, a line a variant.
-std::string list_text(const std::string& chapter, const std::vector<VariantInfo>& variants);
-
-/// `--list --json`: the same with every field, for tools.
-std::string list_json(const std::string& chapter, const std::vector<VariantInfo>& variants);
-
 /// A count as the book writes it: 2^k where it is one (from 2^10 on), else digits in groups.
 std::string count_text(std::size_t n);
 

@@ -1,10 +1,10 @@
 /// \file
-/// The book's problem: add up n integers, one partial sum a block.
+/// The book's problem: add up n integers, one partial sum per block.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
-#include "book/buffer.hpp"
+#include "book/array.hpp"
 #include "book/chapter.hpp"
 
 namespace book {
@@ -37,10 +37,8 @@ class Sum : public Problem {
   UsefulBytes useful_bytes(const Shape& shape) const override;
 
  private:
-  Buffer<int> in_, partial_;
-  Shape shape_;
+  Array<int> in_, partial_;
   std::uint64_t seed_ = 0;
-  Fill fill_ = Fill::kKernel;
   std::int64_t expected_ = 0;
   bool filled_ = false;
 };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "book/array.hpp"
 #include "book/buffer.hpp"
 #include "book/chapter.hpp"
 
@@ -38,7 +39,6 @@ class WholeSum : public Problem {
   Launch launch(const Shape& shape) const;
 
   std::size_t device_bytes(const Shape& shape) const override;
-  void accept(const Shape&) const override {}
   void prepare(const Shape& shape, std::uint64_t seed, Fill fill) override;
   void release() override;
   void restore() override;
@@ -48,20 +48,17 @@ class WholeSum : public Problem {
 
  protected:
   /// For another input: writes it to device memory …
-  virtual void fill_in(int* data, std::size_t n, std::uint64_t seed, Fill fill) const;
+  virtual void fill_in(Array<int>& in, std::uint64_t seed) const;
   /// … and says what its sum is.
   virtual std::int64_t sum_of(std::size_t n, std::uint64_t seed) const;
 
  private:
-  Buffer<int> in_;
-  Buffer<Out> out_, partial_;
-  Buffer<int> rung_;
+  Array<int> in_, rung_;
+  Array<Out> out_, partial_;
   Buffer<unsigned> ticket_;
   Buffer<unsigned long long> word_;
   Buffer<unsigned char> storage_;
-  Shape shape_;
   std::uint64_t seed_ = 0;
-  Fill fill_ = Fill::kKernel;
   std::int64_t expected_ = 0;
   bool filled_ = false;
 };

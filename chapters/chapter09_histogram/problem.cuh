@@ -1,18 +1,16 @@
 /// \file
 /// The problem of this chapter: bytes of several kinds, and how often each value occurs.
 #pragma once
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "book/array.hpp"
 #include "book/buffer.hpp"
-#include "book/chapter.hpp"
 #include "book/cub_histogram.hpp"
-#include "book/input.hpp"
+#include "book/problem.hpp"
 #include "kernels.cuh"
 
 namespace chapter09 {
@@ -46,42 +44,35 @@ __host__ __device__ unsigned char byte_at(std::uint64_t seed, std::uint64_t posi
 }
 // end kinds-of-data
 
-template <Data D>
-__global__ void fill(unsigned char* data, std::size_t n, std::uint64_t seed) {
-  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += threads) {
-    data[i] = byte_at<D>(seed, i);
-  }
-}
-
 using Counts = std::array<std::uint64_t, kBins>;
 
-/// Generates n bytes on all of the host's cores, into `out` where it isn't null; how often each
-/// value occurs.
+/// How often each value occurs in n bytes, on all of the host's cores.
 template <Data D>
-Counts generate(std::size_t n, std::uint64_t seed, std::size_t first, unsigned char* out) {
-  const std::size_t parts = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<Counts> counts(parts, Counts{});
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t part = 0; part < parts; ++part) {
-      threads.emplace_back([=, &counts] {
-        Counts mine{};
-        for (std::size_t i = n * part / parts; i < n * (part + 1) / parts; ++i) {
-          const unsigned char value = byte_at<D>(seed, first + i);
-          ++mine[value];
-          if (out != nullptr) out[i] = value;
-        }
-        counts[part] = mine;
-      });
-    }
-  }
+Counts count(std::size_t n, std::uint64_t seed) {
+  std::vector<Counts> counts(book::core_count(), Counts{});
+  book::on_all_cores(n, [&](std::size_t part, std::size_t first, std::size_t last) {
+    Counts mine{};
+    for (std::size_t i = first; i < last; ++i) ++mine[byte_at<D>(seed, i)];
+    counts[part] = mine;
+  });
   Counts sum{};
   for (const Counts& part : counts) {
     for (unsigned bin = 0; bin < kBins; ++bin) sum[bin] += part[bin];
   }
   return sum;
 }
+
+/// The bytes, and `Offset` of no account before them.
+template <Data D, unsigned Offset>
+struct Bytes {
+  std::uint64_t seed;
+  __host__ __device__ unsigned char operator()(std::size_t position) const {
+    if constexpr (Offset > 0) {
+      if (position < Offset) return 0;
+    }
+    return byte_at<D>(seed, position - Offset);
+  }
+};
 
 /// How often does each of the 256 values occur in n bytes? The first of them lies `Offset` bytes
 /// behind a multiple of 256.
@@ -112,34 +103,26 @@ class Histogram : public book::Problem {
                                "4294967295 (2^32 - 1)");
     }
   }
-  void prepare(const book::Shape& s, std::uint64_t seed, book::Fill how) override {
-    if (filled_ && s.n == n_ && seed == seed_) return;
-    release();
-    in_ = book::Buffer<unsigned char>(s.n + Offset);
-    bins_ = book::Buffer<unsigned>(kBins);
-    storage_ = book::Buffer<unsigned char>(book::cub_histogram_bytes(s.n));
-    if (how == book::Fill::kKernel) {
-      fill<D><<<1 << 14, 256>>>(in_.data() + Offset, s.n, seed);
-      BOOK_CUDA(cudaGetLastError());
-    } else {
-      fill_by_copy(s.n, seed);
-    }
-    filled_ = true;
-    if (s.n == n_ && seed == seed_) return;  // the same as before it was released
+  void prepare(const book::Shape& s, std::uint64_t seed, book::Fill fill) override {
+    const bool same_input = s.n == n_ && seed == seed_;
+    if (same_input && in_.size() > 0) return;
+    in_.resize(s.n + Offset, fill);
+    bins_.resize(kBins, fill);
+    storage_.grow(book::cub_histogram_bytes(s.n));
+    in_.fill(Bytes<D, Offset>{seed});
+    if (same_input) return;  // as before it was released
     n_ = s.n;
     seed_ = seed;
-    expected_ = generate<D>(n_, seed_, 0, nullptr);
+    expected_ = count<D>(n_, seed_);
   }
   void release() override {
-    in_ = {};
-    bins_ = {};
+    in_.release();
+    bins_.release();
     storage_ = {};
-    filled_ = false;
   }
-  void restore() override {}
-  void poison() override { bins_.copy_from(std::vector<unsigned>(kBins, 0xbad0bad0u)); }
+  void poison() override { bins_.poison(0xbad0bad0u); }
   book::Verdict check() override {
-    const std::vector<unsigned> found = bins_.to_host(kBins);
+    const std::vector<unsigned> found = bins_.to_host();
     unsigned wrong = 0;
     unsigned first = 0;
     for (unsigned bin = kBins; bin-- > 0;) {
@@ -161,23 +144,11 @@ class Histogram : public book::Problem {
   const unsigned char* in() const { return in_.data() + Offset; }
 
  private:
-  void fill_by_copy(std::size_t n, std::uint64_t seed) {
-    // In pieces, so that the host needs 64 MiB for an input of any size.
-    constexpr std::size_t kPiece = std::size_t{1} << 26;
-    std::vector<unsigned char> piece(std::min(n, kPiece));
-    for (std::size_t first = 0; first < n; first += kPiece) {
-      const std::size_t count = std::min(kPiece, n - first);
-      generate<D>(count, seed, first, piece.data());
-      BOOK_CUDA(
-          cudaMemcpy(in_.data() + Offset + first, piece.data(), count, cudaMemcpyHostToDevice));
-    }
-  }
-
-  book::Buffer<unsigned char> in_, storage_;
-  book::Buffer<unsigned> bins_;
+  book::Array<unsigned char> in_;
+  book::Array<unsigned> bins_;
+  book::Buffer<unsigned char> storage_;
   std::size_t n_ = 0;
   std::uint64_t seed_ = 0;
-  bool filled_ = false;
   Counts expected_{};
 };
 
@@ -195,20 +166,19 @@ class Reading : public Histogram<Data::kUniform> {
   std::size_t device_bytes(const book::Shape& s) const override {
     return Histogram::device_bytes(s) + useful_bytes(s).written;
   }
-  void prepare(const book::Shape& s, std::uint64_t seed, book::Fill how) override {
-    Histogram::prepare(s, seed, how);
-    sums_ = {};
-    sums_ = book::Buffer<unsigned>(std::size_t{s.grid} * s.block);
+  void prepare(const book::Shape& s, std::uint64_t seed, book::Fill fill) override {
+    Histogram::prepare(s, seed, fill);
+    sums_.resize(std::size_t{s.grid} * s.block, fill);
   }
   void release() override {
     Histogram::release();
-    sums_ = {};
+    sums_.release();
   }
-  void poison() override { sums_.copy_from(std::vector<unsigned>(sums_.size(), 0xbad0bad0u)); }
+  void poison() override { sums_.poison(0xbad0bad0u); }
   book::Verdict check() override {
     std::uint64_t found = 0;
     std::uint64_t wanted = 0;
-    for (const unsigned sum : sums_.to_host(sums_.size())) found += sum;
+    for (const unsigned sum : sums_.to_host()) found += sum;
     for (unsigned bin = 0; bin < kBins; ++bin) wanted += bin * expected()[bin];
     return {found == wanted, "the sum of the bytes is " + std::to_string(found) + ", the host's " +
                                  std::to_string(wanted)};
@@ -218,7 +188,7 @@ class Reading : public Histogram<Data::kUniform> {
   }
 
  private:
-  book::Buffer<unsigned> sums_;
+  book::Array<unsigned> sums_;
 };
 
 /// Atomics that meet, or don't: n additions of 1, and nothing that is read.
@@ -234,25 +204,22 @@ class Meeting : public book::Problem {
   std::size_t device_bytes(const book::Shape& s) const override {
     return kWords * s.grid * sizeof(unsigned);
   }
-  void accept(const book::Shape&) const override {}
-  void prepare(const book::Shape& s, std::uint64_t, book::Fill) override {
+  void prepare(const book::Shape& s, std::uint64_t, book::Fill fill) override {
     n_ = s.n;
-    sums_ = {};
-    sums_ = book::Buffer<unsigned>(kWords * s.grid);
+    sums_.resize(kWords * s.grid, fill);
   }
-  void release() override { sums_ = {}; }
-  void restore() override {}
-  void poison() override { sums_.copy_from(std::vector<unsigned>(sums_.size(), 0xbad0bad0u)); }
+  void release() override { sums_.release(); }
+  void poison() override { sums_.poison(0xbad0bad0u); }
   book::Verdict check() override {
     std::uint64_t found = 0;
-    for (const unsigned sum : sums_.to_host(sums_.size())) found += sum;
+    for (const unsigned sum : sums_.to_host()) found += sum;
     return {found == n_, "additions of 1: " + std::to_string(found) + " of " + std::to_string(n_)};
   }
   book::UsefulBytes useful_bytes(const book::Shape&) const override { return {}; }
 
  private:
   static constexpr std::size_t kWords = 32 * 32;  // of a block
-  book::Buffer<unsigned> sums_;
+  book::Array<unsigned> sums_;
   std::size_t n_ = 0;
 };
 

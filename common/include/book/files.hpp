@@ -1,0 +1,18 @@
+/// \file
+/// Files that are whole or untouched.
+#pragma once
+#include <string>
+
+namespace book {
+
+/// Writes a new file beside `path` to the disk and gives it that name, so that `path` is whole or
+/// untouched. A symbolic link stays one; what it names is written.
+/// Throws Error(kBadArgument) naming the path and the reason: a folder, a device, a link to
+/// nothing.
+void write_whole(const std::string& path, const std::string& text);
+
+/// Throws what write_whole would, as far as it can be known beforehand; leaves nothing behind.
+/// For a program that would otherwise find out after measuring.
+void require_writable(const std::string& path);
+
+}  // namespace book

@@ -1,0 +1,198 @@
+#include <fmt/core.h>
+
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+
+#include "book/list.hpp"
+#include "book/report.hpp"
+#include "internal.hpp"
+
+namespace book {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 2;  // of records and lists
+
+Json json_of(const Params& params) {
+  Json object = Json::object();
+  for (const auto& [name, value] : params) {
+    std::visit([&object, &name = name](const auto& v) { object[name] = v; }, value);
+  }
+  return object;
+}
+
+template <class T>
+Json json_of(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// A number for the record, to three decimals: nanoseconds where it is microseconds.
+double number(const std::string& where, const char* field, double value) {
+  if (!std::isfinite(value) || value < 0) {
+    throw std::logic_error(fmt::format("{}: {} is {}", where, field, value));
+  }
+  return std::round(value * 1e3) / 1e3;
+}
+
+Json json_of(const Run& run) {
+  const std::string where = run.variant + ", n = " + count_text(run.n);
+  const auto us = [&where](const char* field, double value) { return number(where, field, value); };
+  Json samples = Json::array();
+  for (const double sample : run.samples_us) samples.push_back(us("samples_us", sample));
+  const auto& ci = run.summary.median_ci;
+  return {{"variant", run.variant},
+          {"from", run.from},
+          {"region", run.region},
+          {"legacy", run.legacy},
+          {"n", run.n},
+          {"block", run.block},
+          {"params", json_of(run.params)},
+          {"repeat", 0},
+          {"grid", run.grid},
+          {"shared_bytes", run.shared_bytes},
+          {"registers", json_of(run.registers)},
+          {"local_bytes", json_of(run.local_bytes)},
+          {"blocks_per_sm", json_of(run.blocks_per_sm)},
+          {"bytes_read", run.bytes_read},
+          {"bytes_written", run.bytes_written},
+          {"samples_us", samples},
+          {"median_us", us("median_us", run.summary.median)},
+          {"median_ci_us",
+           ci ? Json::array({us("median_ci_us", ci->first), us("median_ci_us", ci->second)})
+              : Json(nullptr)},
+          {"p25_us", us("p25_us", run.summary.p25)},
+          {"p75_us", us("p75_us", run.summary.p75)},
+          {"min_us", us("min_us", run.summary.min)},
+          {"gb_per_s", us("gb_per_s", run.gb_per_s())},
+          {"stopped_by", run.stopped_by},
+          {"cache", run.cache},
+          {"clock", run.clock},
+          {"verified", run.verified},
+          {"kernel_hash", nullptr}};
+}
+
+Json json_of(const Device& device) {
+  return {{"name", device.name},
+          {"compute_capability", fmt::format("{}.{}", device.major, device.minor)},
+          {"sm_count", device.sm_count},
+          {"max_threads_per_sm", device.max_threads_per_sm},
+          {"l2_bytes", device.l2_bytes},
+          {"global_bytes", device.global_bytes},
+          {"shared_per_block", device.shared_per_block},
+          {"shared_per_sm", device.shared_per_sm},
+          {"shared_optin", device.shared_optin},
+          {"shared_reserved", device.shared_reserved},
+          {"sm_clock_khz", device.sm_clock_khz},
+          {"memory_clock_khz", device.memory_clock_khz},
+          {"memory_bus_bits", device.memory_bus_bits},
+          {"ecc", device.ecc},
+          {"peak_gb_per_s", number("device", "peak_gb_per_s", device.peak_gb_per_s())}};
+}
+
+/// One line. An argument of a command line may hold any bytes; JSON holds text.
+std::string line_of(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// `head`'s members, a line each, then the list `name`, an element a line.
+std::string document(const Json& head, const std::string& name, const std::vector<Json>& list) {
+  std::string text = "{\n";
+  for (const auto& [key, value] : head.items()) {
+    text += "  " + line_of(key) + ": " + line_of(value) + ",\n";
+  }
+  text += "  " + line_of(name) + ": [";
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    text += (i > 0 ? ",\n    " : "\n    ") + line_of(list[i]);
+  }
+  return text + (list.empty() ? "]\n}\n" : "\n  ]\n}\n");
+}
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+Json json_of(const Point& point) {
+  return {{"n", point.n}, {"block", point.block}};
+}
+
+Json json_of(const Blocks& blocks) {
+  return {{"low", blocks.low},
+          {"high", blocks.high},
+          {"powers_of_two", blocks.powers_of_two},
+          {"multiple_of", blocks.multiple_of},
+          {"text", blocks.text()}};
+}
+
+std::string_view word(Counters counters) {
+  switch (counters) {
+    case Counters::kExact: return "exact";
+    case Counters::kLessArbitration: return "less_arbitration";
+    case Counters::kNone: return "none";
+  }
+  return "";
+}
+
+Json json_of(const Variant& v) {
+  Json axes = Json::array();
+  for (const Axis& axis : v.axes) axes.push_back({{"name", axis.name}, {"values", axis.values}});
+  Json counted = Json::array();
+  for (const Point& point : v.counted) counted.push_back(json_of(point));
+  return {{"name", v.name},
+          {"from", v.from},
+          {"region", v.region},
+          {"legacy", v.legacy},
+          {"findings", v.findings},
+          {"blocks", json_of(v.blocks)},
+          {"counters", word(v.counters)},
+          {"compared", v.compared},
+          {"profiled", v.profiled},
+          {"axes", axes},
+          {"counted", counted},
+          {"checked", json_of(v.checked.value_or(Point{}))},
+          {"params", json_of(v.params)}};
+}
+
+}  // namespace
+
+std::string to_json(const Session& session, const std::vector<Run>& runs) {
+  const Json head{{"schema", kSchema},
+                  {"chapter", session.chapter},
+                  {"commands", Json::array({session.command})},
+                  {"device", json_of(session.device)},
+                  {"driver", version_text(session.device.driver_version)},
+                  {"toolkit", internal::toolkit()},
+                  {"host_compiler", internal::host_compiler()},
+                  {"flags", internal::compile_flags()},
+                  {"architectures", built_for()},
+                  {"seed", session.seed},
+                  {"cache", session.cache},
+                  {"source", nullptr},
+                  {"date", utc_now()},
+                  {"clocks", nullptr}};
+  std::vector<Json> list;
+  for (const Run& run : runs) {
+    if (!run.samples_us.empty()) list.push_back(json_of(run));
+  }
+  return document(head, "runs", list);
+}
+
+std::string list_json(const std::string& chapter, unsigned default_block,
+                      const std::vector<Variant>& variants) {
+  std::vector<Json> list;
+  list.reserve(variants.size());
+  for (const Variant& v : variants) list.push_back(json_of(v));
+  const Json head{{"schema", kSchema}, {"chapter", chapter}, {"default_block", default_block}};
+  return document(head, "variants", list);
+}
+
+}  // namespace book
