@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import resource
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -46,8 +47,8 @@ def first_run(checkout: Callable[..., Path]) -> tuple[Path, str]:
     (before / "build" / "tools" / "of the old place").touch()
     copy = before.parents[1] / "guide" / before.name
     before.parent.rename(copy.parent)
-    counters = copy / "tools" / "measuring" / "profilers.py"
-    with edited(counters, "COUNTER_SHAPES = (", "COUNTER_SHAPES = ((2**10, 256), "):
+    counting = copy / "tools" / "measuring" / "embedded.py"
+    with edited(counting, "in all_shapes(variant):", "in [(2**10, variant.block)]:"):
         done = subprocess.run(
             ["tools/guide"], cwd=copy, capture_output=True, text=True, timeout=1800, check=False
         )
@@ -174,3 +175,47 @@ def test_a_checkout_that_moved(first_run: tuple[Path, str]) -> None:
     copy, said = first_run
     assert re.search(r"^ok +configure ", said, re.M)
     assert not (copy / "build" / "tools" / "of the old place").exists()
+
+
+def test_a_new_chapter_is_its_folder_its_page_and_its_figures(run: Run, book: Path) -> None:
+    """Nothing that exists is edited: built, run, drawn, woven, measured in a dry run, tested."""
+    name, planted = "chapter19_planted", ROOT / "tools/tests/new_chapter"
+    files = [path.relative_to(planted) for path in planted.rglob("*") if path.is_file()]
+    assert not [file for file in files if (book / file).exists()]
+    shutil.copytree(planted, book, dirs_exist_ok=True)
+    try:
+        done, _ = guide(run, book)
+        assert done.returncode == 0, done.stdout + done.stderr
+        text = page(book, f"chapters/{name}")
+        assert "if (threadIdx.x != 0) return;" in text  # its listing
+        assert "chapter19_planted: A chapter that a test adds" in text  # what its program printed
+        assert "The others are idle." in text  # its drawing
+        assert (book / "build/figures/planted_block-light.svg").is_file()
+        assert name in (book / "build/guide/index.html").read_text()
+        assert "planted" in (book / f"build/runs/{name}.json").read_text()
+
+        program = book / "build/tools/chapters" / name / name
+        done = run(program, "--n", "1000", "--block", "33", cwd=book)
+        assert done.returncode == 0 and "as expected" in done.stdout, done.stderr
+        dry = ["--dry-run", "--counters", "--sanitizers", "--chapters", name]
+        done = run("tools/measure", *dry, "--build", "build/tools", cwd=book)
+        assert done.returncode == 0, done.stderr
+        for step in (
+            f"{name} --sweep block (repeat 1)",
+            f"ncu {name}/planted n=16777216 block=256",
+            f"racecheck {name}/planted",
+        ):
+            assert step in done.stdout.splitlines()
+
+        tests = ["chapters/tests/test_programs.py", "chapters/tests/test_embedded_checks.py"]
+        done = run(
+            book / ".venv/bin/python", *("-m", "pytest", "-q", *tests, "-k", name),
+            cwd=book, timeout=600, BOOK_BUILD=str(book / "build/tools"),
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout
+        assert int(re.findall(r"(\d+) passed", done.stdout)[0]) > 15
+    finally:
+        for file in files:
+            (book / file).unlink()
+        (book / "chapters" / name).rmdir()
+        (book / "build/runs" / f"{name}.txt").unlink(missing_ok=True)

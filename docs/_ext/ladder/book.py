@@ -255,7 +255,9 @@ class Book:
             typed = transcripts(self.root)
         except (DataError, ValueError) as error:
             raise Lost(str(error)) from None
-        texts = {**{each: typed[each].text for each in typed}, **known.consoles}
+        # A chapter that is recorded nowhere yet has what its own build printed.
+        here = own.consoles if own else {}
+        texts = {**here, **{each: typed[each].text for each in typed}, **known.consoles}
         if name not in texts:
             raise Lost(f"no transcript {name} is recorded{nearest(name, texts)}")
         if name in typed:
