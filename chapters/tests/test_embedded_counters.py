@@ -12,6 +12,8 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import pytest
 
 from chapters.tests.expected import CHAPTERS, ROOT, expected
 from tools.measuring.profilers import kernel_name
+from tools.measuring.programs import Variant, find_programs
 
 HERE = Path(__file__).resolve().parent
 RECORD = ROOT / "figures/data/nvidia-h200/counters.json"
@@ -26,16 +29,17 @@ N = 1 << 20
 OPERATIONS = ("ld", "st")
 
 
-#: A -G build is another program at each toolkit's whim, what leaves its memory is stopped there,
-#: and of CUB's kernel, which is not the book's, ptxas merges shared loads that cannot be told to be
-#: aligned. All others are compared.
-LEFT_OUT = (
-    "debug_build",
-    "too_few_bytes",
-    "tile_misaligned",
-    "reduce7_classic",
-    "sum_cub",
-)
+def folder() -> Path:
+    """Where tools/test builds."""
+    return Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
+
+
+@cache
+def variants(chapter: str) -> dict[str, Variant]:
+    """What a chapter's program says of its variants."""
+    with tempfile.TemporaryDirectory() as work:
+        (program,) = find_programs([chapter], folder(), Path(work), rebuild=False)
+    return {each.name: each for each in program.variants}
 
 
 def recorded() -> list[Any]:
@@ -54,7 +58,7 @@ def recorded() -> list[Any]:
     return [
         pytest.param(run, id=f"{run['chapter']}-{run['variant']}")
         for run in chosen
-        if run["variant"] not in LEFT_OUT
+        if variants(run["chapter"])[run["variant"]].compared
     ]
 
 
@@ -69,11 +73,6 @@ def counts(metrics: dict[str, Any]) -> dict[str, int]:
         conflicts = metrics[f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum"]
         found[f"shared {op}"] = int(waves) - int(conflicts)
     return {name: int(value) for name, value in found.items()}
-
-
-def folder() -> Path:
-    """Where tools/test builds."""
-    return Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
 
 
 def embedded(page: Path) -> dict[str, str]:
@@ -127,10 +126,6 @@ def counted(chapter: str, cases: list[str], work: Path) -> list[dict[str, str]]:
         return [row for row in csv.DictReader(file) if row["ID"]]
 
 
-#: Warps of these get in each other's way even in small launches: from pass to pass hardware counts
-#: other bank conflicts, each with a wavefront more. Less those they are equal. (`whole`'s warps
-#: store their sums at the same moment, one lane each: such a store has no conflict of its own.)
-ARBITRATED = ("stride_classic", "mixed32", "whole", "whole32")
 #: Variants flagged for an alignment that is inferred, and rightly.
 INFERRED = {name for chapter in CHAPTERS for name in expected(chapter).inferred}
 
@@ -138,7 +133,8 @@ INFERRED = {name for chapter in CHAPTERS for name in expected(chapter).inferred}
 def without_arbitration(recorded: dict[str, str], row: dict[str, str]) -> dict[str, str]:
     """What hardware counted, less conflicts of which each made one wavefront more than ours."""
     values = dict(recorded)
-    if recorded["case"].split()[2] not in ARBITRATED:
+    variant = variants(recorded["chapter"])[recorded["case"].split()[2]]
+    if variant.counters != "less_arbitration":
         return values
     for op in OPERATIONS:
         waves = f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"

@@ -34,6 +34,7 @@ class Variant:
     powers_of_two: bool
     multiple_of: int
     counters: str  # what hardware's can be held to: "exact", "less_arbitration" or "none"
+    compared: bool  # or the embedded device counts otherwise, or stops it
     profiled: bool  # or another variant has the same kernels in the same way
     counted: tuple[Shape, ...]  # where profilers count it; what the page shows is the first
     checked: Shape  # where compute-sanitizer looks
@@ -56,6 +57,7 @@ class Variant:
             powers_of_two=bool(told["blocks"]["powers_of_two"]),
             multiple_of=int(told["blocks"]["multiple_of"]),
             counters=told["counters"],
+            compared=bool(told["compared"]),
             profiled=bool(told["profiled"]),
             counted=tuple(_shape(each) for each in told["counted"]),
             checked=_shape(told["checked"]),

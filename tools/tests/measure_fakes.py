@@ -230,7 +230,14 @@ def _variant(chapter: str, name: str, *, high: int = 1024, multiple_of: int = 1)
     counted = [(2**24, block), (2**20, block), (2**24, min(128, high))]
     return {
         **{"name": name, "from": chapter, "region": f"{chapter[:9]}-{name.replace('_', '-')}"},
-        **{"legacy": False, "findings": [], "params": {}, "counters": "exact", "profiled": True},
+        **{
+            "legacy": False,
+            "findings": [],
+            "params": {},
+            "counters": "exact",
+            "compared": True,
+            "profiled": True,
+        },
         "blocks": {"low": 1, "high": high, "powers_of_two": False, "multiple_of": multiple_of},
         "axes": [{"name": "n", "values": [2**10, 2**24]}, {"name": "block", "values": [128, 256]}],
         "counted": [{"n": n, "block": each} for n, each in dict.fromkeys(counted)],

@@ -91,7 +91,13 @@ def test_messages_are_few_distinct_and_without_folders() -> None:
 
 def variant(name: str, region: str, **more: Any) -> Variant:
     settings: dict[str, Any] = {
-        **{"legacy": False, "findings": (), "counters": "exact", "profiled": True},
+        **{
+            "legacy": False,
+            "findings": (),
+            "counters": "exact",
+            "compared": True,
+            "profiled": True,
+        },
         **{"low": 1, "high": 1024, "powers_of_two": False, "multiple_of": 1},
         **{"counted": ((2**24, 256),), "checked": (1_048_573, 256)},
     }
