@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from figures.kit.costs import Counts
 from figures.recorded import COUNTER_ALIASES, Books, Found, NoSuchRun, Run, counter, stale
 
 
@@ -36,7 +37,8 @@ class Compared:
         return self.embedded - self.hardware
 
 
-METRICS = tuple(COUNTER_ALIASES[name] for name in list(COUNTER_ALIASES)[:8])
+#: What follows from a kernel's addresses alone.
+METRICS = tuple(COUNTER_ALIASES[name] for name in Counts.__dataclass_fields__)
 _WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 _CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 _MERGEABLE = "source__mergeable_shared_loads.sum"

@@ -18,8 +18,10 @@ from typing import Any
 
 import matplotlib
 
-from figures import diagrams, plots, readme, recorded, style
-from figures.picture import MissingData, Picture, View
+from figures import catalogue, readme, recorded
+from figures.kit import style
+from figures.kit.pictures import MissingData, Picture, View
+from figures.ladder import ladder
 from figures.recorded import Books, Found
 from figures.regions import RegionError
 
@@ -29,12 +31,6 @@ COVER = "ladder"
 
 class UnknownFigure(Exception):
     """A name that is not in the registry."""
-
-
-def figures(root: Path) -> dict[str, Callable[[View], Picture] | Callable[[], Picture]]:
-    """The registry: every picture by name. Plots take a view of recorded runs, diagrams nothing."""
-    chapters = sorted(path.name for path in (root / "chapters").glob("chapter[0-9]*"))
-    return {**plots.plots(chapters), **diagrams.FIGURES}
 
 
 def _plot(make: Callable[[View], Picture], books: Books) -> tuple[Picture, str]:
@@ -99,22 +95,22 @@ def words(picture: Picture, drawn_from: str | None) -> dict[str, Any]:
 
 def make(name: str, root: Path, books: Books) -> tuple[Picture, str | None]:
     """One picture of the registry, and the set that it is drawn from."""
-    known = figures(root)
-    if name not in known:
-        raise UnknownFigure(f"no figure '{name}'; there are: {', '.join(known)}")
-    if name in diagrams.FIGURES:
-        return diagrams.FIGURES[name](), None
-    return _plot(known[name], books)  # type: ignore[arg-type]
+    diagrams, plots = catalogue.diagrams(), catalogue.plots(root)
+    if name in diagrams:
+        return diagrams[name](), None
+    if name in plots:
+        return _plot(plots[name], books)
+    raise UnknownFigure(f"no figure '{name}'; there are: {', '.join([*plots, *diagrams])}")
 
 
 def cover(books: Books) -> dict[str, str]:
     """The README's picture: always of the reference."""
-    return drawings(COVER, plots.ladder(View(books, books.reference)))
+    return drawings(COVER, ladder(View(books, books.reference)))
 
 
 def readme_files(root: Path, books: Books) -> dict[str, str]:
     """README.md and its picture, by path under the root."""
-    picture = plots.ladder(View(books, books.reference))
+    picture = ladder(View(books, books.reference))
     text = (root / "README.md").read_text(encoding="utf-8")
     # Not whether a kernel has changed since: the README shows a recording, whatever came later.
     words = readme.filled(text, books, picture.alt, _recorded(picture.runs))
@@ -187,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         skipped = 0
         mark = fingerprint(asked.root)
-        for name in asked.only or figures(asked.root):
+        for name in asked.only or (*catalogue.plots(asked.root), *catalogue.diagrams()):
             try:
                 _draw(asked.out, name, asked.root, books, mark)
             except MissingData as missing:

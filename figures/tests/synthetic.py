@@ -15,7 +15,8 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from figures import patterns, recorded
+from figures import chapters, recorded
+from figures.kit.costs import Counts
 
 CHAPTERS = (
     "chapter00_timing",
@@ -165,7 +166,8 @@ _VARIANTS: dict[str, dict[str, tuple[str, str, float, int, dict[str, Any]]]] = {
         "read": ("chapter09_histogram", "read-bytes", 4200, 1, {"method": "read"}),
     },
     "chapter10_coalescing": {
-        name: ("chapter10_coalescing", *_coalescing(name)) for name in patterns.COALESCING
+        name: ("chapter10_coalescing", *_coalescing(name))
+        for name in chapters.known()["chapter10_coalescing"].patterns
     },
 }
 
@@ -443,11 +445,11 @@ def _counters(device: str) -> dict[str, Any]:
     n, block = 2**24, 256
     runs = []
     for chapter, variants in _VARIANTS.items():
-        for variant, (_, _, _, factor, params) in variants.items():
+        for variant, (origin, _, _, factor, params) in variants.items():
             grid = 132 * 8 if variant == "smem_stride" else n // (block * factor)
-            counts = patterns.derived_counts(variant, n, block, grid)
+            counts = chapters.derived_counts(origin, variant, n, block, grid)
             if counts is None:  # no pattern is written down: the input's sectors, read once
-                counts = patterns.Counts(global_load_sectors=n // 8, global_store_sectors=grid)
+                counts = Counts(global_load_sectors=n // 8, global_store_sectors=grid)
             metrics = {
                 recorded.COUNTER_ALIASES[name]: float(getattr(counts, name))
                 for name in counts.__dataclass_fields__

@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,32 +14,98 @@ from pathlib import Path
 
 import pytest
 
-from figures import diagrams, draw, plots, recorded, style
-from figures.picture import MissingData, View
+from figures import catalogue, chapters, draw, recorded
+from figures.chapters import chapter03_divergence, chapter06_dynamic_smem
+from figures.every_chapter import chapter_blocks, chapter_counters, chapter_time
+from figures.kit import style
+from figures.kit.chapter import Chapter
+from figures.kit.pictures import MissingData, Picture, View
+from figures.ladder import ladder
 from figures.recorded import Books
 from figures.tests import synthetic
 
-NAMES = [*plots.plots(synthetic.CHAPTERS), *diagrams.FIGURES]
+#: What can be drawn from the made-up recordings: of a chapter that they lack, its diagrams.
+MADE_UP = [chapter for name, chapter in chapters.known().items() if name in synthetic.CHAPTERS]
+NAMES = [
+    *catalogue.OF_THE_BOOK,
+    *(name for chapter in MADE_UP for name in catalogue.plots_of(chapter)),
+    *catalogue.diagrams(),
+]
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_the_registry_has_what_the_guide_asks_for(root: Path) -> None:
-    wanted = {"ladder", "chapter00_methods", "chapter00_l2", "chapter00_latency"}
-    wanted |= {"chapter01_time", "chapter02_time", "chapter05_time", "chapter05_unroll"}
-    wanted |= {f"chapter{c}_{kind}" for c in ("01", "02", "05") for kind in ("bandwidth", "blocks")}
-    wanted |= {"chapter01_counters", "chapter02_counters", "primer_machine", "grid_to_elements"}
-    wanted |= {"chapter03_time", "chapter03_bandwidth", "chapter03_paths", "lanes_at_work"}
-    wanted |= {"tree_spreading"}
-    wanted |= {"chapter04_time", "chapter04_bandwidth", "chapter04_strides", "chapter04_tiles"}
-    wanted |= {"bank_strides", "bank_steps", "tile_banks"}
-    wanted |= {"tree_gmem", "tree_smem", "unroll_fold", "warp_shuffle", "grid_stride"}
-    wanted |= {"chapter06_fit", "chapter06_occupancy", "chapter06_bandwidth", "two_arrays"}
-    wanted |= {f"chapter07_{what}" for what in ("kernels", "l2", "grid", "methods", "finished")}
-    wanted |= {"chapter07_roofline"}
-    wanted |= {"chapter08_small", "chapter08_ratio", "passes_tree", "one_word"}
-    wanted |= {"chapter09_methods", "chapter09_shared", "copies_in_banks"}
-    wanted |= {"chapter10_strides", "chapter10_offsets", "chapter10_widths", "chapter10_time"}
-    wanted |= {"coalescing_rules", "vec3_layouts"}
-    assert wanted <= set(draw.figures(root))
+def test_there_is_every_picture_that_the_guide_asks_for(root: Path) -> None:
+    pages = [path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.rst"))]
+    asked = {
+        kind: {
+            name for page in pages for name in re.findall(rf"^\.\. {kind}:: +(\w+)$", page, re.M)
+        }
+        for kind in ("plot", "diagram")
+    }
+    assert len(asked["plot"]) > 30 and len(asked["diagram"]) > 15
+    assert asked["plot"] <= set(catalogue.plots(root))
+    assert asked["diagram"] <= set(catalogue.diagrams())
+
+
+def test_every_chapter_has_its_place_on_the_ladder_and_its_plots(root: Path) -> None:
+    named = catalogue.plots(root)
+    for name in synthetic.CHAPTERS:
+        assert f"{name[:9]}_here" in named
+    (root / "chapters" / "chapter99_new").mkdir()
+    try:
+        more = catalogue.plots(root).keys() - named.keys()
+    finally:
+        (root / "chapters" / "chapter99_new").rmdir()
+    kinds = ("here", "time", "bandwidth", "blocks", "counters")
+    assert more == {f"chapter99_{kind}" for kind in kinds}
+
+
+def test_a_chapters_module_is_all_that_its_figures_need(repository: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "figures"
+    shutil.copytree(
+        repository / "figures", copy, ignore=shutil.ignore_patterns("data", "tests", "__pycache__")
+    )
+    (copy / "data").symlink_to(repository / "figures" / "data")
+    (tmp_path / "chapters").symlink_to(repository / "chapters")
+    (copy / "chapters" / "chapter99_new.py").write_text(
+        "from figures.chapters.chapter01_gmem import tree_gmem\n"
+        "from figures.kit.chapter import Chapter\n"
+        "CHAPTER = Chapter('chapter99_new', diagrams={'new_tree': tree_gmem})\n"
+    )
+    command = [sys.executable, "-m", "figures.draw", "--out", "drawn", "--only"]
+    asked = [*command, "new_tree", "chapter99_here"]
+    subprocess.run(asked, check=True, cwd=tmp_path)
+    assert {path.name for path in (tmp_path / "drawn").glob("*.json")} == {
+        "new_tree.json",
+        "chapter99_here.json",
+    }
+    before = json.loads((tmp_path / "drawn/new_tree.json").read_text())["fingerprint"]
+    # An edit there draws again.
+    with (copy / "chapters" / "chapter99_new.py").open("a") as file:
+        file.write("# another line\n")
+    subprocess.run(asked, check=True, cwd=tmp_path)
+    assert json.loads((tmp_path / "drawn/new_tree.json").read_text())["fingerprint"] != before
+
+
+def test_a_module_that_names_another_chapter_is_refused(repository: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "figures"
+    shutil.copytree(
+        repository / "figures", copy, ignore=shutil.ignore_patterns("data", "tests", "__pycache__")
+    )
+    (copy / "chapters" / "chapter99_new.py").write_text(
+        "from figures.kit.chapter import Chapter\nCHAPTER = Chapter('chapter98_old')\n"
+    )
+    ask = [sys.executable, "-c", "from figures import chapters; chapters.known()"]
+    done = subprocess.run(ask, check=False, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode and "figures/chapters/chapter99_new says that it is of" in done.stderr
+
+
+def test_two_figures_of_one_name_are_refused() -> None:
+    def nothing(view: View) -> Picture:
+        raise AssertionError(view)
+
+    with pytest.raises(catalogue.TwoFigures, match="'chapter99_time'"):
+        catalogue.plots_of(Chapter("chapter99_new", plots={"chapter99_time": nothing}))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -157,9 +224,9 @@ def _change(root: Path, chapter: str, variant: str, factor: float) -> None:
 
 def test_the_fastest_is_computed(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
-    assert "smem_stride is the fastest" in plots.chapter_time(_view(root), "chapter02_smem").alt
+    assert "smem_stride is the fastest" in chapter_time(_view(root), "chapter02_smem").alt
     _change(root, "chapter02_smem", "gmem", 0.05)
-    assert "gmem is the fastest" in plots.chapter_time(_view(root), "chapter02_smem").alt
+    assert "gmem is the fastest" in chapter_time(_view(root), "chapter02_smem").alt
 
 
 def test_what_cannot_be_told_apart_shares_the_lead(tmp_path: Path) -> None:
@@ -173,12 +240,12 @@ def test_what_cannot_be_told_apart_shares_the_lead(tmp_path: Path) -> None:
             run["median_ci_us"] = [low, high]
             run["min_us"], run["p25_us"], run["p75_us"] = low, low, high
     path.write_text(json.dumps(data))
-    alt = plots.chapter_time(_view(root), "chapter01_gmem").alt
+    alt = chapter_time(_view(root), "chapter01_gmem").alt
     assert "gmem and gmem_unrolled share the lead" in alt
 
 
 def test_the_ladder_ends_in_the_fastest(books: Books) -> None:
-    table = plots.ladder(View(books, books.reference)).table
+    table = ladder(View(books, books.reference)).table
     rate = table.columns.index("GB/s")
     rates = [row[rate] for row in table.rows]
     assert rates == sorted(rates)
@@ -194,7 +261,7 @@ def test_the_ladder_ends_in_the_fastest(books: Books) -> None:
 
 
 def test_a_launch_that_asks_for_memory_it_does_not_use_is_no_rung(books: Books) -> None:
-    kernels = [row[1] for row in plots.ladder(View(books, books.reference)).table.rows]
+    kernels = [row[1] for row in ladder(View(books, books.reference)).table.rows]
     assert "dynamic_smem" in kernels and "dynamic_unroll4" in kernels
     assert not [name for name in kernels if name.startswith("ask")]
 
@@ -205,7 +272,7 @@ def test_a_launch_that_asks_for_memory_it_does_not_use_is_no_rung(books: Books) 
 )
 def test_blocks_that_fit_an_sm(asked: int, blocks: int) -> None:
     # What cudaOccupancyMaxActiveBlocksPerMultiprocessor says on an H200 is in the recorded runs.
-    assert plots.blocks_that_fit(synthetic.DEVICE, 256, asked) == blocks
+    assert chapter06_dynamic_smem.blocks_that_fit(synthetic.DEVICE, 256, asked) == blocks
 
 
 def test_the_rule_of_blocks_that_fit_is_the_calculators(repository: Path) -> None:
@@ -215,7 +282,9 @@ def test_the_rule_of_blocks_that_fit_is_the_calculators(repository: Path) -> Non
     runs = [run for run in known.runs if "shared_kib" in run["params"] and run["block"] >= 128]
     assert runs
     for run in runs:
-        rule = plots.blocks_that_fit(known.data["device"], run["block"], run["shared_bytes"])
+        rule = chapter06_dynamic_smem.blocks_that_fit(
+            known.data["device"], run["block"], run["shared_bytes"]
+        )
         assert rule == run["blocks_per_sm"], recorded.run_name(run)
 
 
@@ -227,42 +296,39 @@ def test_stairs_are_drawn_only_where_the_rule_holds(tmp_path: Path) -> None:
         for run in data["runs"]:
             run["blocks_per_sm"] -= edit and run["params"].get("shared_kib") == 64
         path.write_text(json.dumps(data))
-        picture = plots.shared_occupancy(_view(root))
+        picture = chapter06_dynamic_smem.shared_occupancy(_view(root))
         return draw.drawings("x", picture)["x-light.svg"]
 
     assert len(steps(False)) > len(steps(True)) + 300
 
 
 def test_the_ladder_has_no_kernel_that_does_other_work(books: Books) -> None:
-    table = plots.ladder(View(books, books.reference)).table
+    table = ladder(View(books, books.reference)).table
     kernels = {row[table.columns.index("kernel")] for row in table.rows}
     assert {"interleaved", "interleaved_mask", "strided"} <= kernels
     assert not {name for name in kernels if name.startswith(("mixed", "sorted"))}
 
 
 def test_a_chapter_compares_what_can_be_compared(books: Books) -> None:
-    named = plots.plots(synthetic.CHAPTERS)
+    named = catalogue.plots_of(chapter03_divergence.CHAPTER)
     table = named["chapter03_time"](View(books, books.reference)).table
-    assert [row[0] for row in table.rows] == list(plots.COMPARED["chapter03_divergence"])
+    assert [row[0] for row in table.rows] == list(chapter03_divergence.TREES)
 
 
 def test_what_a_path_costs_is_computed(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
-    before = plots.paths_sweep(_view(root))
+    before = chapter03_divergence.paths_sweep(_view(root))
     (last,) = [found for found in before.runs if found.run["variant"] == "mixed32"]
     (first,) = [found for found in before.runs if found.run["variant"] == "mixed1"]
     ratio = last.run["median_us"] / first.run["median_us"]
     assert f"{ratio:.2f} times as long" in before.alt
     _change(root, "chapter03_divergence", "mixed32", 2.0)
-    assert f"{2 * ratio:.2f} times as long" in plots.paths_sweep(_view(root)).alt
+    assert f"{2 * ratio:.2f} times as long" in chapter03_divergence.paths_sweep(_view(root)).alt
 
 
 def test_a_derived_count_that_is_off_is_said(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
-    assert (
-        "equals the measured one exactly"
-        in plots.chapter_counters(_view(root), "chapter02_smem").alt
-    )
+    assert "equals the measured one exactly" in chapter_counters(_view(root), "chapter02_smem").alt
     path = root / "figures/data" / recorded.REFERENCE / "counters.json"
     data = json.loads(path.read_text())
     for run in data["runs"]:
@@ -270,7 +336,7 @@ def test_a_derived_count_that_is_off_is_said(tmp_path: Path) -> None:
             metric = recorded.COUNTER_ALIASES["global_load_sectors"]
             run["launches"][0]["metrics"][metric] += 1
     path.write_text(json.dumps(data))
-    alt = plots.chapter_counters(_view(root), "chapter02_smem").alt
+    alt = chapter_counters(_view(root), "chapter02_smem").alt
     assert "differs from the measured one for smem." in alt
 
 
@@ -298,9 +364,9 @@ def test_a_smaller_card_is_drawn_at_the_size_it_has(tmp_path: Path) -> None:
         data["runs"] = [run for run in data["runs"] if run["n"] <= 2**26]
         path.write_text(json.dumps(data))
     view = _view(root)
-    assert "2²⁶" in plots.ladder(view).alt
+    assert "2²⁶" in ladder(view).alt
     with pytest.raises(MissingData, match="one block size only"):
-        plots.chapter_blocks(view, "chapter01_gmem")
+        chapter_blocks(view, "chapter01_gmem")
 
 
 # --------------------------------------------------------------------------- the local set

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from figures import patterns
+from figures.chapters.chapter02_smem import smem
+from figures.chapters.chapter03_divergence import interleaved, strided
+from figures.kit import costs, patterns
+from figures.tests.test_patterns import parted_warps
 
 ROOT = Path(__file__).resolve().parents[3]
 BLOCK = 256
@@ -20,10 +23,10 @@ GRID = 40
 RESULT = 1  # if (t == 0) at the end parts the first warp, in every kernel
 
 TREES = {
-    "interleaved": patterns.interleaved,
-    "interleaved_mask": patterns.interleaved,
-    "strided": patterns.strided,
-    "smem": patterns.smem,
+    "interleaved": interleaved,
+    "interleaved_mask": interleaved,
+    "strided": strided,
+    "smem": smem,
 }
 
 
@@ -45,8 +48,8 @@ def parting_branches(variant: str, folder: Path) -> int:
 
 def parted(variant: str) -> int:
     """A block's warps that a step of its tree parts, over all steps."""
-    steps = patterns.work(TREES[variant](BLOCK, BLOCK, 0), BLOCK)
-    return sum(step.parted for step in steps)
+    steps = costs.work(TREES[variant](BLOCK, BLOCK, 0), BLOCK)
+    return sum(parted_warps(step, BLOCK) for step in steps)
 
 
 @pytest.mark.parametrize(

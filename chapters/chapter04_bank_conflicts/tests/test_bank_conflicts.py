@@ -10,13 +10,24 @@ import json
 import math
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from figures import patterns, traces
-from figures.patterns import WARP
+from figures import traces
+from figures.chapters.chapter02_smem import smem
+from figures.chapters.chapter03_divergence import strided
+from figures.chapters.chapter04_bank_conflicts.kernels import (
+    LAYOUTS,
+    stride_walk,
+    strided_padded,
+    strided_swizzled,
+    tile_column,
+)
+from figures.kit import costs, patterns
+from figures.kit.patterns import WARP
 
 ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter04_bank_conflicts"
@@ -24,9 +35,9 @@ COUNTERS = ROOT / "figures/data/nvidia-h200/counters.json"
 ROUNDS = 256
 BLOCK = 256
 TREES = {
-    ("chapter02_smem", "smem"): patterns.smem,
-    ("chapter03_divergence", "strided"): patterns.strided,
-    (CHAPTER, "strided_padded"): patterns.strided_padded,
+    ("chapter02_smem", "smem"): smem,
+    ("chapter03_divergence", "strided"): strided,
+    (CHAPTER, "strided_padded"): strided_padded,
 }
 
 
@@ -65,7 +76,7 @@ def test_conflicts_follow_from_the_common_divisor(tmp_path: Path) -> None:
     requests = 1024 // WARP * ROUNDS
     for stride, counts in zip(strides, counted, strict=True):
         divisor = math.gcd(stride, patterns.BANKS)
-        assert patterns.wavefronts(patterns.stride_walk(stride)) == divisor
+        assert costs.wavefronts(stride_walk(stride)) == divisor
         assert counts["load_wavefronts"] == requests * divisor, stride
         assert counts["load_conflicts"] == requests * (divisor - 1), stride
         assert counts["store_conflicts"] == 0
@@ -77,22 +88,32 @@ WALKS = [
 ]
 
 
+#: Which element a lane of width_walk reads.
+SHARING: dict[str, Callable[[int], int]] = {
+    "width": lambda lane: lane,
+    "pairs": lambda lane: lane // 2,
+    "twos": lambda lane: lane // 4 * 2 + lane % 2,
+    "halves": lambda lane: lane % 16,
+    "all": lambda lane: 0,
+}
+
+
 def test_widths_and_shared_elements_follow_the_rules(tmp_path: Path) -> None:
     names = [f"{name}{width}" for name, width in WALKS]
     counted = run(tmp_path, CHAPTER, "--n", "1024", "--variant", *names)
     requests = 1024 // WARP * ROUNDS
     for (name, width), counts in zip(WALKS, counted, strict=True):
-        lanes = map(patterns.SHARING[name], range(WARP))
-        passes = patterns.wavefronts(patterns.one_warp(lanes, width))
+        lanes = map(SHARING[name], range(WARP))
+        passes = costs.wavefronts(patterns.one_warp(lanes, width))
         assert counts["load_wavefronts"] == requests * passes, (name, width)
         assert counts["load_conflicts"] == 0, (name, width)
 
 
 def test_the_rules_have_the_widths_that_the_page_tells() -> None:
     def passes(name: str) -> list[int]:
-        requests = (map(patterns.SHARING[name], range(WARP)) for _ in range(5))
+        requests = (map(SHARING[name], range(WARP)) for _ in range(5))
         return [
-            patterns.wavefronts(patterns.one_warp(lanes, width))
+            costs.wavefronts(patterns.one_warp(lanes, width))
             for lanes, width in zip(requests, (1, 2, 4, 8, 16), strict=True)
         ]
 
@@ -150,7 +171,7 @@ def test_each_step_of_a_tree_takes_what_its_pattern_takes(
     more = {"EMU_TRACE": str(path), "EMU_TRACE_KERNEL": "chapter", "EMU_TRACE_BLOCK": "1,0,0"}
     (whole,) = run(tmp_path, chapter, *shape, **more)
     trace = traces.read(path)
-    pattern = patterns.tree_steps(TREES[chapter, variant](4 * block, block, 1))
+    pattern = costs.tree_steps(TREES[chapter, variant](4 * block, block, 1))
     assert traced_steps(trace) == [(step.wavefronts, step.conflicts) for step in pattern]
     # Four blocks that all do the same make the launch's count.
     totals = trace.totals()
@@ -162,11 +183,11 @@ def test_each_step_of_a_tree_takes_what_its_pattern_takes(
 
 
 def test_the_page_says_what_the_steps_take() -> None:
-    strided = patterns.tree_steps(patterns.strided(BLOCK, BLOCK, 0))
-    ways = [step.wavefronts // step.requests for step in strided]
+    steps = costs.tree_steps(strided(BLOCK, BLOCK, 0))
+    ways = [step.wavefronts // step.requests for step in steps]
     assert ways == [2, 4, 8, 8, 8, 4, 2, 1]
-    assert sum(step.conflicts for step in strided) == 105
-    largest = patterns.tree_steps(patterns.strided(1024, 1024, 0))
+    assert sum(step.conflicts for step in steps) == 105
+    largest = costs.tree_steps(strided(1024, 1024, 0))
     assert [step.wavefronts // step.requests for step in largest] == [
         2,
         4,
@@ -179,9 +200,9 @@ def test_the_page_says_what_the_steps_take() -> None:
         2,
         1,
     ]
-    for tree in (patterns.strided_padded, patterns.strided_swizzled, patterns.smem):
+    for tree in (strided_padded, strided_swizzled, smem):
         for block in (32, 64, 256, 1024):
-            assert not any(step.conflicts for step in patterns.tree_steps(tree(block, block, 0)))
+            assert not any(step.conflicts for step in costs.tree_steps(tree(block, block, 0)))
 
 
 #: Of launches that every block takes alike: hardware's counts.
@@ -225,10 +246,10 @@ TILES = {
 def tile_passes(layout: str, width: int, row_width: int) -> tuple[int, int]:
     """Wavefronts and conflicts of one warp's loads for 32 products a lane."""
     loads = [
-        *(patterns.tile_column(layout, k, width) for k in range(0, 32, width // 4)),
+        *(tile_column(layout, k, width) for k in range(0, 32, width // 4)),
         *(patterns.one_warp([k] * WARP, row_width) for k in range(0, 32, row_width // 4)),
     ]
-    return sum(map(patterns.wavefronts, loads)), sum(map(patterns.bank_conflicts, loads))
+    return sum(map(costs.wavefronts, loads)), sum(map(costs.bank_conflicts, loads))
 
 
 def test_tiles_take_what_their_layouts_take(tmp_path: Path) -> None:
@@ -257,8 +278,8 @@ def test_the_page_says_what_the_tiles_take() -> None:
         assert (conflicts == 0) == ("padded" in name or "swizzled" in name)
 
 
-@pytest.mark.parametrize("layout", patterns.LAYOUTS)
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_layout_has_a_place_for_each_element(layout: str) -> None:
-    at = patterns.LAYOUTS[layout]
+    at = LAYOUTS[layout]
     places = {at(row, column) for row in range(32) for column in range(32)}
     assert len(places) == 32 * 32

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from figures import patterns
+from figures import chapters
+from figures.chapters.chapter10_coalescing.kernels import PATTERNS
 
 ROOT = Path(__file__).resolve().parents[3]
+CHAPTER = "chapter10_coalescing"
 N, BLOCK = 1 << 24, 256
 LOADED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 STORED = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
@@ -24,7 +26,7 @@ def counted(set_name: str) -> dict[str, dict[str, float]]:
     found = {}
     for run in json.loads(text)["runs"]:
         shape = run["chapter"], run["n"], run["block"]
-        if shape == ("chapter10_coalescing", N, BLOCK) and run["variant"] in patterns.COALESCING:
+        if shape == (CHAPTER, N, BLOCK) and run["variant"] in PATTERNS:
             (launch,) = run["launches"]
             found[run["variant"]] = launch["metrics"] | {"blocks": launch["grid"][0]}
     return found
@@ -35,13 +37,13 @@ def hardware() -> dict[str, dict[str, float]]:
     return counted("nvidia-h200")
 
 
-@pytest.mark.parametrize("variant", patterns.COALESCING)
+@pytest.mark.parametrize("variant", PATTERNS)
 def test_the_hardware_and_the_embedded_device_count_what_the_law_says(
     variant: str, hardware: dict[str, dict[str, float]]
 ) -> None:
     ours, theirs = counted("embedded")[variant], hardware[variant]
     assert ours["blocks"] == theirs["blocks"]
-    derived = patterns.derived_counts(variant, N, BLOCK, int(theirs["blocks"]))
+    derived = chapters.derived_counts(CHAPTER, variant, N, BLOCK, int(theirs["blocks"]))
     for metric, short in ((LOADED, "global_load_sectors"), (STORED, "global_store_sectors")):
         assert ours[metric] == theirs[metric] == getattr(derived, short)
 

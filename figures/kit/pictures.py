@@ -10,9 +10,9 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from figures import recorded
+from figures.kit.style import Theme
 from figures.kit.words import listed
 from figures.recorded import DEFAULT_BLOCK, Books, Found, RecordedSet, Run
-from figures.style import Theme
 
 LARGE_N = 2**28
 
@@ -80,6 +80,10 @@ class View:
     def variants(self, chapter: str) -> list[str]:
         """Their names in the order recorded."""
         return list(dict.fromkeys(run["variant"] for run in self.runs(chapter)))
+
+    def origin(self, chapter: str, variant: str) -> str:
+        """The chapter that the variant's kernel is from."""
+        return next(str(run["from"]) for run in self.runs(chapter) if run["variant"] == variant)
 
     def find(
         self, chapter: str, variant: str, n: int | None = None, block: int | None = None

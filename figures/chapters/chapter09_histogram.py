@@ -1,21 +1,29 @@
-"""Chapter 9's pictures: where atomics meet, and what a kind of data makes of each way to count."""
+"""Chapter 9: where atomics meet, and what a kind of data makes of each way to count."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial as bind
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
-from figures import recorded, style
+from figures import recorded
+from figures.kit import style
+from figures.kit.chapter import Chapter
+from figures.kit.patterns import BANKS, WARP
+from figures.kit.pictures import MissingData, Picture, Table, View, run_columns, run_row, time_of
+from figures.kit.style import DASHES, MARKERS, Theme
 from figures.kit.words import size, time_text
-from figures.patterns import BANKS, WARP
-from figures.picture import MissingData, Picture, Table, View, run_columns, run_row, time_of
 from figures.recorded import Found
-from figures.style import DASHES, MARKERS, Theme
+
+NAME = "chapter09_histogram"
+
 
 SEED = 2018  # what a program takes that is given none
+
+
 LOAD_BYTES = 16
 
 
@@ -34,6 +42,8 @@ def first_bytes() -> list[int]:
 
 
 Layout = Callable[[int, int], int]
+
+
 #: Which word of shared memory a lane's atomic goes to, by lane and value.
 LAYOUTS: dict[str, Layout] = {
     "a copy of the bins for each warp": lambda _lane, value: value,
@@ -100,6 +110,8 @@ def copies_in_banks() -> Picture:
 
 #: Kinds of data, in the order of a page that goes from many values to one.
 DATA = ("uniform", "bell", "mostly", "equal")
+
+
 DATA_HUES = ("blue", "green", "orange", "vermillion")
 
 
@@ -195,3 +207,14 @@ def histogram_methods(view: View, n: int) -> Picture:
         ),
         runs=[*founds, read],
     )
+
+
+CHAPTER = Chapter(
+    NAME,
+    swept=("lanes_uniform", "cub_uniform", "lanes_equal", "cub_equal", "read"),
+    plots={
+        "chapter09_methods": bind(histogram_methods, n=2**24),
+        "chapter09_shared": bind(histogram_methods, n=2**28),
+    },
+    diagrams={"copies_in_banks": copies_in_banks},
+)

@@ -3,7 +3,7 @@
 A pure function for each rule: the first byte of each lane's word (None for a lane that takes no
 part) and the words' width in, transactions out. The two older rules are NVIDIA's own words, in the
 *CUDA C Programming Guide*, version 4.2 (16 April 2012), sections F.3.2.1 and F.3.2.2; both look at
-half a warp at a time. The third is today's, as :mod:`figures.patterns` counts it for a whole warp.
+half a warp at a time. The third is today's, as :mod:`figures.kit.costs` counts it for a whole warp.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from figures import patterns
+from figures.kit import patterns
 
 HALF_WARP = 16
 #: Bytes of the segment that a transaction of compute capability 1.2 begins with, by width.
