@@ -46,17 +46,27 @@ def chapter_of(link: Path) -> str:
     return link.resolve().name
 
 
-@pytest.mark.parametrize(("tool", "generator"), [("make", ""), ("ninja", "-G Ninja")])
-def test_run_is_the_chapter_last_asked_for(run: Run, book: Path, tool: str, generator: str) -> None:
+@pytest.mark.parametrize(
+    ("tool", "option", "said", "fix"),
+    [
+        ("make", "-DBOOK_GPUS=90", "built on request", "cmake --build '{tree}' --target embedded_"),
+        ("ninja", f"{NO_DEVICE} -G Ninja", "not built, zstd is missing", "with libzstd-dev"),
+    ],
+)
+def test_run_is_the_chapter_last_asked_for(
+    run: Run, book: Path, tool: str, option: str, said: str, fix: str
+) -> None:
     first, second = CHAPTERS[-1], CHAPTERS[-2]
     tree = book / f"build {tool}"
-    out = shell(
-        run, f"cmake -S . -B 'build {tool}' {generator} {' '.join(QUICK)} {NO_DEVICE}", book
-    )
-    assert "Embedded device: not built, zstd is missing" in out
+    out = shell(run, f"cmake -S . -B 'build {tool}' {' '.join(QUICK)} {option}", book)
+    assert f"Embedded device: {said}" in out
     shell(run, f"{tool} -j2 {first}", tree)
     assert chapter_of(tree / "run") == first
     assert "--sweep" in shell(run, "./run --help", tree)
+    assert not [*tree.glob("emulator/**/*.o")]
+    missing = run(tree / "run", "--n", "100", "--device", "embedded", cwd=tree)
+    assert missing.returncode == 77
+    assert fix.format(tree=tree) in missing.stderr
     shell(run, f"{tool} {second}", tree)
     assert chapter_of(tree / "run") == second
     shell(run, f"{tool} {first}", tree)  # up to date already
