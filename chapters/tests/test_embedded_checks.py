@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tools.tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
 NS = (1000, (1 << 12) + 33)
@@ -159,7 +161,7 @@ def run(
         [program, "--device", "embedded", *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=LIMIT,
         check=False,
         # One thread: where a fault stops a launch, what ran before it is the same each time.
         env={

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
 N = 8192
@@ -37,7 +39,7 @@ def run(
         [program, "--device", "embedded", "--once", "--n", str(n), *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=LIMIT,
         check=False,
         env={**os.environ, "EMU_SCHEDULE": schedule},
     )

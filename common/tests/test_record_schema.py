@@ -9,6 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tools.tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[2]
 # Where CMake built: tools/test and the presets use build/.
 BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build"))
@@ -27,7 +29,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         env={**os.environ, "BOOK_RECORD": str(path)},
         check=True,
         capture_output=True,
-        timeout=60,
+        timeout=LIMIT,
     )
     written: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     assert written["source"] is None
