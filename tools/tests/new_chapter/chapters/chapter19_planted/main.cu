@@ -9,5 +9,13 @@ int main(int argc, char** argv) {
       .launch = book::launch<book::Sum>(
           [](const auto& l) { chapter19::planted<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
+  chapter.add({
+      .name = "planted_warps",
+      .region = "planted",
+      .kernel = book::kernel(chapter19::planted),
+      .blocks = book::whole_warps(),
+      .launch = book::launch<book::Sum>(
+          [](const auto& l) { chapter19::planted<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
+  });
   return chapter.run(argc, argv);
 }

@@ -1,0 +1,36 @@
+"""Runs chapters' programs as a reader would, for tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from tools.tests.built import BUILD
+from tools.tests.limits import LIMIT
+
+
+def program(chapter: str) -> Path:
+    """A chapter's program, of the build that tests read."""
+    path = BUILD / "chapters" / chapter / chapter
+    assert path.exists(), f"{path} is not built: tools/test builds it"
+    return path
+
+
+def run(chapter: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [program(chapter), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=LIMIT,
+        check=False,
+    )
+
+
+def on_embedded(chapter: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """A chapter's program on an embedded device with these settings."""
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(BUILD / "emulator/lib"), **settings}
+    return subprocess.run(
+        [program(chapter), *arguments], capture_output=True, text=True, env=environment, check=False
+    )
