@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 
+from tools.measuring.programs import Variant, find_programs
 from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
 
@@ -15,6 +18,15 @@ def program(chapter: str) -> Path:
     path = BUILD / "chapters" / chapter / chapter
     assert path.exists(), f"{path} is not built: tools/test builds it"
     return path
+
+
+@cache
+def variants(chapter: str) -> dict[str, Variant]:
+    """What a chapter's program says of its variants, by name."""
+    program(chapter)  # or it is told as not built
+    with tempfile.TemporaryDirectory() as work:
+        (found,) = find_programs([chapter], BUILD, Path(work), rebuild=False)
+    return {each.name: each for each in found.variants}
 
 
 def run(chapter: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -12,16 +12,14 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chapters.tests.expected import CHAPTERS, ROOT, expected
+from chapters.tests.programs import variants
 from tools.measuring.profilers import kernel_name
-from tools.measuring.programs import Variant, find_programs
 from tools.tests.limits import LIMIT
 
 HERE = Path(__file__).resolve().parent
@@ -33,14 +31,6 @@ OPERATIONS = ("ld", "st")
 def folder() -> Path:
     """Where tools/test builds."""
     return Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
-
-
-@cache
-def variants(chapter: str) -> dict[str, Variant]:
-    """What a chapter's program says of its variants."""
-    with tempfile.TemporaryDirectory() as work:
-        (program,) = find_programs([chapter], folder(), Path(work), rebuild=False)
-    return {each.name: each for each in program.variants}
 
 
 def recorded() -> list[Any]:
