@@ -97,7 +97,7 @@ def _row(rung: Climbed, peak: float) -> list[str | int | float]:
     ]
 
 
-def _write(axes: Axes, text: str, x: float, place: float, offset: float, **how: Any) -> None:
+def _label(axes: Axes, text: str, x: float, place: float, offset: float, **how: Any) -> None:
     axes.annotate(
         text,
         xy=(x, place),
@@ -132,7 +132,7 @@ def climb(view: View, here: str = "") -> Picture:
                 axes.plot([0, peak], [place, place], color=theme.grid, lw=1.5, zorder=1)
             axes.plot(0, place, "o", ms=16, color=theme.background, mec=colour, mew=2,
                       clip_on=False, zorder=4)  # fmt: skip
-            _write(axes, str(rung.number), 0, place, 0, ha="center", color=colour, weight="bold")
+            _label(axes, str(rung.number), 0, place, 0, ha="center", color=colour, weight="bold")
             if not reached:
                 continue
             weight = "bold" if rung.number == at else "normal"
@@ -140,19 +140,19 @@ def climb(view: View, here: str = "") -> Picture:
             axes.barh(place, after, height=0.6, color=colour, lw=0, zorder=3)
             axes.plot(before, place, "D", ms=6, color=theme.background, mec=theme.ink, mew=1.4,
                       zorder=4)  # fmt: skip
-            _write(axes, name_of(rung.after), 0, place, -14, ha="right", color=theme.ink,
+            _label(axes, name_of(rung.after), 0, place, -14, ha="right", color=theme.ink,
                    weight=weight)  # fmt: skip
             if here and rung.number == at:
                 end = max(before, after)
                 if end < 0.6 * peak:
-                    _write(axes, "◀ you are here", end, place, 7, ha="left", color=theme.ink,
+                    _label(axes, "◀ you are here", end, place, 7, ha="left", color=theme.ink,
                            weight="bold")  # fmt: skip
                 else:  # no room behind it
-                    _write(axes, "you are here", 0, place, 14, ha="left", color=theme.background,
+                    _label(axes, "you are here", 0, place, 14, ha="left", color=theme.background,
                            weight="bold")  # fmt: skip
         if standing:
             where = "on the ground" if at == 0 else "beside the ladder"
-            _write(axes, f"you are here, {where}", 0, -1, -14, ha="left", color=theme.ink,
+            _label(axes, f"you are here, {where}", 0, -1, -14, ha="left", color=theme.ink,
                    weight="bold")  # fmt: skip
         axes.set_xlim(-0.02 * peak, 1.02 * peak)
         axes.set_ylim(foot, head)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from figures.kit.costs import Counts
 from figures.records.naming import COUNTER_ALIASES
 from figures.records.recordings import RecordedRun, Recordings, counter_of, is_stale
 from figures.records.schema import CountedRun, EmbeddedRun
@@ -38,7 +39,8 @@ class Compared:
         return self.embedded - self.hardware
 
 
-METRICS = tuple(COUNTER_ALIASES[name] for name in list(COUNTER_ALIASES)[:8])
+#: What follows from a kernel's addresses alone.
+METRICS = tuple(COUNTER_ALIASES[name] for name in Counts.__dataclass_fields__)
 _WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 _CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 _MERGEABLE = "source__mergeable_shared_loads.sum"

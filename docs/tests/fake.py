@@ -12,7 +12,7 @@ from typing import Any
 
 from figures.records import regions
 from figures.records.naming import COUNTER_ALIASES
-from figures.transcripts import EXAMPLES, FOLDER
+from figures.records.transcripts import EXAMPLES, FOLDER
 
 REFERENCE_DEVICE = "NVIDIA H200"
 LOCAL_DEVICE = "NVIDIA GeForce GTX 1080"

@@ -247,7 +247,9 @@ def unlinked(page: Page) -> list[str]:
         for text, linked in runs:
             if linked == term:
                 break
-            if not linked and _used(term, _without_longer(term, text)):
+            if linked or not _used(term, text):
+                continue
+            if _used(term, _without_longer(term, text)):
                 found.append(f"{term}: …{_around(term, text)}…")
                 break
     return found

@@ -78,6 +78,39 @@ def test_message_shows_what_the_compiler_said(recorded_book: Book) -> None:
     assert "What the compiler says" in built.text()
 
 
+# ------------------------------------------------------------------ for screen readers
+
+
+def test_citations_are_a_list_of_list_items(render: Render) -> None:
+    built = render("""
+        See [one]_ and [two]_.
+
+        .. [one] The first.
+        .. [two] The second.
+        """)
+    (listed,) = built.page().select('[role="list"]')
+    assert [entry["role"] for entry in listed.select(".citation")] == ["listitem", "listitem"]
+    assert [entry["id"] for entry in listed.select(".citation")] == ["one", "two"]
+
+
+def test_an_empty_corner_of_a_table_is_no_heading(render: Render) -> None:
+    built = render("""
+        .. list-table::
+           :header-rows: 1
+           :stub-columns: 1
+
+           * -
+             - heading
+           * - row
+             - cell
+        """)
+    first, second = built.page().select("tr")
+    cells = [(cell.name, cell.get_text(strip=True)) for cell in first.select("th, td")]
+    assert cells == [("td", ""), ("th", "heading")]
+    cells = [(cell.name, cell.get_text(strip=True)) for cell in second.select("th, td")]
+    assert cells == [("th", "row"), ("td", "cell")]
+
+
 # ------------------------------------------------------------------ tables
 
 

@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book
-from figures.transcripts import transcripts
+from figures.records.transcripts import transcripts
 
 TABLE = f"""\
 Page

@@ -15,7 +15,7 @@ Diagram = Callable[[], Picture]
 
 
 def number_of(chapter: str) -> int:
-    """3, of chapter03_divergence."""
+    """The number that a chapter's name begins with."""
     return int(re.findall(r"\d+", chapter)[0])
 
 
@@ -56,5 +56,5 @@ class Chapter:
 
     @property
     def short(self) -> str:
-        """chapter03, which the names of its plots begin with."""
+        """The name without its words, which the names of its plots begin with."""
         return self.name.partition("_")[0]

@@ -18,7 +18,7 @@ from figures.records.naming import EMBEDDED, REFERENCE
 from figures.records.reading import DataError
 from figures.records.recordings import Recordings, is_stale
 from figures.records.sets import NoSuchRun, load_embedded_set
-from figures.transcripts import transcripts
+from figures.records.transcripts import transcripts
 from tools.measuring import embedded as recording
 
 COMMITTED = Path("figures/data") / EMBEDDED

@@ -7,7 +7,7 @@ every machine, so a test records the set again and compares. What is in it:
 - ``probes.json``: the probes of tools/emulator, beside what hardware counted for them
 - ``<chapter>.txt``: what ``./run`` prints
 
-The transcripts (figures/transcripts.py) are recorded with it, each where it lies.
+The transcripts (figures/records/transcripts.py) are recorded with it, each where it lies.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from figures.transcripts import EXAMPLES, transcripts
+from figures.records.transcripts import EXAMPLES, transcripts
 from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, profilers
-from tools.measuring.plan import SCHEMA_VERSION, Program, Variant, find_programs
+from tools.measuring.programs import SCHEMA_VERSION, Program, Shape, Variant, find_programs
 from tools.measuring.provenance import write_whole
 from tools.measuring.records import record_text
 
@@ -65,7 +65,7 @@ def record(build: Path, *, rebuild: bool = True, runs: Path | None = None) -> di
         counted = [
             run
             for program in programs
-            for run in device.count(program, known=known_runs(device, program, runs))
+            for run in device.count(program, all_shapes, known_runs(device, program, runs))
         ]
         files = {
             f"{FOLDER}/counters.json": counters_text(device, counted),
@@ -140,18 +140,16 @@ class Device:
     def count(
         self,
         program: Program,
-        shapes: tuple[tuple[int, int], ...] | None = None,
+        shapes_of: Callable[[Variant], Iterable[Shape]],
         known: Iterable[dict[str, Any]] = (),
     ) -> list[dict[str, Any]]:
-        """Every variant's counters, at the shapes at which hardware's are read."""
-        if shapes is None:
-            shapes = counter_shapes(program)
+        """Every variant's counters, each at its shapes."""
         there = {(run["variant"], run["n"], run["block"]): run for run in known}
         cases = [
             (variant, n, block)
             for variant in program.variants
             if variant.has_counters
-            for n, block in variant.shapes(shapes)
+            for n, block in shapes_of(variant)
         ]
 
         def one(number: int) -> dict[str, Any] | None:
@@ -205,10 +203,17 @@ class Device:
         return f"$ ./run\n{done.stdout}"
 
 
-def counter_shapes(program: Program) -> tuple[tuple[int, int], ...]:
+def all_shapes(variant: Variant) -> list[Shape]:
     """Hardware's, but for those that would keep a CPU busy for minutes."""
-    shapes = profilers.counter_shapes(program.chapter)
-    return tuple((n, block) for n, block in shapes if n <= LARGEST_N)
+    return [(n, block) for n, block in variant.counted if n <= LARGEST_N]
+
+
+def shapes_shown(variant: Variant) -> list[Shape]:
+    """Of those, the first for each n: what a reader waits for."""
+    first: dict[int, Shape] = {}
+    for n, block in all_shapes(variant):
+        first.setdefault(n, (n, block))
+    return list(first.values())
 
 
 def known_runs(device: Device, program: Program, folder: Path | None) -> list[dict[str, Any]]:
@@ -320,16 +325,13 @@ def replayed(device: Device, here: Path, program: Path | None, lines: Iterable[s
 
 
 def main(arguments: list[str]) -> int:
-    """``python -m tools.measuring.embedded BUILD CHAPTER FILE``: one chapter's counters, afresh.
-
-    At the shape that the pages show: a reader waits for it.
-    """
+    """``python -m tools.measuring.embedded BUILD CHAPTER FILE``: one chapter's counters, afresh."""
     build, chapter, file = Path(arguments[0]), arguments[1], Path(arguments[2])
     try:
         with tempfile.TemporaryDirectory(prefix="embedded-") as folder:
             (program,) = find_programs([chapter], build, Path(folder), rebuild=False)
         device = Device(build)
-        text = counters_text(device, device.count(program, counter_shapes(program)[:1]))
+        text = counters_text(device, device.count(program, shapes_shown))
     except Failure as failure:
         print(failure, file=sys.stderr)
         return failure.status

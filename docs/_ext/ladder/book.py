@@ -33,7 +33,7 @@ from figures.records.recordings import (
 )
 from figures.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
 from figures.records.sets import NoSuchRun, Provenance, RecordedSet, provenance_of
-from figures.transcripts import transcripts
+from figures.records.transcripts import transcripts
 
 from . import inputs
 from .names import RunName

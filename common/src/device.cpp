@@ -1,14 +1,13 @@
+#include "book/device.hpp"
+
 #include <cuda_runtime.h>
 
 #include "book/check.hpp"
-#include "book/device.hpp"
 #include "book/embedded.hpp"
+#include "kernels.hpp"
 
 namespace book {
 namespace {
-
-/// Never launched: asking for its attributes tells whether this build holds code for the device.
-__global__ void probe() {}
 
 int attribute(cudaDeviceAttr which, int index) {
   int value = 0;
@@ -104,7 +103,7 @@ Device choose_device(const DeviceRequest& request) {
   BOOK_CUDA(cudaRuntimeGetVersion(&device.runtime_version));
 
   cudaFuncAttributes ignored{};
-  const cudaError_t loaded = cudaFuncGetAttributes(&ignored, reinterpret_cast<const void*>(probe));
+  const cudaError_t loaded = cudaFuncGetAttributes(&ignored, internal::any_kernel());
   const std::string built = "this program was built for " + built_for();
   const std::string here = device.name + " (compute capability " + std::to_string(device.major) +
                            "." + std::to_string(device.minor) + ")";

@@ -1,49 +1,19 @@
+#include "book/timer.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <new>
 
+#include "book/buffer.hpp"
+#include "book/check.hpp"
 #include "book/stats.hpp"
-#include "book/timer.hpp"
+#include "kernels.hpp"
 
 namespace book {
 namespace {
 
-/// Reads the whole buffer, so that its clean lines take the place of whatever the L2 held. The
-/// store never happens (the buffer is all zeros); without it the loads would be optimised away.
-__global__ void read_all(const int4* data, std::size_t n, int* never) {
-  int any = 0;
-  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
-    const int4 v = data[i];
-    any |= v.x | v.y | v.z | v.w;
-  }
-  if (any != 0) *never = any;
-}
-
-__device__ unsigned long long nanoseconds() {
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
-
-/// What host and device tell each other about the held stream, in mapped host memory.
-struct Latch {
-  int released;
-  int timed_out;
-};
-
-/// Occupies the stream until the host releases it. The timeout keeps a launch that synchronises,
-/// and so can never be released, from hanging the program.
-__global__ void hold(volatile Latch* latch, unsigned long long timeout_ns) {
-  const unsigned long long start = nanoseconds();
-  while (latch->released == 0) {
-    if (nanoseconds() - start > timeout_ns) {
-      latch->timed_out = 1;
-      return;
-    }
-  }
-}
+using internal::Latch;
 
 constexpr unsigned long long kHoldTimeoutNs = 2'000'000'000;
 
@@ -131,8 +101,7 @@ struct Timer::State {
   State& operator=(const State&) = delete;
 
   void empty_by_reading() {
-    read_all<<<reading_blocks, 512>>>(clean.data(), clean.size(), never.data());
-    BOOK_CUDA(cudaGetLastError());
+    internal::read_all(reading_blocks, clean.data(), clean.size(), never.data());
   }
 
   void put_cache_into(Cache state) {
@@ -151,8 +120,7 @@ struct Timer::State {
     std::atomic_ref<int> released(latch->released);
     released.store(0);
     std::atomic_ref<int>(latch->timed_out).store(0);
-    hold<<<1, 1>>>(latch_on_device, kHoldTimeoutNs);
-    BOOK_CUDA(cudaGetLastError());
+    internal::hold(latch_on_device, kHoldTimeoutNs);
     BOOK_CUDA(cudaEventRecord(start));
     launch();
     BOOK_CUDA(cudaGetLastError());
