@@ -37,10 +37,10 @@ from . import (
 
 def _own_digest(conf: Path) -> str:
     """Changes with the code that pages are made by, so that they follow it."""
-    from figures import comparison, records, transcripts
+    from figures import comparison, records
     from figures.kit import words
 
-    modules = (comparison, transcripts, words)
+    modules = (comparison, words)
     readers = [Path(module.__file__) for module in modules if module.__file__]
     readers += sorted(Path(records.__path__[0]).glob("*.py"))
     digest = hashlib.sha256()
