@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "../chapter08_multi_pass/kernels.cuh"
+#include "../kernels.cuh"
 #include "book/whole_sum.hpp"
 
 namespace {
