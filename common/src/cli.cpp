@@ -167,7 +167,7 @@ std::unique_ptr<CLI::App> make_app(Typed& typed, const ProgramDescription& progr
   value("--samples", typed.samples, "COUNT", "exactly so many samples (default: until precise)");
   flag("--warm", typed.warm, "time with whatever the L2 holds (default: emptied)");
   value("--json", typed.json, "FILE",
-        "write the record, every sample in it, to FILE; - writes it to stdout");
+        "write the record, with every sample, to FILE (- for stdout)");
   flag("--list", typed.list, "list the variants and stop");
   value("--device", typed.device, "WHICH", "auto, gpu, gpu:K or embedded (default: auto)");
   value("N", typed.first, " ", "the same as --n");

@@ -117,11 +117,13 @@ TEST(Plan, GivesEachVariantABlockThatItTakes) {
   EXPECT_THAT(chapter.refusal({.block = 100}), HasSubstr("large takes blocks of 512 to 1024; "));
 }
 
-TEST(Plan, RefusesAVariantThatTakesNoBlock) {
+TEST(Completed, RefusesAVariantThatTakesNoBlockOrLaunchesNothing) {
   Variant none = fake("none");
   none.blocks = {.low = 33, .high = 63, .powers_of_two = true};
   EXPECT_THROW(Chapter({none}), std::logic_error);
-  EXPECT_THROW(Chapter({Variant{.name = "no launch"}}), std::logic_error);
+  Variant idle = fake("idle");
+  idle.launch = {};
+  EXPECT_THROW(Chapter({idle}), std::logic_error);
 }
 
 TEST(Plan, TakesAVariantsOwnSizes) {

@@ -160,7 +160,7 @@ Wrong Array<T>::compare_there(const Value& value) const {
   Buffer<Wrong> wrong(1);
   wrong.copy_from(std::vector<Wrong>(1));
   detail::compare_array<<<detail::array_grid(size_), detail::kArrayBlock>>>(data(), size_, value,
-                                                                     wrong.data());
+                                                                            wrong.data());
   BOOK_CUDA(cudaGetLastError());
   return wrong.to_host(1)[0];
 }
