@@ -46,6 +46,8 @@ class Expected:
     apart: int | None = None
     #: Classic kernels that lean on lanes in step, each with the same steps synchronised.
     in_step: Mapping[str, str] = field(default_factory=dict)
+    #: Classic kernels that a device stops at one of the shapes that `record` gives classic ones.
+    stopped: tuple[str, ...] = ()
     #: The kernels whose machine code the page shows; those of a chapter that it includes, too.
     shown: tuple[str, ...] = ()
     #: Instances of templates that it shows: by variant the kernel, and a part of its mangled name.

@@ -37,4 +37,5 @@ EXPECTED = Expected(
     },
     apart=1024,
     shown=("count_shared",),
+    stopped=("classic_256",),
 )
