@@ -17,17 +17,17 @@
 #include <string_view>
 #include <vector>
 
+#include "cudart/fatbin.hpp"
+#include "cudart/profile.hpp"
+#include "cudart/report.hpp"
 #include "emu/module.hpp"
-#include "fatbin.hpp"
-#include "profile.hpp"
-#include "report.hpp"
 
 namespace emu {
 namespace {
 
 constexpr std::string_view kRefused[] = {
 #define REFUSED(function) #function,
-#include "refused.inc"
+#include "cudart/refused.inc"
 #undef REFUSED
 };
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "code.hpp"
+#include "decode/code.hpp"
 #include "interp_support.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-#include "code.hpp"
+#include "decode/code.hpp"
 #include "emu/module.hpp"
 
 int main(int argc, char** argv) {

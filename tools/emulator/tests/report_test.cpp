@@ -1,8 +1,9 @@
-#include "report.hpp"
+#include "cudart/report.hpp"
 
 #include <gtest/gtest.h>
 
-#include "profile.hpp"
+#include "cudart/profile.hpp"
+#include "watch/kernel_name.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // A trace of one block: every instruction of every schedule is in it, with what it was counted as.
-#include "trace.hpp"
+#include "watch/trace.hpp"
 
 #include <array>
 #include <cstdio>

@@ -53,7 +53,7 @@ struct Fault {
   std::string message;  ///< kernel, block, thread, address, nearest allocation, source line
 };
 
-class Observer;  ///< looks on at a launch (src/observer.hpp)
+class Observer;  ///< looks on at a launch (src/machine/observer.hpp)
 
 struct LaunchConfig {
   const Module* module = nullptr;

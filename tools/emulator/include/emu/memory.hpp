@@ -57,7 +57,7 @@ class DeviceHeap {
   std::mutex mutex_;
 };
 
-class Observer;  ///< looks on at what is allocated (src/observer.hpp)
+class Observer;  ///< looks on at what is allocated (src/machine/observer.hpp)
 
 /// All global memory of one device. The bytes lie on the host at other addresses: a device address
 /// means nothing to host code, as on hardware, and no host address is ever a device's (the range of

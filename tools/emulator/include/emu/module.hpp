@@ -49,7 +49,7 @@ struct Variable {
   std::vector<Pointer> pointers;
 };
 
-struct Code;  ///< decoded instructions; the interpreter's own (src/code.hpp)
+struct Code;  ///< decoded instructions; the interpreter's own (src/decode/code.hpp)
 
 struct Kernel {
   std::string name;  ///< mangled
