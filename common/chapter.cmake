@@ -28,8 +28,8 @@ function(add_chapter name)
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/chapters/${name}")
 
   if(TARGET embedded_device)
-    # Which the program finds when it runs, and what else tools/emulate has.
-    add_dependencies(${program} embedded_device emu_list_unsupported)
+    # Which the program finds when it runs, and what tools/emulate starts.
+    add_dependencies(${program} embedded_device emu_emulate)
   endif()
 
   if(arg_DEBUG_SOURCES)

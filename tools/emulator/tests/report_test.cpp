@@ -45,7 +45,7 @@ TEST(Report, NamesTheTemplatesParametersOnly) {
   EXPECT_EQ(emu::kernel_name("_Z1kI5PlainVfEvv"), "void k<Plain, volatile float>()");
 }
 
-/// Of the book's and CUB's templates: the mangled name, and in the next line ncu's.
+/// Of the book's and CUB's templates: the mangled name, and in the next line the plain one.
 TEST(Report, SpellsRealKernelsNames) {
   std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "kernel_names.txt");
   int names = 0;

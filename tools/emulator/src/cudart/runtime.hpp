@@ -13,10 +13,12 @@
 #include <new>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "cudart/profile.hpp"
+#include "cudart/output.hpp"
+#include "cudart/settings.hpp"
 #include "emu/launch.hpp"
 #include "emu/memory.hpp"
 #include "emu/module.hpp"
@@ -27,9 +29,9 @@ namespace emu {
 
 /// One registered fat binary; its PTX is read when something in it is first used.
 struct FatBinary {
-  /// Its container. Where translation units were compiled apart (nvcc -rdc=true), one each: the
-  /// linked one holds no PTX.
-  std::vector<const void*> containers;
+  /// Its container, up to the end of what is mapped there. Where translation units were compiled
+  /// apart (nvcc -rdc=true), one each: the linked one holds no PTX.
+  std::vector<std::span<const std::byte>> containers;
   std::shared_ptr<Module> module;
   cudaError_t status = cudaSuccess;  ///< why it can't be loaded, once that was tried
   std::map<std::string, void**, std::less<>>
@@ -70,15 +72,12 @@ struct Event {
   bool timed = true;
 };
 
-/// Writes one line to stderr, under the device's name.
-void say(const std::string& message);
-
 class Runtime {
  public:
   static Runtime& get();
 
   std::mutex mutex;  ///< held during every call, a launch too: a device does one thing at a time
-  const Profile* profile() const { return profile_ ? &*profile_ : nullptr; }
+  const Profile* profile() const { return settings_ ? &settings_->profile : nullptr; }
   GlobalMemory& memory() { return *memory_; }
 
   // What is registered.
@@ -146,7 +145,8 @@ class Runtime {
     if (checker_) f(static_cast<Observer&>(*checker_));
   }
   void tell_findings();
-  void finish();  ///< the program is over
+  void finish();         ///< the program is over
+  int exit_status = -1;  ///< the program's, once it is known
 
   Counters totals;  ///< since emu_reset_counters
   std::uint64_t launches = 0;
@@ -155,22 +155,19 @@ class Runtime {
   Runtime();
   void start_memory();
   void report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters& counters);
-  bool read_trace_request();                                       ///< false where it is nonsense
   std::unique_ptr<Trace> begin_trace(const LaunchConfig& config);  ///< null: of another launch
   void end_trace(Trace& trace, const LaunchResult& result);
 
+  std::optional<Settings> settings_;  // none: no device
+  Output csv_, findings_, trace_;
   std::unique_ptr<Checker> checker_;
-  std::optional<Profile> profile_;
   std::unique_ptr<GlobalMemory> memory_;
   Address grid_workspace_ = 0;  ///< lent to cooperative launches, once there was one
   std::uintptr_t next_shared_ = 0;
   std::map<void*, std::size_t> shared_;  // mapped by allocate_shared
-  unsigned threads_ = 0;
-  std::uint64_t max_instructions_ = 0;
-  std::optional<std::uint64_t> apart_;  // the seed of EMU_SCHEDULE=apart:SEED
-  std::uint64_t launched_ = 0;          // launches of this process: each has a schedule of its own
-  std::optional<TraceRequest> trace_;   // until it is carried out
-  std::FILE* csv_ = nullptr;
+  std::uint64_t launched_ = 0;           // launches of this process: each has a schedule of its own
+  std::uint64_t trace_candidates_ = 0;   // launches of kernels that the trace's name fits
+  bool traced_ = false;
   std::uint64_t csv_rows_ = 0;
 };
 
@@ -201,6 +198,7 @@ cudaError_t api(Needs needs, const Body& body) {
       status = body(runtime);
     }
   } catch (const std::bad_alloc&) {
+    say("the host has no memory left for what this call needs");
     status = cudaErrorMemoryAllocation;
   } catch (const std::exception& error) {
     say(error.what());

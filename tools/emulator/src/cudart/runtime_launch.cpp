@@ -1,6 +1,10 @@
 // Registration and launch: what the code that nvcc puts into a program calls.
+#include <link.h>
+
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <span>
 
 #include "cudart/report.hpp"
 #include "cudart/runtime.hpp"
@@ -22,6 +26,39 @@ struct Pushed {
   cudaStream_t stream;
 };
 thread_local std::vector<Pushed> pushed;
+
+/// What is mapped from an address on: to the end of the segment of the program, or of a library,
+/// that it lies in. Nothing for any other address. A damaged program's sizes and pointers say what
+/// they like.
+std::span<const std::byte> mapped_from(const void* address) {
+  struct Search {
+    std::uintptr_t address;
+    std::size_t left;
+  } search{reinterpret_cast<std::uintptr_t>(address), 0};
+  dl_iterate_phdr(
+      [](dl_phdr_info* image, std::size_t, void* data) {
+        auto& s = *static_cast<Search*>(data);
+        for (const auto& segment : std::span(image->dlpi_phdr, image->dlpi_phnum)) {
+          const std::uintptr_t offset = s.address - (image->dlpi_addr + segment.p_vaddr);
+          if (segment.p_type == PT_LOAD && (segment.p_flags & PF_R) != 0 &&
+              offset < segment.p_memsz) {
+            s.left = segment.p_memsz - offset;
+          }
+        }
+        return s.left > 0 ? 1 : 0;
+      },
+      &search);
+  return {static_cast<const std::byte*>(address), search.left};
+}
+
+/// What lies at the beginning of some bytes, if they are enough.
+template <class T>
+std::optional<T> first(std::span<const std::byte> bytes) {
+  if (bytes.size() < sizeof(T)) return std::nullopt;
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
 
 emu::Dim3 extent(dim3 d) {
   return {d.x, d.y, d.z};
@@ -50,14 +87,18 @@ void** __cudaRegisterFatBinary(void* wrapper) {
   struct Wrapper {
     std::uint32_t magic, version;
     const void* container;
-    const void* const* units;  // of version 2: what was linked, up to a null
-  } seen{};
-  std::memcpy(&seen, wrapper, sizeof seen);
+    const void* units;  // of version 2: pointers to what was linked, up to a null
+  };
   auto* binary = new emu::FatBinary;
+  const auto seen = first<Wrapper>(mapped_from(wrapper)).value_or(Wrapper{});
   if (seen.magic == kWrapperMagic && seen.version == kLinked) {
-    for (auto unit = seen.units; *unit != nullptr; ++unit) binary->containers.push_back(*unit);
+    auto left = mapped_from(seen.units);
+    for (auto unit = first<const void*>(left); unit && *unit; unit = first<const void*>(left)) {
+      binary->containers.push_back(mapped_from(*unit));
+      left = left.subspan(sizeof *unit);
+    }
   } else if (seen.magic == kWrapperMagic && seen.container != nullptr) {
-    binary->containers.push_back(seen.container);
+    binary->containers.push_back(mapped_from(seen.container));
   }
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);

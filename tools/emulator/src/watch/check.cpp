@@ -11,6 +11,7 @@
 #include "watch/bits.hpp"
 #include "watch/check_init.hpp"
 #include "watch/check_race.hpp"
+#include "watch/json.hpp"
 #include "watch/kernel_name.hpp"
 
 namespace emu {
@@ -25,16 +26,7 @@ std::string hexadecimal(std::uint64_t value) {
   return "0x" + text;
 }
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) >= ' ') out += c;
-  }
-  return out + '"';
-}
-
-std::string quoted(const std::vector<std::string>& texts) {
+std::string listed(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& t : texts) out += (out.empty() ? "" : ", ") + quoted(t);
   return "[" + out + "]";
@@ -228,7 +220,7 @@ std::string readable(const Finding& finding) {
 std::string json(const Finding& finding) {
   return "{\"check\": " + quoted(finding.check) + ", \"what\": " + quoted(finding.what) +
          ", \"kernel\": " + quoted(finding.kernel.empty() ? "" : kernel_name(finding.kernel)) +
-         ", \"places\": " + quoted(finding.places) + ", \"details\": " + quoted(finding.details) +
+         ", \"places\": " + listed(finding.places) + ", \"details\": " + listed(finding.details) +
          ", \"count\": " + std::to_string(finding.count) + "}";
 }
 

@@ -5,24 +5,10 @@
 
 #include "machine/block.hpp"
 #include "machine/lanes.hpp"
+#include "watch/json.hpp"
 
 namespace emu {
 namespace {
-
-std::string quoted(const std::string& text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += '\\';
-    if (byte < 0x20) {
-      out += std::string("\\u00") + kHex[byte >> 4] + kHex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
 
 std::string listed(const Dim3& d) {
   return "[" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + "]";
@@ -160,7 +146,7 @@ class Trace::Writer : public BlockObserver {
       counted("branches", &Counters::branches);
       counted("diverging_branches", &Counters::diverging_branches);
       line_ += "}\n";
-      std::fwrite(line_.data(), 1, line_.size(), trace_.file_);
+      trace_.write_(line_);
       ++trace_.written_;
     }
     line_.clear();
@@ -184,7 +170,7 @@ void Trace::head(const LaunchConfig& config, std::uint64_t launch, const std::st
       "{\"trace\":1,\"kernel\":" + quoted(name) + ",\"launch\":" + std::to_string(launch) +
       ",\"grid\":" + listed(config.grid) + ",\"block_size\":" + listed(config.block) +
       ",\"block\":" + listed(block_) + ",\"schedule\":" + quoted(schedule) + "}\n";
-  std::fwrite(line.data(), 1, line.size(), file_);
+  write_(line);
 }
 
 void Trace::foot(const LaunchResult& result) {
@@ -198,8 +184,7 @@ void Trace::foot(const LaunchResult& result) {
             quoted(result.fault ? result.fault->message : "the block did not begin");
   }
   line += ",\"instructions\":" + std::to_string(written_) + "}\n";
-  std::fwrite(line.data(), 1, line.size(), file_);
-  std::fflush(file_);
+  write_(line);
 }
 
 }  // namespace emu
