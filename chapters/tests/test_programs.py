@@ -230,7 +230,9 @@ def test_a_histogram_for_256_threads_is_wrong_with_others() -> None:
 
 def test_what_a_gpu_did_with_the_classic_template() -> None:
     """Chapter 7's page tells these: stopped, right by luck, or wrong by what lies behind."""
-    text = (ROOT / "chapters/tests/many-classic-nvidia-h200.txt").read_text(encoding="utf-8")
+    text = (
+        ROOT / "chapters/chapter07_effective_bandwidth/transcripts/nvidia-h200/many_classic.txt"
+    ).read_text(encoding="utf-8")
     seen = dict(line.split(": ", 1) for line in text.splitlines()[1:])
     for n in (33, 1000, 10007, 65536, 1048573, 16777216):
         assert "cudaErrorIllegalAddress" in seen[f"64 {n}"]

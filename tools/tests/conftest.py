@@ -8,11 +8,14 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+
+from tools.tests.built import nvcc
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def tracked_files() -> list[str]:
     """What a commit of the work tree would hold; of an archive, all but what is made in it."""
     if not (ROOT / ".git").exists():
-        made = re.compile(r"build|\.venv/|\.deps/|(.*/)?__pycache__/|\.\w+_cache/|\.writable")
+        made = re.compile(r"build|\.venv/|(.*/)?__pycache__/|\.\w+_cache/|\.writable")
         paths = (path for path in ROOT.rglob("*") if path.is_file())
         names = (str(path.relative_to(ROOT)) for path in paths)
         return [name for name in names if not made.match(name)]
@@ -54,11 +57,40 @@ def checkout(public: Path) -> Callable[..., Path]:
             if file.startswith(part):
                 (copy / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / file, copy / file)
-        if (ROOT / ".deps").is_dir():  # headers that were carried here
-            (copy / ".deps").symlink_to(ROOT / ".deps")
         if owner is not None:
             subprocess.run(["chown", "-R", str(owner), copy], check=True)
         return copy
+
+    return make
+
+
+@pytest.fixture
+def environment() -> Callable[..., None]:
+    """Makes a copy's .venv of links to what is installed here, but NVIDIA's wheels.
+
+    The package `own` is a copy: what is to be changed must be no link.
+    """
+
+    def make(copy: Path, own: str = "?") -> None:
+        venv = copy / ".venv"
+        python = [sys.executable, "-m", "venv", "--without-pip", venv]
+        subprocess.run(python, check=True)
+        here = Path(sys.prefix)
+        for folder in (
+            here,
+            here / "bin",
+            here / "include",
+            *here.glob("lib/python3*/site-packages"),
+        ):
+            for path in folder.iterdir():
+                link = venv / path.relative_to(here)
+                if path.name.startswith(own):
+                    shutil.copytree(path, link)
+                elif not link.exists() and not re.match(r"nvidia|cuda|\.", path.name):
+                    link.symlink_to(path)
+        version = [venv / "bin" / "python", "--version"]
+        said = subprocess.run(version, capture_output=True, text=True, check=True)
+        (venv / ".python").write_text(said.stdout)
 
     return make
 
@@ -85,14 +117,6 @@ def commands(public: Path, request: pytest.FixtureRequest) -> Callable[..., Path
         return folder
 
     return make
-
-
-def wheels_compiler() -> str | None:
-    """This checkout's own nvcc, for its copies, on a machine that has no other."""
-    if shutil.which("nvcc") or Path("/usr/local/cuda/bin/nvcc").exists():
-        return None
-    wheels = ROOT.glob(".venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc")
-    return next(map(str, wheels), None)
 
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -129,8 +153,8 @@ def run() -> Run:
         if user is not None and os.geteuid() != 0:
             pytest.skip("only root can act as another user")
         kept = {name: value for name, value in os.environ.items() if name not in without}
-        if "CUDACXX" not in without and (wheel := wheels_compiler()):
-            kept.setdefault("CUDACXX", wheel)
+        if "CUDACXX" not in without:
+            kept.setdefault("CUDACXX", str(nvcc()))
         with subprocess.Popen(
             argv,
             cwd=cwd,

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tools.measuring import plan, profilers
+from tools.measuring import plan, profilers, programs
 from tools.measuring.measure import SANITIZERS_AT_ONCE
 
 HERE = Path(__file__).resolve().parent
@@ -37,13 +37,19 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tool in a repository of two chapters, in a folder with a space in its name."""
     folder = tmp_path_factory.mktemp("measure")
     root = folder / "a book"
-    for name in ("tools/measuring", "figures/data"):
+    for name in ("tools/measuring", "figures/data", "figures/records"):
         (root / name).mkdir(parents=True)
     shutil.copy(REPOSITORY / "tools" / "measure", root / "tools")
     for file in (REPOSITORY / "tools" / "measuring").glob("*.py"):
         shutil.copy(file, root / "tools" / "measuring")
-    for name in ("__init__.py", "regions.py"):
-        shutil.copy(REPOSITORY / "figures" / name, root / "figures")
+    for name in (
+        "__init__.py",
+        "records/__init__.py",
+        "records/declarations.py",
+        "records/regions.py",
+        "records/transcripts.py",
+    ):
+        shutil.copy(REPOSITORY / "figures" / name, root / "figures" / name)
     compileall.compile_dir(root, quiet=2)  # the tool leaves no bytecode itself; it starts quicker
     (root / "CMakeLists.txt").write_text("# nothing to build\n")
     (root / ".gitignore").write_text("/build/\n/figures/data/local/\n.stamp.json\n__pycache__/\n")
@@ -198,7 +204,7 @@ def test_runs_are_named_once_a_repeat_and_hashed(book: Book) -> None:
     assert set(names) == {(v, n, b, r) for v in ("plain", "picky") for n, b in once for r in (0, 1)}
     assert [name[3] for name in names] == sorted(name[3] for name in names)
 
-    from figures import regions
+    from figures.records import regions
 
     known = regions.regions(book.root)
     assert {run["kernel_hash"] for run in runs if run["variant"] == "plain"} == {
@@ -210,13 +216,12 @@ def test_runs_are_named_once_a_repeat_and_hashed(book: Book) -> None:
 
 
 def test_the_guide_takes_what_is_written(book: Book) -> None:
-    pytest.importorskip("jsonschema")
-    from figures import recorded
+    from figures.records.sets import load_set
 
     book.commit()
     done = book.measure("--counters", "--sanitizers")
     assert done.returncode == 0, done.stdout + done.stderr
-    known = recorded.load_set(book.local)
+    known = load_set(book.local)
     assert set(known.chapters) == {ONE, TWO}
     assert known.counters and known.sanitizer and known.consoles[ONE].startswith("$ ./run\n")
 
@@ -395,7 +400,7 @@ def test_two_at_a_time_are_refused(book: Book) -> None:
 
 def test_record_wants_a_clean_commit(book: Book) -> None:
     done = book.measure("--record", "fake-gpu")
-    assert done.returncode == 2 and "there is no .git and no stamp" in one_line(done)
+    assert done.returncode == 2 and "there is no .git, and no stamp" in one_line(done)
     commit = book.commit()
     readme = book.root / "new file"
     readme.write_text("not committed")
@@ -421,7 +426,7 @@ def test_without_git_or_stamp_a_local_recording_says_so(book: Book) -> None:
 
 def test_a_stamp_stands_in_for_git(book: Book) -> None:
     done = book.measure("--stamp")
-    assert done.returncode == 2 and "--stamp needs git" in one_line(done)
+    assert done.returncode == 2 and "--stamp needs a commit" in one_line(done)
     commit = book.commit()
     done = book.measure("--stamp")
     assert done.returncode == 0 and commit[:12] in done.stdout and "clean" in done.stdout
@@ -514,7 +519,7 @@ def test_a_program_that_fails(book: Book) -> None:
         ({}, {"median_us": float("nan")}, "it holds NaN"),
         ({"runs": []}, {}, "recorded no run"),
         ({"runs": [{"variant": "plain"}]}, {}, "recorded a run without 'n'"),
-        ({"schema": 2}, {}, "another schema"),
+        ({"schema": 1}, {}, "another schema"),
         ({"chapter": "chapter09_x"}, {}, "a record of chapter 'chapter09_x'"),
     ],
 )
@@ -670,7 +675,7 @@ def test_launches_that_are_not_as_before_are_nobodys(book: Book) -> None:
     }
     listing = book.program(ONE).with_name(f"{ONE}.list.json")
     assert listing.is_file()
-    (program,) = plan.find_programs([ONE], book.root / "build", book.bin, rebuild=False)
+    (program,) = programs.find_programs([ONE], book.root / "build", book.bin, rebuild=False)
     launches = {v.name: plan.Launch(program, v, 1024, 256) for v in program.variants[:2]}
     assert list(launches) == ["plain", "picky"]
     shares = plan._dealt([first, second, third], launches, done)
@@ -773,7 +778,7 @@ def test_profilers_leave_out_what_another_variant_shows_them(book: Book) -> None
 
 
 def test_what_need_not_count_alike_is_checked_all_the_same(book: Book) -> None:
-    relist(book, 0, steady=False)
+    relist(book, 0, counters="none")
     done = book.measure("--chapters", ONE, "--counters", "--sanitizers")
     assert done.returncode == 0, done.stdout
     assert looked_at(book, "sanitizer") - looked_at(book, "counters") == {"plain"}
@@ -828,3 +833,39 @@ def test_a_shape_that_the_sanitized_program_refuses_is_not_clean(book: Book) -> 
     done = book.measure("--chapters", ONE, "--sanitizers", FAKE_FAIL="plain --n 1048573=2")
     assert done.returncode == 1
     assert f"memcheck did not do its work on {ONE}/plain ({ONE}: this is the reason)" in done.stdout
+
+
+def test_a_dry_run_lists_the_steps_and_measures_nothing(book: Book) -> None:
+    before = sorted(book.root.rglob("*"))
+    done = book.measure("--dry-run", "--counters", "--sanitizers", "--chapters", ONE)
+    assert done.returncode == 0, done.stderr
+    *steps, last = done.stdout.splitlines()
+    assert steps[:3] == [
+        f"{ONE} (repeat 0)",
+        f"{ONE} --sweep n (repeat 0)",
+        f"{ONE} --sweep block (repeat 0)",
+    ]
+    assert f"ncu {ONE}/plain n=16777216 block=256" in steps
+    assert f"racecheck {ONE}/old_form" in steps
+    assert last == f"{len(steps)} steps of {ONE}; nothing was measured"
+    assert sorted(book.root.rglob("*")) == before
+    assert all("--list" in call for call in book.calls()), "no tool, and no launch"
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_the_checkout_is_no_build_folder(book: Book, named: bool) -> None:
+    before = sorted(book.root.iterdir())
+    done = book.measure("--build", str(book.root) if named else "")
+    assert done.returncode == 2 and "--build" in done.stderr and "to build in" in done.stderr
+    assert sorted(book.root.iterdir()) == before
+
+
+def test_another_users_checkout_is_told_as_that(book: Book) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as another user")
+    book.commit()
+    for path in (book.root, book.root / ".git"):
+        os.chown(path, 12345, 12345)
+    done = book.measure("--stamp")
+    assert done.returncode == 2
+    assert "belongs to another user" in one_line(done) and "safe.directory" in done.stderr

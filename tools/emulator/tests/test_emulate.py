@@ -18,21 +18,12 @@ from pathlib import Path
 
 import pytest
 
+from tools.tests.built import nvcc
+
 ROOT = Path(__file__).resolve().parents[3]
 EMULATE = ROOT / "tools/emulate"
 HERE = Path(__file__).parent
 RECORDED = HERE / "runtime_h200"
-
-
-def _nvcc() -> str:
-    wheels = [
-        str(path) for path in Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/bin")
-    ]
-    places = [os.environ.get("PATH", ""), "/usr/local/cuda/bin", *wheels]
-    found = os.environ.get("CUDACXX") or shutil.which("nvcc", path=os.pathsep.join(places))
-    if not found:
-        pytest.skip("there is no nvcc, neither in PATH nor in the Python environment")
-    return found
 
 
 Build = Callable[..., Path]
@@ -55,7 +46,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
                 file.write_text(source, encoding="utf-8")
             else:
                 file = source
-            command = [_nvcc(), "-std=c++20", *flags, "-o", program, file]
+            command = [nvcc(), "-std=c++20", *flags, "-o", program, file]
             subprocess.run(command, check=True, capture_output=True, text=True)
             made[key] = program
         return made[key]
@@ -120,8 +111,9 @@ def test_runs_however_it_was_built(build: Build, options: tuple[str, ...]) -> No
     assert (ran.stdout, ran.stderr, ran.returncode) == ("all right\n", "", 0)
 
 
+@pytest.mark.nvcc
 def test_goes_before_a_path_within_the_program(build: Build) -> None:
-    real = Path(_nvcc()).resolve().parent.parent / "lib64"
+    real = nvcc().resolve().parent.parent / "lib64"
     path = ("-Xlinker", "--disable-new-dtags", "-Xlinker", f"-rpath={real}")
     ran = emulate(build(ADD, "-cudart", "shared", "-arch=compute_90", "-code=compute_90", *path))
     assert (ran.stdout, ran.stderr, ran.returncode) == ("all right\n", "", 0)
@@ -591,7 +583,7 @@ def _library() -> Path:
 def test_a_folder_whose_name_the_loader_would_split(build: Build, tmp_path: Path) -> None:
     folder = tmp_path / "a folder: of mine"
     shutil.copytree(_library(), folder, symlinks=True)
-    real = Path(_nvcc()).resolve().parent.parent / "lib64"
+    real = Path(nvcc()).resolve().parent.parent / "lib64"
     path = ("-Xlinker", "--disable-new-dtags", "-Xlinker", f"-rpath={real}")
     for options in ((), path):
         program = build(ADD, "-cudart", "shared", "-arch=compute_90", "-code=compute_90", *options)
