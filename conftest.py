@@ -14,7 +14,7 @@ import pytest
 MAY_BE_SKIPPED = (
     r"unshare is not permitted here",
     r"only root can act as another user",
-    r"the headers are elsewhere on this machine",
+    r"the packages are elsewhere on this machine",
     r"recorded with (CUDA|nvcc) [\d.]+[,;] .*",  # by a toolkit that makes other code
     r"measured on an earlier form, to be recorded again: .*",
     r".* not recorded (yet|with counters yet).*",

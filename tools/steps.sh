@@ -9,6 +9,16 @@ tree=$root/build/tools # the tools' own CMake tree; `build` itself is left to th
 # Everything that the tools run reads and writes the same way everywhere.
 export LC_ALL=C.UTF-8 PYTHONUTF8=1 PYTHONDONTWRITEBYTECODE=1
 
+# What one build has compiled serves the others: a tree made anew, and the copies of the checkout that
+# tests build. ccache comes with set-up for tests. Paths count from the checkout, wherever it lies, and
+# the files that a compiler says it has read are compared whole: ccache's preprocessed text has the
+# host's side of a kernel alone, so that an edit under __CUDA_ARCH__ would go unseen.
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+fi
+export CCACHE_DIR=${CCACHE_DIR:-$root/build/ccache} CCACHE_BASEDIR=$root
+export CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1
+
 # usage: the comment at the head of the script that runs, as --help prints it.
 usage() { sed -n '/^# shellcheck/d; 2,/^[^#]/s/^# \?//p' "$0"; }
 
@@ -119,13 +129,14 @@ step() {
 # already NAME: a step with nothing to do.
 already() { printf 'ok   %-22s %9s\n' "$1" there; }
 
-# ours: is build/tools of this place, with a compiler that is still there?
+# ours: is build/tools of this place, with compilers that are still there?
 ours() {
-  local cache=$tree/CMakeCache.txt home nvcc
+  local cache=$tree/CMakeCache.txt home nvcc launcher
   [[ -f $cache ]] || return
   home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:[^=]*=//p' "$cache")
   nvcc=$(sed -n 's/^CMAKE_CUDA_COMPILER:[^=]*=//p' "$cache")
-  [[ $home == "$root" && -x $nvcc ]]
+  launcher=$(sed -n 's/^CMAKE_CXX_COMPILER_LAUNCHER:[^=]*=//p' "$cache")
+  [[ $home == "$root" && -x $nvcc ]] && command -v "${launcher:-true}" >/dev/null
 }
 
 # configured: is it ours, and whole? What a full disk or a lost machine has cut short lacks its end.

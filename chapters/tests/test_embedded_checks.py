@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from chapters.tests.expected import BLOCKS, CHAPTERS, ROOT, Finding, expected
+from tools.tests.limits import LIMIT
 
 #: By chapter and classic variant.
 FOUND = {
@@ -35,7 +36,7 @@ def run(
         [program, "--device", "embedded", *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=LIMIT,
         check=False,
         # One thread: where a fault stops a launch, what ran before it is the same each time.
         env={

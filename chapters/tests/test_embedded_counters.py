@@ -19,6 +19,7 @@ import pytest
 
 from chapters.tests.expected import CHAPTERS, ROOT, expected
 from tools.measuring.profilers import kernel_name
+from tools.tests.limits import LIMIT
 
 HERE = Path(__file__).resolve().parent
 RECORD = ROOT / "figures/data/nvidia-h200/counters.json"
@@ -120,7 +121,7 @@ def counted(chapter: str, cases: list[str], work: Path) -> list[dict[str, str]]:
     listed.write_text("".join(f"{case}\n" for case in cases), encoding="utf-8")
     program = folder() / "chapters/tests" / f"{chapter}_matrix"
     done = subprocess.run(
-        [program, listed], capture_output=True, text=True, env=embedded(page), timeout=300
+        [program, listed], capture_output=True, text=True, env=embedded(page), timeout=LIMIT
     )
     assert done.returncode == 0, done.stdout + done.stderr
     with page.open(encoding="utf-8") as file:

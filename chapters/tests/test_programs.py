@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
 LEGACY = {
@@ -23,7 +25,7 @@ def run(chapter: str, *arguments: str, cwd: Path | None = None) -> subprocess.Co
     program = build / "chapters" / chapter / chapter
     assert program.exists(), f"{program} is not built: tools/test builds it"
     return subprocess.run(
-        [program, *arguments], capture_output=True, text=True, cwd=cwd, timeout=60, check=False
+        [program, *arguments], capture_output=True, text=True, cwd=cwd, timeout=LIMIT, check=False
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from chapters.tests.expected import CHAPTERS, ROOT, expected
+from tools.tests.limits import LIMIT
 
 N = 8192
 # The last warp without __syncwarp, and the same steps with it.
@@ -33,7 +34,7 @@ def run(
         [program, "--device", "embedded", "--once", "--n", str(n), *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=LIMIT,
         check=False,
         env={**os.environ, "EMU_SCHEDULE": schedule},
     )

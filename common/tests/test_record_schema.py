@@ -10,6 +10,7 @@ import pytest
 
 from figures.records.reading import DataError, read_chapter
 from figures.records.schema import ChapterFile, Device, TimedRun
+from tools.tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[2]
 # Where CMake built: tools/test and the presets use build/.
@@ -28,7 +29,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         env={**os.environ, "BOOK_RECORD": str(path)},
         check=True,
         capture_output=True,
-        timeout=60,
+        timeout=LIMIT,
     )
     written: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     assert written["source"] is None

@@ -16,8 +16,10 @@ from pathlib import Path
 import pytest
 
 from tools.tests.built import nvcc
+from tools.tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[2]
+NAME = "the book"  # of every copy: with a space in it, as a reader's may have
 
 
 def tracked_files() -> list[str]:
@@ -49,10 +51,10 @@ def public() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def checkout(public: Path) -> Callable[..., Path]:
-    """Makes a fresh copy of the checkout, or of a part; its path has a space, as a reader's may."""
+    """Makes a fresh copy of the checkout, or of a part."""
 
     def make(name: str, part: str = "", owner: int | None = None) -> Path:
-        copy = public / name / "the book"
+        copy = public / name / NAME
         for file in tracked_files():
             if file.startswith(part):
                 (copy / file).parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +136,7 @@ def run() -> Run:
         replace: dict[Path, Path] | None = None,
         user: int | None = None,
         without: Sequence[str] = (),
-        timeout: int = 60,
+        timeout: int = LIMIT,
         **variables: str,
     ) -> subprocess.CompletedProcess[str]:
         argv = [str(word) for word in command]
@@ -153,6 +155,8 @@ def run() -> Run:
         if user is not None and os.geteuid() != 0:
             pytest.skip("only root can act as another user")
         kept = {name: value for name, value in os.environ.items() if name not in without}
+        # What a copy compiles is what the checkout has compiled (tools/steps.sh).
+        kept["CCACHE_BASEDIR"] = str(next((p for p in (cwd, *cwd.parents) if p.name == NAME), cwd))
         if "CUDACXX" not in without:
             kept.setdefault("CUDACXX", str(nvcc()))
         with subprocess.Popen(

@@ -147,7 +147,7 @@ if [ "$1" = --version ]; then
 fi
 echo "========= COMPUTE-SANITIZER"
 case "$FAKE_SANITIZER" in
-  slow) exec sleep "47.$FAKE_WHO";;  # a name that no other test's has
+  slow) exec sleep "3647.$FAKE_WHO";;  # a name that no other test's has
   unsupported)
     echo "========= Error: Device not supported."
     echo "========= ERROR SUMMARY: 0 errors"

@@ -14,13 +14,15 @@ from pathlib import Path
 import pytest
 
 from tools.tests.built import BUILD
+from tools.tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(path.parent.name for path in (ROOT / "chapters").glob("chapter*/main.cu"))
-QUICK = ("-DCMAKE_CUDA_ARCHITECTURES=90-virtual", "-DBOOK_TESTS=OFF")
-# As on a machine without libzstd: most of a build's time is the embedded device's, which most of
-# these tests don't need.
-NO_DEVICE = "-DEMU_zstd_INCLUDE="
+# Trees of Ninja lie as deep as tools/test's own and are for the same architectures: what that has
+# compiled is not compiled again (tools/steps.sh). Where that can't be, one architecture is enough.
+ONE = "-DCMAKE_CUDA_ARCHITECTURES=90-virtual"
+# As on a machine without libzstd, so that the embedded device is not built.
+NO_DEVICE = "-DBOOK_TESTS=OFF -DEMU_zstd_INCLUDE="
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +37,7 @@ def book(checkout: Checkout) -> Path:
 
 def shell(run: Run, script: str, cwd: Path, **options: object) -> str:
     """Runs a line as a reader types it; it has to succeed."""
-    done = run("bash", "-euc", script, cwd=cwd, timeout=600, **options)
+    done = run("bash", "-euc", script, cwd=cwd, timeout=LIMIT, **options)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     return done.stdout
 
@@ -49,7 +51,10 @@ def chapter_of(link: Path) -> str:
 @pytest.mark.parametrize(
     ("tool", "option", "said", "fix"),
     [
-        ("make", "-DBOOK_GPUS=90", "built on request", "cmake --build '{tree}' --target embedded_"),
+        (
+            *("make", f"{ONE} -DBOOK_TESTS=OFF -DBOOK_GPUS=90"),
+            *("built on request", "cmake --build '{tree}' --target embedded_"),
+        ),
         ("ninja", f"{NO_DEVICE} -G Ninja", "not built, zstd is missing", "with libzstd-dev"),
     ],
 )
@@ -57,8 +62,8 @@ def test_run_is_the_chapter_last_asked_for(
     run: Run, book: Path, tool: str, option: str, said: str, fix: str
 ) -> None:
     first, second = CHAPTERS[-1], CHAPTERS[-2]
-    tree = book / f"build {tool}"
-    out = shell(run, f"cmake -S . -B 'build {tool}' {' '.join(QUICK)} {option}", book)
+    tree = book / "build" / tool
+    out = shell(run, f"cmake -S . -B build/{tool} {option}", book)
     assert f"Embedded device: {said}" in out
     shell(run, f"{tool} -j2 {first}", tree)
     assert chapter_of(tree / "run") == first
@@ -81,15 +86,15 @@ def test_run_is_the_chapter_last_asked_for(
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_chapter_configures_alone(run: Run, book: Path, chapter: str) -> None:
-    out = shell(run, f"cmake -S chapters/{chapter} -B 'alone {chapter}' {QUICK[0]}", book)
+    out = shell(run, f"cmake -S chapters/{chapter} -B 'build/alone {chapter}' {ONE}", book)
     assert "CUDA architectures: 90-virtual (as asked)" in out
 
 
 def test_a_chapter_builds_alone(run: Run, book: Path) -> None:
     chapter = CHAPTERS[1]
-    shell(run, f"cmake -S chapters/{chapter} -B b {QUICK[0]} -G Ninja", book)
-    shell(run, f"cmake --build b --target {chapter} && b/run --list", book)
-    assert chapter_of(book / "b" / "run") == chapter
+    shell(run, f"cmake -S chapters/{chapter} -B build/alone -G Ninja", book)
+    shell(run, f"cmake --build build/alone --target {chapter} && build/alone/run --list", book)
+    assert chapter_of(book / "build" / "alone" / "run") == chapter
 
 
 @pytest.mark.parametrize(
@@ -106,14 +111,14 @@ def test_a_chapter_builds_alone(run: Run, book: Path) -> None:
 )
 def test_a_warning_is_an_error(run: Run, book: Path, file: str, line: str, warning: str) -> None:
     """In host code, in a chapter, and in what nvcc hands to the host's compiler."""
-    tree = "build ninja"  # where other tests may have built most of it
-    shell(run, f"cmake -S . -B '{tree}' {' '.join(QUICK)} {NO_DEVICE} -G Ninja", book)
+    tree = "build/ninja"  # where other tests may have built most of it
+    shell(run, f"cmake -S . -B {tree} {NO_DEVICE} -G Ninja", book)
     source = book / file
     text = source.read_text()
     try:
         source.write_text(f"{text}\n{line}\n")
         program = f"{CHAPTERS[-1]}_program"
-        done = run("cmake", "--build", tree, "--target", program, cwd=book, timeout=600)
+        done = run("cmake", "--build", tree, "--target", program, cwd=book, timeout=LIMIT)
     finally:
         source.write_text(text)
     assert done.returncode
@@ -122,7 +127,7 @@ def test_a_warning_is_an_error(run: Run, book: Path, file: str, line: str, warni
 
 def test_debug_code_is_in_its_own_file_alone(run: Run, book: Path) -> None:
     """-G, and with it no -lineinfo, for chapter00's exhibit; the other way round elsewhere."""
-    shell(run, f"cmake -S . -B flags {' '.join(QUICK)} -G Ninja", book)
+    shell(run, f"cmake -S . -B flags {ONE} -DBOOK_TESTS=OFF -G Ninja", book)
     commands = shell(
         run, "ninja -C flags -t commands programs | grep -- '-x cu'", book
     ).splitlines()
@@ -195,11 +200,11 @@ def test_packages_that_are_missing_or_elsewhere(run: Run, book: Path, tmp_path: 
     for path in Path("/usr/lib/x86_64-linux-gnu").glob("libfmt.so*"):
         shutil.copy2(path, library, follow_symlinks=False)
 
-    done = run("cmake", "-S", ".", "-B", "bare", *QUICK, cwd=book, hide=hidden)
+    done = run("cmake", "-S", ".", "-B", "bare", ONE, "-DBOOK_TESTS=OFF", cwd=book, hide=hidden)
     assert done.returncode
     assert "These packages are missing: CLI11 nlohmann_json fmt" in done.stderr
     assert "apt install libcli11-dev nlohmann-json3-dev libfmt-dev" in done.stderr
-    command = ("cmake", "-S", ".", "-B", "bare", *QUICK, NO_DEVICE)
+    command = ("cmake", "-S", ".", "-B", "bare", ONE, *NO_DEVICE.split())
     done = run(*command, cwd=book, hide=hidden, CMAKE_PREFIX_PATH=str(carried))
     assert done.returncode == 0, done.stderr
     cache = (book / "bare/CMakeCache.txt").read_text()
@@ -207,17 +212,20 @@ def test_packages_that_are_missing_or_elsewhere(run: Run, book: Path, tmp_path: 
         assert re.search(rf"^{package}_DIR:PATH={re.escape(str(carried))}/", cache, re.M)
 
 
-def test_with_the_wheels_alone(run: Run, book: Path, commands: Callable[..., Path]) -> None:
+def test_with_the_wheels_alone(
+    run: Run, book: Path, commands: Callable[..., Path], environment: Callable[..., None]
+) -> None:
     """NVIDIA's compiler from .venv, with the machine's own toolkit out of sight."""
     machine = {
         "hide": sorted({path.resolve() for path in Path("/usr/local").glob("cuda*")}),
         "without": ("CUDACXX", "CUDA_HOME", "LIBRARY_PATH", "LD_LIBRARY_PATH"),
         "PATH": str(commands(without=["nvcc"])),
     }
-    out = shell(run, "tools/setup", book, **machine)
+    environment(book)
+    out = shell(run, "tools/setup", book, **machine, PYTHON=sys.executable)
     assert re.search(r"^ok +CUDA wheels +[0-9]", out, re.M), "the wheels were not installed"
     chapter = CHAPTERS[-1]
-    shell(run, f"cmake -S . -B wheels {' '.join(QUICK)}", book, **machine)
+    shell(run, f"cmake -S . -B wheels {ONE} {NO_DEVICE}", book, **machine)
     shell(run, f"cd wheels && make -j2 {chapter} && ./run --list", book, **machine)
     cache = (book / "wheels" / "CMakeCache.txt").read_text()
     assert f"{book}/.venv/lib/" in re.findall(r"CMAKE_CUDA_COMPILER:.*=(.*)", cache)[0]

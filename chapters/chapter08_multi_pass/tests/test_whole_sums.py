@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tools.tests.built import nvcc
+from tools.tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
@@ -23,7 +24,7 @@ def run(program: Path, *arguments: str, **more: str) -> subprocess.CompletedProc
         [program, *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=LIMIT,
         check=False,
         env={**os.environ, "LD_LIBRARY_PATH": str(BUILD / "emulator/lib"), **more},
     )

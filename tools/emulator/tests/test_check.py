@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tools.tests.built import nvcc
+from tools.tests.limits import LIMIT
 
 EMULATE = Path(__file__).resolve().parents[2] / "emulate"
 
@@ -296,7 +297,7 @@ def run(
         [EMULATE, "--check", checks, "--findings", file, program, kernel],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=LIMIT,
         check=False,
     )
     return done, [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tools.tests.built import nvcc
+from tools.tests.limits import LIMIT
 
 EMULATE = Path(__file__).resolve().parents[3] / "tools/emulate"
 CORPUS = Path(__file__).parent / "corpus"
@@ -57,7 +58,7 @@ def build(name: str, program: Path, *options: str) -> Path:
 
 def run(program: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [EMULATE, *options, program], capture_output=True, text=True, timeout=300, check=False
+        [EMULATE, *options, program], capture_output=True, text=True, timeout=LIMIT, check=False
     )
 
 

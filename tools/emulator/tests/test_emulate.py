@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from tools.tests.built import nvcc
+from tools.tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[3]
 EMULATE = ROOT / "tools/emulate"
@@ -59,7 +60,7 @@ def emulate(*arguments: str | Path, **environment: str) -> Run:
         [EMULATE, *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=LIMIT,
         env={**os.environ, **environment},
         check=False,
     )
@@ -359,7 +360,7 @@ def test_takes_a_program_of_this_folder_by_its_name(tmp_path: Path) -> None:
 def test_what_ends_it_ends_the_program(name: str, tmp_path: Path) -> None:
     """Also under --check, where it waits for the program."""
     script = tmp_path / "a=b"  # a name that `env` would take for a variable
-    script.write_text("#!/bin/sh\nread line; echo $line $1 $$; exec sleep 60\n")
+    script.write_text("#!/bin/sh\nread line; echo $line $1 $$; exec sleep 3600\n")
     script.chmod(0o755)
     with subprocess.Popen(
         [EMULATE, "--check", "all", script, "x y"],
@@ -373,7 +374,7 @@ def test_what_ends_it_ends_the_program(name: str, tmp_path: Path) -> None:
         *said, pid = process.stdout.readline().split()
         assert said == ["a", "line", "x", "y"]
         process.send_signal(signal.Signals[f"SIG{name}"])
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 128 + signal.Signals[f"SIG{name}"], err
     assert err == f"tools/emulate: status {process.returncode}, as after SIG{name}\n"
     assert not Path(f"/proc/{pid}").exists()
