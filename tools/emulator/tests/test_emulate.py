@@ -359,6 +359,10 @@ def test_takes_a_program_of_this_folder_by_its_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP"])
 def test_what_ends_it_ends_the_program(name: str, tmp_path: Path) -> None:
     """Also under --check, where it waits for the program."""
+
+    def default() -> None:  # what these tests were started with may ignore it
+        signal.signal(signal.Signals[f"SIG{name}"], signal.SIG_DFL)
+
     script = tmp_path / "a=b"  # a name that `env` would take for a variable
     script.write_text("#!/bin/sh\nread line; echo $line $1 $$; exec sleep 3600\n")
     script.chmod(0o755)
@@ -368,6 +372,7 @@ def test_what_ends_it_ends_the_program(name: str, tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=default,
     ) as process:
         assert process.stdin and process.stdout
         print("a line", file=process.stdin, flush=True)
@@ -401,7 +406,7 @@ def test_writes_to_what_is_no_file(build: Build, tmp_path: Path) -> None:
     )
     with subprocess.Popen(["cat", "fifo"], cwd=_fifo(tmp_path), stdout=subprocess.PIPE) as reader:
         assert emulate("--csv", tmp_path / "fifo", program).returncode == 0
-        assert reader.communicate(timeout=60)[0].startswith(b'"ID",')
+        assert reader.communicate(timeout=LIMIT)[0].startswith(b'"ID",')
 
 
 def _fifo(folder: Path) -> Path:
@@ -513,7 +518,7 @@ def test_what_a_killed_program_leaves(build: Build, tmp_path: Path) -> None:
 
 
 def test_the_program_dies_with_its_launcher(tmp_path: Path) -> None:
-    command = [str(EMULATE), "--csv", str(tmp_path / "x"), "sh", "-c", "echo $$; exec sleep 60"]
+    command = [str(EMULATE), "--csv", str(tmp_path / "x"), "sh", "-c", "echo $$; exec sleep 3600"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         program = Path("/proc") / process.stdout.readline().strip()
@@ -543,7 +548,7 @@ def test_a_result_that_cannot_be_written_is_an_error(
     check = ["--check", "memory"] if option == "--findings" else []
     command = [str(EMULATE), *check, option, str(file), str(build(source))]
     ran = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, preexec_fn=_almost_full, check=False
+        command, capture_output=True, text=True, timeout=LIMIT, preexec_fn=_almost_full, check=False
     )
     # What was found is told first, and the program's own status goes before this one.
     assert ran.returncode == (4 if check else status or 2), ran.stderr
