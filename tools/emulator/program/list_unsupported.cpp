@@ -21,6 +21,7 @@
 #include "cudart/profile.hpp"
 #include "cudart/report.hpp"
 #include "emu/module.hpp"
+#include "watch/kernel_name.hpp"
 
 namespace emu {
 namespace {

@@ -122,7 +122,7 @@ Runtime::Runtime() {
     say("EMU_DEVICE_PROFILE=" + key + ": there is no such profile; there are " + known);
     return;
   }
-  threads_ = static_cast<unsigned>(std::min<std::uint64_t>(setting("EMU_THREADS", 0), 1024));
+  threads_.emplace(static_cast<unsigned>(std::min<std::uint64_t>(setting("EMU_THREADS", 0), 1024)));
   max_instructions_ = setting("EMU_MAX_INSTRUCTIONS", kDefaultMaxInstructions);
   if (!read_schedule(apart_) || !read_trace_request()) profile_.reset();
   if (const char* list = std::getenv("EMU_CHECK"); list != nullptr && *list != '\0') {
@@ -174,7 +174,6 @@ void Runtime::finish() {
 void Runtime::start_memory() {
   const std::size_t sensible = std::min(kDefaultMemory, spare_bytes());
   grid_workspace_ = 0;
-  memory_.reset();  // first: both reserve the same addresses
   memory_ = std::make_unique<GlobalMemory>(
       std::min<std::size_t>(profile_->global_bytes, setting("EMU_MEMORY", sensible)),
       checker_.get());
@@ -391,7 +390,7 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
       .dynamic_shared_bytes = dynamic_shared,
       .parameters = parameters,
       .memory = memory_.get(),
-      .threads = threads_,
+      .pool = &*threads_,
       .sm_count = static_cast<unsigned>(profile_->attribute(cudaDevAttrMultiProcessorCount)),
       .max_warp_instructions = max_instructions_,
       .apart = apart,

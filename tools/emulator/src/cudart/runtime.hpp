@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,7 +17,9 @@
 #include <string>
 #include <vector>
 
+#include "cudart/host_threads.hpp"
 #include "cudart/profile.hpp"
+#include "cudart/reservation.hpp"
 #include "emu/launch.hpp"
 #include "emu/memory.hpp"
 #include "emu/module.hpp"
@@ -72,6 +75,16 @@ struct Event {
 
 /// Writes one line to stderr, under the device's name.
 void say(const std::string& message);
+
+/// What is to be traced.
+struct TraceRequest {
+  std::FILE* file = nullptr;
+  std::string kernel = {};   ///< part of its name; empty for any
+  std::uint64_t launch = 0;  ///< number among the launches of such kernels, from 0
+  Dim3 block = {0, 0, 0};
+  std::uint64_t limit = 0;  ///< instructions
+  std::uint64_t seen = 0;   ///< launches of such kernels so far
+};
 
 class Runtime {
  public:
@@ -161,11 +174,12 @@ class Runtime {
 
   std::unique_ptr<Checker> checker_;
   std::optional<Profile> profile_;
+  Reservation reservation_;
   std::unique_ptr<GlobalMemory> memory_;
   Address grid_workspace_ = 0;  ///< lent to cooperative launches, once there was one
   std::uintptr_t next_shared_ = 0;
   std::map<void*, std::size_t> shared_;  // mapped by allocate_shared
-  unsigned threads_ = 0;
+  std::optional<HostThreads> threads_;   // made when settings are read
   std::uint64_t max_instructions_ = 0;
   std::optional<std::uint64_t> apart_;  // the seed of EMU_SCHEDULE=apart:SEED
   std::uint64_t launched_ = 0;          // launches of this process: each has a schedule of its own

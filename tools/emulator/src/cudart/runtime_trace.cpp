@@ -74,7 +74,10 @@ std::unique_ptr<Trace> Runtime::begin_trace(const LaunchConfig& config) {
     say("the launch to be traced has no such block: its grid is " + std::to_string(grid.x) + "," +
         std::to_string(grid.y) + "," + std::to_string(grid.z));
   }
-  auto trace = std::make_unique<Trace>(trace_->file, b, trace_->limit);
+  const auto write = [file = trace_->file](std::string_view line) {
+    std::fwrite(line.data(), 1, line.size(), file);
+  };
+  auto trace = std::make_unique<Trace>(write, b, trace_->limit);
   trace->head(config, trace_->launch, name,
               apart_ ? "apart:" + std::to_string(*apart_) : "together");
   return trace;

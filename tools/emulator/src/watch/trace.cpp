@@ -143,24 +143,14 @@ class Trace::Writer : public BlockObserver {
       on_ = false;
     } else {
       const Counters& now = block_.counters;
-      const auto counted = [&](const char* name, std::uint64_t Counters::*value) {
-        if (now.*value == before_.*value) return;
-        line_ += std::string(",\"") + name + "\":" + std::to_string(now.*value - before_.*value);
-      };
       if (!accesses_.empty()) line_ += ",\"access\":[" + accesses_ + "]";
-      counted("global_load_requests", &Counters::global_load_requests);
-      counted("global_load_sectors", &Counters::global_load_sectors);
-      counted("global_store_requests", &Counters::global_store_requests);
-      counted("global_store_sectors", &Counters::global_store_sectors);
-      counted("shared_load_wavefronts", &Counters::shared_load_wavefronts);
-      counted("shared_load_conflicts", &Counters::shared_load_conflicts);
-      counted("shared_store_wavefronts", &Counters::shared_store_wavefronts);
-      counted("shared_store_conflicts", &Counters::shared_store_conflicts);
-      counted("mergeable_shared_loads", &Counters::mergeable_shared_loads);
-      counted("branches", &Counters::branches);
-      counted("diverging_branches", &Counters::diverging_branches);
+      for (const CounterField& field : counter_fields()) {
+        const std::uint64_t more = now.*field.value - before_.*field.value;
+        if (!field.at_once || more == 0) continue;
+        line_ += std::string(",\"") + field.name + "\":" + std::to_string(more);
+      }
       line_ += "}\n";
-      std::fwrite(line_.data(), 1, line_.size(), trace_.file_);
+      trace_.write_(line_);
       ++trace_.written_;
     }
     line_.clear();
@@ -184,7 +174,7 @@ void Trace::head(const LaunchConfig& config, std::uint64_t launch, const std::st
       "{\"trace\":1,\"kernel\":" + quoted(name) + ",\"launch\":" + std::to_string(launch) +
       ",\"grid\":" + listed(config.grid) + ",\"block_size\":" + listed(config.block) +
       ",\"block\":" + listed(block_) + ",\"schedule\":" + quoted(schedule) + "}\n";
-  std::fwrite(line.data(), 1, line.size(), file_);
+  write_(line);
 }
 
 void Trace::foot(const LaunchResult& result) {
@@ -198,8 +188,7 @@ void Trace::foot(const LaunchResult& result) {
             quoted(result.fault ? result.fault->message : "the block did not begin");
   }
   line += ",\"instructions\":" + std::to_string(written_) + "}\n";
-  std::fwrite(line.data(), 1, line.size(), file_);
-  std::fflush(file_);
+  write_(line);
 }
 
 }  // namespace emu

@@ -3,29 +3,22 @@
 /// is in them).
 #pragma once
 #include <cstdint>
-#include <cstdio>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "machine/observer.hpp"
 
 namespace emu {
 
-/// What is to be traced.
-struct TraceRequest {
-  std::FILE* file = nullptr;
-  std::string kernel = {};   ///< part of its name; empty for any
-  std::uint64_t launch = 0;  ///< number among the launches of such kernels, from 0
-  Dim3 block = {0, 0, 0};
-  std::uint64_t limit = 0;  ///< instructions
-  std::uint64_t seen = 0;   ///< launches of such kernels so far
-};
-
 /// Looks on at one launch and writes down one of its blocks.
 class Trace : public Observer {
  public:
+  /// Takes one line at a time, its end included.
+  using Write = std::function<void(std::string_view)>;
   /// `limit`: how many instructions are written at most.
-  Trace(std::FILE* file, Dim3 block, std::uint64_t limit)
-      : file_(file), block_(block), limit_(limit) {}
+  Trace(Write write, Dim3 block, std::uint64_t limit)
+      : write_(std::move(write)), block_(block), limit_(limit) {}
 
   std::unique_ptr<BlockObserver> watch(Block& block) override;
 
@@ -37,7 +30,7 @@ class Trace : public Observer {
 
  private:
   class Writer;
-  std::FILE* file_;
+  Write write_;
   Dim3 block_;
   std::uint64_t limit_;
   std::uint64_t written_ = 0;
