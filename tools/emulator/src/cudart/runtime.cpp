@@ -53,7 +53,8 @@ Runtime::Runtime()
       csv_("EMU_CSV", settings_ ? settings_->csv : "", Output::Mode::kReplace),
       findings_("EMU_FINDINGS", settings_ ? settings_->findings : "", Output::Mode::kAdd),
       trace_("EMU_TRACE", settings_ && settings_->trace ? settings_->trace->file : "",
-             Output::Mode::kReplace) {
+             Output::Mode::kReplace),
+      threads_(settings_ ? settings_->threads : 1) {
   // The program's own status, for who looks at it last: at_the_end, which gets none.
   on_exit([](int status, void*) { get().exit_status = status; }, nullptr);
   if (trace_.wanted() && !trace_.begin()) settings_.reset();
@@ -94,7 +95,6 @@ void Runtime::finish() {
 
 void Runtime::start_memory() {
   grid_workspace_ = 0;
-  memory_.reset();  // first: both reserve the same addresses
   memory_ = std::make_unique<GlobalMemory>(settings_->memory, checker_.get());
   // A step of a grid at least; what lies between is no memory.
   if (checker_ && checker_->checks().memory) memory_->keep_apart(std::size_t{1} << 20);
@@ -312,7 +312,7 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
                       .dynamic_shared_bytes = dynamic_shared,
                       .parameters = parameters,
                       .memory = memory_.get(),
-                      .threads = settings_->threads,
+                      .pool = &threads_,
                       .sm_count = static_cast<unsigned>(
                           settings_->profile.attribute(cudaDevAttrMultiProcessorCount)),
                       .max_warp_instructions = settings_->max_instructions,

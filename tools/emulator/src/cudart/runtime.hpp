@@ -17,7 +17,9 @@
 #include <string>
 #include <vector>
 
+#include "cudart/host_threads.hpp"
 #include "cudart/output.hpp"
+#include "cudart/reservation.hpp"
 #include "cudart/settings.hpp"
 #include "emu/launch.hpp"
 #include "emu/memory.hpp"
@@ -160,7 +162,9 @@ class Runtime {
 
   std::optional<Settings> settings_;  // none: no device
   Output csv_, findings_, trace_;
+  HostThreads threads_;
   std::unique_ptr<Checker> checker_;
+  Reservation reservation_;
   std::unique_ptr<GlobalMemory> memory_;
   Address grid_workspace_ = 0;  ///< lent to cooperative launches, once there was one
   std::uintptr_t next_shared_ = 0;

@@ -18,12 +18,15 @@ bool has(const Instruction& in, std::string_view modifier) {
 /// Low bits of registers that are zero in every value they can have, from what defines them.
 class Alignment {
  public:
-  Alignment(const Function& f, const FixedAddress& fixed) : fixed_(fixed) {
-    for (const Instruction& in : f.body) {
+  Alignment(const Function& f, const std::vector<const Row*>& rows, const FixedAddress& fixed)
+      : fixed_(fixed) {
+    for (std::size_t i = 0; i < f.body.size(); ++i) {
+      const Instruction& in = f.body[i];
       if (!in.operands.empty() && in.operands[0].kind == Operand::Kind::kName) {
-        definitions_[in.operands[0].name].push_back(&in);
+        definitions_[in.operands[0].name].push_back({&in, rows[i]});
       } else if (!in.operands.empty() && in.operands[0].kind == Operand::Kind::kList) {
-        for (const Operand& o : in.operands[0].elements) definitions_[o.name].push_back(&in);
+        for (const Operand& o : in.operands[0].elements)
+          definitions_[o.name].push_back({&in, rows[i]});
       }
     }
   }
@@ -34,11 +37,15 @@ class Alignment {
     if (it == definitions_.end() || depth > 64) return 0;
     known_[name] = kMany;  // a loop that adds to it: what comes from elsewhere decides
     unsigned least = kMany;
-    for (const Instruction* in : it->second) least = std::min(least, of(*in, depth + 1));
+    for (const Definition& d : it->second) least = std::min(least, of(d, depth + 1));
     return known_[name] = least;
   }
 
  private:
+  struct Definition {
+    const Instruction* instruction;
+    const Row* row;
+  };
   static constexpr unsigned kMany = 32;
 
   unsigned of(const Operand& o, const Instruction& in, int depth) {
@@ -52,27 +59,28 @@ class Alignment {
     return *address ? static_cast<unsigned>(std::countr_zero(*address)) : kMany;
   }
 
-  unsigned of(const Instruction& in, int depth) {
+  unsigned of(const Definition& definition, int depth) {
+    const Instruction& in = *definition.instruction;
     const auto part = [&](std::size_t i) {
       return i < in.operands.size() ? of(in.operands[i], in, depth) : 0;
     };
-    if (in.opcode == "mov" || in.opcode == "cvt" || in.opcode == "cvta") return part(1);
-    if (in.opcode == "add" || in.opcode == "sub" || in.opcode == "or" || in.opcode == "selp" ||
-        in.opcode == "xor") {
-      return std::min(part(1), part(2));
+    using Zeros = Traits::LowZeros;
+    switch (definition.row->traits.low_zeros) {
+      case Zeros::kOfFirst: return part(1);
+      case Zeros::kLeast: return std::min(part(1), part(2));
+      case Zeros::kMost: return std::max(part(1), part(2));
+      case Zeros::kShifted:
+        if (in.operands.size() != 3 || in.operands[2].kind != Operand::Kind::kInteger) return 0;
+        return std::min<unsigned>(kMany, part(1) + static_cast<unsigned>(in.operands[2].bits & 63));
+      case Zeros::kSum: return std::min(kMany, part(1) + part(2));
+      case Zeros::kSumOrThird: return std::min({kMany, part(1) + part(2), part(3)});
+      case Zeros::kUnknown: break;
     }
-    if (in.opcode == "and") return std::max(part(1), part(2));
-    if (in.opcode == "shl" && in.operands.size() == 3 &&
-        in.operands[2].kind == Operand::Kind::kInteger) {
-      return std::min<unsigned>(kMany, part(1) + static_cast<unsigned>(in.operands[2].bits & 63));
-    }
-    if (in.opcode == "mul") return std::min(kMany, part(1) + part(2));
-    if (in.opcode == "mad") return std::min({kMany, part(1) + part(2), part(3)});
     return 0;
   }
 
   const FixedAddress& fixed_;
-  std::map<std::string_view, std::vector<const Instruction*>> definitions_;
+  std::map<std::string_view, std::vector<Definition>> definitions_;
   std::map<std::string_view, unsigned> known_;
 };
 
@@ -81,8 +89,8 @@ struct Load {
   std::size_t instruction;
 };
 
-bool is_candidate(const Instruction& in) {
-  return in.opcode == "ld" && in.guard.empty() && in.operands.size() == 2 &&
+bool is_candidate(const Instruction& in, const Row& row) {
+  return row.traits.merges && in.guard.empty() && in.operands.size() == 2 &&
          in.operands[0].kind == Operand::Kind::kName &&
          (has(in, "shared") || has(in, "shared::cta")) &&
          (has(in, "u32") || has(in, "s32") || has(in, "b32") || has(in, "f32")) &&
@@ -91,12 +99,13 @@ bool is_candidate(const Instruction& in) {
 }
 
 /// Whether loads before it can't be put together with loads after it.
-bool separates(const Instruction& in) {
-  if (in.opcode == "st") return !has(in, "global") && !has(in, "local") && !has(in, "param");
-  static const std::set<std::string_view> kOthers{
-      "bra",  "brx", "call", "ret",  "exit", "bar",   "barrier", "membar", "fence",
-      "atom", "red", "trap", "shfl", "vote", "match", "redux",   "elect"};
-  return kOthers.contains(in.opcode);
+bool separates(const Instruction& in, const Row& row) {
+  switch (row.traits.parts) {
+    case Traits::Parts::kNothing: return false;
+    case Traits::Parts::kSharedLoads: return true;
+    case Traits::Parts::kIfShared: break;
+  }
+  return !has(in, "global") && !has(in, "local") && !has(in, "param");
 }
 
 /// Aligned runs of four, then of two. `zeros`: low bits of the base that are known to be zero.
@@ -129,14 +138,19 @@ void merge(std::vector<Load>& loads, unsigned zeros, bool certain, std::vector<M
 
 }  // namespace
 
-std::vector<Merge> merge_shared_loads(const Function& f, const FixedAddress& fixed_address) {
+std::vector<Merge> merge_shared_loads(const Function& f, const std::vector<const Row*>& rows,
+                                      const FixedAddress& fixed_address) {
   std::vector<Merge> out;
-  if (std::ranges::count_if(f.body, is_candidate) < 2) return out;
+  std::vector<bool> candidates;
+  for (std::size_t i = 0; i < f.body.size(); ++i) {
+    candidates.push_back(is_candidate(f.body[i], *rows[i]));
+  }
+  if (std::ranges::count(candidates, true) < 2) return out;
   std::set<std::size_t> labels;
   for (const Scope& s : f.scopes) {
     for (const auto& [name, at] : s.labels) labels.insert(at);
   }
-  Alignment alignment(f, fixed_address);
+  Alignment alignment(f, rows, fixed_address);
 
   std::map<std::string_view, std::vector<Load>> by_register;
   std::vector<Load> fixed;
@@ -150,8 +164,8 @@ std::vector<Merge> merge_shared_loads(const Function& f, const FixedAddress& fix
   };
   for (std::size_t i = 0; i < f.body.size(); ++i) {
     const Instruction& in = f.body[i];
-    if (labels.contains(i) || separates(in)) close();
-    if (is_candidate(in)) {
+    if (labels.contains(i) || separates(in, *rows[i])) close();
+    if (candidates[i]) {
       Operand base = in.operands[1];
       base.kind = Operand::Kind::kName;
       base.offset = 0;

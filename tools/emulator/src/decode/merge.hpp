@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "decode/instruction_set.hpp"
 #include "ptx/syntax.hpp"
 
 namespace emu {
@@ -19,9 +20,10 @@ struct Merge {
   bool certain;        ///< known to be what the assembler does, not only likely
 };
 
-/// `fixed_address` gives the address of a shared variable, where it is fixed.
+/// `rows`: of each instruction. `fixed_address` gives the address of a shared variable, where it is
+/// fixed.
 std::vector<Merge> merge_shared_loads(
-    const Function& function,
+    const Function& function, const std::vector<const Row*>& rows,
     const std::function<std::optional<std::uint64_t>(const Operand&, int scope)>& fixed_address);
 
 }  // namespace emu

@@ -6,7 +6,6 @@
 #include <deque>
 #include <set>
 
-#include "decode/code.hpp"
 #include "decode/decode.hpp"
 #include "ptx/join.hpp"
 #include "ptx/syntax.hpp"
@@ -23,10 +22,10 @@ Variable make_variable(const Declaration& d, std::size_t text_bytes) {
   if (d.values.empty()) return v;
   const std::size_t each = std::max(1u, width(d.type) / 8);
   if (d.values.size() * each > d.bytes) throw PtxError(d.line, "more values than fit " + v.name);
-  if (d.bytes > 64 * text_bytes + 65536) {
+  if (d.bytes > 64 * std::uint64_t{text_bytes} + 65536) {
     throw PtxError(d.line, "an initialised variable that is too large: " + v.name);
   }
-  v.initial.resize(d.bytes);
+  v.initial.resize(static_cast<std::size_t>(d.bytes));
   for (std::size_t i = 0; i < d.values.size(); ++i) {
     const Operand& value = d.values[i];
     std::uint64_t bits = value.bits;
@@ -54,7 +53,7 @@ Kernel make_kernel(const Names& names, const Function& f, std::size_t& budget) {
   k.line = f.line;
   if (f.max_threads) k.max_threads = static_cast<unsigned>(f.max_threads);
   for (const Declaration& d : f.parameters) {
-    const std::size_t at = (k.parameter_bytes + d.align - 1) / d.align * d.align;
+    const std::uint64_t at = (k.parameter_bytes + d.align - 1) / d.align * d.align;
     k.parameters.push_back({std::string(d.name), at, d.bytes, d.align});
     k.parameter_bytes = at + d.bytes;
     if (k.parameter_bytes > 32764) throw PtxError(f.line, "more than 32764 bytes of parameters");
@@ -72,12 +71,14 @@ Kernel make_kernel(const Names& names, const Function& f, std::size_t& budget) {
 }
 
 std::shared_ptr<Module> make_module(const Syntax& syntax, std::size_t text_bytes,
-                                    std::string origin, bool keep_text) {
+                                    std::string origin, bool keep_text,
+                                    const InstructionSet& instructions) {
   auto module = std::make_shared<Module>();
   module->origin = std::move(origin);
   module->target = syntax.target;
 
   Names names;
+  names.instructions = &instructions;
   names.syntax = &syntax;
   names.keep_text = keep_text;
   for (const Function& f : syntax.functions) {
@@ -133,20 +134,18 @@ std::shared_ptr<Module> make_module(const Syntax& syntax, std::size_t text_bytes
 
 }  // namespace
 
-std::shared_ptr<Module> parse_ptx(std::string_view text, std::string origin, bool keep_text) {
-  return make_module(parse_syntax(text), text.size(), std::move(origin), keep_text);
-}
-
-std::shared_ptr<Module> parse_ptx(const std::vector<std::string>& texts, std::string origin,
-                                  bool keep_text) {
+std::shared_ptr<Module> read_module(const std::vector<std::string_view>& texts, std::string origin,
+                                    bool keep_text, const InstructionSet& instructions) {
   std::vector<Syntax> modules;
   std::size_t bytes = 0;
-  for (const std::string& text : texts) {
+  for (const std::string_view text : texts) {
     modules.push_back(parse_syntax(text));
     bytes += text.size();
   }
   std::deque<std::string> names;
-  return make_module(join_modules(std::move(modules), names), bytes, std::move(origin), keep_text);
+  const Syntax whole =
+      modules.size() == 1 ? std::move(modules.front()) : join_modules(std::move(modules), names);
+  return make_module(whole, bytes, std::move(origin), keep_text, instructions);
 }
 
 void link_module(Module& module) {

@@ -2,12 +2,12 @@
 // of their end: cp.async, cp.async.bulk, mbarrier.
 #include <cstring>
 
+#include "isa/rows.hpp"
 #include "isa/table.hpp"
 #include "machine/access.hpp"
 #include "machine/async.hpp"
 #include "machine/block.hpp"
 #include "machine/counting.hpp"
-#include "machine/lanes.hpp"
 
 namespace emu {
 namespace {
@@ -41,11 +41,19 @@ Address in_shared(Warp& warp, const std::byte* place) {
 // Two operations: one reads global memory into registers that no program sees, as a load, the
 // other hands the bytes on to the block with the place in shared memory where they will lie.
 
-/// op.list: four registers; op.c: bytes to read, of op.count; the rest is zeros.
+/// c: of the first, how many bytes to read; the rest is zeros.
+struct AsyncCopy {
+  using Head = MemoryOperand;
+  MemoryOperand at = {};
+  U32 list = 0;  ///< four registers
+  U32 bytes = 0;
+};
+
 void read_async(Warp& warp, const Op& op, Mask mask) {
-  const unsigned bytes = op.count;
+  const auto& piece = op.as<AsyncCopy>();
+  const unsigned bytes = piece.bytes;
   const U32* wanted = warp.lanes<U32>(op.c);
-  const U32* slots = warp.code().lists.data() + op.list;
+  const U32* slots = warp.code().lists.data() + piece.list;
   std::array<std::array<std::byte, 16>, kLanes> data{};
   Mask whole = 0, part = 0;
   for_each_lane(mask, [&](unsigned i) {
@@ -71,11 +79,7 @@ void read_async(Warp& warp, const Op& op, Mask mask) {
     // Only the bytes that are read must be there. A piece of 16 aligned bytes lies in one sector,
     // so that it counts as if it were read whole, in one request with the others.
     std::array<U64, kLanes> address{};
-    for_each_lane(whole | part, [&](unsigned i) {
-      address[i] =
-          (op.flags & kNarrowAddress ? warp.lanes<U32>(op.a)[i] : warp.lanes<U64>(op.a)[i]) +
-          static_cast<U64>(op.imm);
-    });
+    for_each_lane(whole | part, [&](unsigned i) { address[i] = address_of(warp, op, i); });
     for_each_lane(part, [&](unsigned i) {
       if (address[i] % bytes) {
         warp.fault(Fault::Kind::kMisalignedAddress, op, i,
@@ -115,13 +119,14 @@ void read_async(Warp& warp, const Op& op, Mask mask) {
 
 void write_async(Warp& warp, const Op& op, Mask mask) {
   Located found;
-  locate(warp, op, mask, Space::kShared, Direction::kCopy, op.count, found);
-  const U32* slots = warp.code().lists.data() + op.list;
+  const auto& piece = op.as<AsyncCopy>();
+  locate(warp, op, mask, Space::kShared, Direction::kCopy, piece.bytes, found);
+  const U32* slots = warp.code().lists.data() + piece.list;
   for_each_lane(mask, [&](unsigned i) {
     std::array<std::byte, 16> data;
     for (unsigned k = 0; k < 4; ++k) std::memcpy(&data[4 * k], &warp.lanes<U32>(slots[k])[i], 4);
-    std::byte* const to = place_of(found, i, op.count);
-    const U64 number = warp.block().async().copy(thread_of(warp, i), to, data.data(), op.count);
+    std::byte* const to = place_of(found, i, piece.bytes);
+    const U64 number = warp.block().async().copy(thread_of(warp, i), to, data.data(), piece.bytes);
     if (!warp.block().watched()) return;
     const Copy copy{.warp = warp,
                     .op = op,
@@ -131,15 +136,18 @@ void write_async(Warp& warp, const Op& op, Mask mask) {
                     .to = in_shared(warp, to),
                     .from_space = Space::kGeneric,
                     .from = 0,
-                    .bytes = op.count};
+                    .bytes = piece.bytes};
     warp.block().tell([&](BlockObserver& o) { o.copy_began(copy); });
   });
+  tell_landed(warp);  // where there are too many to keep back
 }
 
-/// op.imm: how many groups may go on.
+struct GroupWait {
+  U32 allowed = 0;  ///< how many groups may go on
+};
 void wait_group(Warp& warp, const Op& op, Mask mask) {
   for_each_lane(mask, [&](unsigned i) {
-    warp.block().async().wait(thread_of(warp, i), static_cast<U32>(op.imm));
+    warp.block().async().wait(thread_of(warp, i), op.as<GroupWait>().allowed);
   });
   tell_landed(warp);
 }
@@ -155,7 +163,7 @@ void bulk_commit_group(Warp& warp, const Op&, Mask mask) {
 }
 void bulk_wait_group(Warp& warp, const Op& op, Mask mask) {
   for_each_lane(mask, [&](unsigned i) {
-    warp.block().async().bulk_wait(thread_of(warp, i), static_cast<U32>(op.imm));
+    warp.block().async().bulk_wait(thread_of(warp, i), op.as<GroupWait>().allowed);
   });
   tell_landed(warp);
 }
@@ -170,8 +178,19 @@ void emit_wait(Builder& b, Handler handler) {
   b.expect_operands(1, 1);
   if (b.operand(0).kind != Operand::Kind::kInteger)
     b.unsupported("a number that isn't written out");
-  const auto allowed = static_cast<std::int64_t>(b.operand(0).bits & 0x7fff'ffff);
-  b.emit(handler).imm = allowed;
+  const auto allowed = static_cast<U32>(b.operand(0).bits & 0x7fff'ffff);
+  b.emit(handler).put(GroupWait{allowed});
+}
+
+/// a, b: bytes to read where the predicate c is false and where it is true.
+struct IgnoredSource {
+  Mask flip = 0;  ///< of the predicate
+};
+void choose_size(Warp& warp, const Op& op, Mask mask) {
+  const Mask p = warp.predicate(op.c) ^ op.as<IgnoredSource>().flip;
+  for_each_lane(mask, [&](unsigned i) {
+    warp.lanes<U32>(op.d)[i] = warp.lanes<U32>(p & kBit[i] ? op.b : op.a)[i];
+  });
 }
 
 void take_cache_hints(Builder& b) {
@@ -198,43 +217,29 @@ void build_copy(Builder& b) {
       const Slot ignore = b.predicate(3);
       const bool negated = b.operand(3).negated;
       const Slot size = b.trash(32), full = wanted, none = b.constant(32, 0);
-      Op& op = b.emit([](Warp& warp, const Op& o, Mask mask) {
-        const Mask p = warp.predicate(o.c) ^ static_cast<Mask>(o.imm);
-        for_each_lane(mask, [&](unsigned i) {
-          warp.lanes<U32>(o.d)[i] = warp.lanes<U32>(p & kBit[i] ? o.b : o.a)[i];
-        });
-      });
-      op.flags |= kBypass;
+      Op& op = b.emit(&choose_size);
+      op.counted = false;
       op.d = size;
       op.a = full;
       op.b = none;
       op.c = ignore;
-      op.imm = negated ? -1 : 0;
+      op.put(IgnoredSource{negated ? kAllLanes : 0});
       wanted = size;
     } else {
       wanted = b.source(3, 32);
     }
   }
   const U32 list = b.list({b.trash(32), b.trash(32), b.trash(32), b.trash(32)});
-  Op from, to;
-  b.address(from, 1);
-  b.address(to, 0);
-  const U32 first = b.number_access(), second = b.number_access();
+  const AddressOperand from = b.address(1), to = b.address(0);
+  const MemoryOperand first = b.access(from), second = b.access(to);
   Op& read = b.emit(&read_async);
-  read.a = from.a;
-  read.imm = from.imm;
-  read.flags |= from.flags;
+  read.a = from.base;
   read.c = wanted;
-  read.list = list;
-  read.count = static_cast<std::uint16_t>(bytes);
-  read.target = first;
+  read.put(AsyncCopy{first, list, static_cast<U32>(bytes)});
   Op& write = b.emit(&write_async);
-  write.a = to.a;
-  write.imm = to.imm;
-  write.flags |= to.flags | kBypass;
-  write.list = list;
-  write.count = static_cast<std::uint16_t>(bytes);
-  write.target = second;
+  write.counted = false;
+  write.a = to.base;
+  write.put(AsyncCopy{second, list, static_cast<U32>(bytes)});
 }
 
 // --- mbarrier -------------------------------------------------------------------------------
@@ -269,12 +274,27 @@ void tell_landed_at(Warp& warp, const std::byte* barrier) {
   }
 }
 
+/// An mbarrier lies in shared memory, also where its address is a generic one: elsewhere PTX leaves
+/// it undefined what happens.
+void locate_barriers(Warp& warp, const Op& op, Mask mask, Space space, Direction direction,
+                     Located& found) {
+  if (space == Space::kGeneric) {
+    for_each_lane(mask, [&](unsigned i) {
+      if (address_of(warp, op, i) - kSharedWindow >= kWindowBytes) {
+        warp.fault(Fault::Kind::kIllegalAddress, op, i,
+                   "an mbarrier that doesn't lie in shared memory");
+      }
+    });
+  }
+  locate(warp, op, mask, space, direction, 8, found);
+}
+
 /// Calls f(lane, At&) for each lane, one after another, on barriers that are initialised.
 template <class F>
 void for_each_barrier(Warp& warp, const Op& op, Mask mask, Space space, F f) {
   if (op.control != Control::kSuspend) warp.block().update();
   Located found;
-  locate(warp, op, mask, space, Direction::kAtomic, 8, found);
+  locate_barriers(warp, op, mask, space, Direction::kAtomic, found);
   for_each_lane(mask, [&](unsigned i) {
     At at{place_of(found, i, 8), {}};
     U64 bits = 0;
@@ -288,19 +308,10 @@ void for_each_barrier(Warp& warp, const Op& op, Mask mask, Space space, F f) {
   });
 }
 
-enum ArriveFlags : std::int64_t {
-  kDrop = 1,
-  kExpect = 2,
-  kNoComplete = 4,
-  kTell = 8,
-  kRelaxed = 16
-};
-
-// In the operations on mbarriers op.imm is the address's displacement, op.count the flags.
 template <Space S>
 void init(Warp& warp, const Op& op, Mask mask) {
   Located found;
-  locate(warp, op, mask, S, Direction::kBarrier, 8, found);
+  locate_barriers(warp, op, mask, S, Direction::kBarrier, found);
   for_each_lane(mask, [&](unsigned i) {
     const U32 count = warp.lanes<U32>(op.b)[i];
     if (count == 0 || count > Mbarrier::kMost) {
@@ -327,45 +338,66 @@ void add_bytes(Warp& warp, const Op& op, unsigned lane, Mbarrier& m, std::int64_
   m.bytes = static_cast<std::int32_t>(sum);
 }
 
+/// b: how many arrive, or the bytes to expect; d: the state that was.
+struct Arrive {
+  using Head = MemoryOperand;
+  MemoryOperand at = {};
+  bool drop = false;         ///< no longer expected in the phases to come
+  bool expects = false;      ///< bytes, and one arrives
+  bool no_complete = false;  ///< it may not end the phase
+  bool tells = false;        ///< there is a result
+  bool relaxed = false;      ///< it orders nothing
+};
 template <Space S>
 void arrive(Warp& warp, const Op& op, Mask mask) {
+  const auto& how = op.as<Arrive>();
   for_each_barrier(warp, op, mask, S, [&](unsigned i, At& at) {
     Mbarrier& m = at.barrier;
-    if (op.count & kTell) warp.lanes<U64>(op.d)[i] = m.pack();
-    U32 count = op.count & kExpect ? 1 : warp.lanes<U32>(op.b)[i];
-    if (op.count & kExpect) add_bytes(warp, op, i, m, warp.lanes<U32>(op.b)[i]);
+    if (how.tells) warp.lanes<U64>(op.d)[i] = m.pack();
+    const U32 count = how.expects ? 1 : warp.lanes<U32>(op.b)[i];
+    if (how.expects) add_bytes(warp, op, i, m, warp.lanes<U32>(op.b)[i]);
     if (count > m.pending) {
       warp.fault(Fault::Kind::kIllegalInstruction, op, i,
                  "more arrive at an mbarrier (" + std::to_string(count) +
                      ") than its phase waits for (" + std::to_string(m.pending) + ")");
     }
-    if ((op.count & kNoComplete) && count == m.pending) {
+    if (how.no_complete && count == m.pending) {
       warp.fault(Fault::Kind::kIllegalInstruction, op, i,
                  "mbarrier arrive with .noComplete would complete the phase");
     }
-    if (op.count & kDrop) m.expected -= count;
+    if (how.drop) m.expected -= count;
     m.pending -= count;
-    tell_arrived(warp, i, at, !(op.count & kRelaxed), m.complete_if_done());
+    tell_arrived(warp, i, at, !how.relaxed, m.complete_if_done());
     at.store();
   });
 }
 
-/// op.c: 1 for expect_tx, 0 for complete_tx.
+/// expect_tx, or else complete_tx.
+struct BytesChange {
+  using Head = MemoryOperand;
+  MemoryOperand at = {};
+  bool expects = false;
+};
 template <Space S>
 void change_bytes(Warp& warp, const Op& op, Mask mask) {
+  const bool expects = op.as<BytesChange>().expects;
   for_each_barrier(warp, op, mask, S, [&](unsigned i, At& at) {
     const std::int64_t bytes = warp.lanes<U32>(op.b)[i];
-    add_bytes(warp, op, i, at.barrier, op.count ? bytes : -bytes);
-    if (!op.count) tell_arrived(warp, i, at, false, at.barrier.complete_if_done());
+    add_bytes(warp, op, i, at.barrier, expects ? bytes : -bytes);
+    if (!expects) tell_arrived(warp, i, at, false, at.barrier.complete_if_done());
     at.store();
   });
 }
 
-enum WaitFlags : std::uint16_t { kParity = 1, kRelaxedWait = 2 };
-
-/// op.b: a parity, or else a state.
+struct PhaseWait {
+  using Head = MemoryOperand;
+  MemoryOperand at = {};
+  bool parity = false;   ///< b is one, and else a state
+  bool relaxed = false;  ///< it orders nothing
+};
 template <Space S>
 void test_wait(Warp& warp, const Op& op, Mask mask) {
+  const auto& wait = op.as<PhaseWait>();
   warp.poll();
   Mask& d = warp.predicate(op.d);
   for_each_barrier(warp, op, mask, S, [&](unsigned i, At& at) {
@@ -374,11 +406,10 @@ void test_wait(Warp& warp, const Op& op, Mask mask) {
     U64 bits = 0;
     std::memcpy(&bits, at.place, sizeof bits);
     const U32 phase = Mbarrier::unpack(bits).phase;
-    const bool over = op.count & kParity
-                          ? (phase & 1) != (warp.lanes<U32>(op.b)[i] & 1)
-                          : phase != Mbarrier::unpack(warp.lanes<U64>(op.b)[i]).phase;
+    const bool over = wait.parity ? (phase & 1) != (warp.lanes<U32>(op.b)[i] & 1)
+                                  : phase != Mbarrier::unpack(warp.lanes<U64>(op.b)[i]).phase;
     d = over ? d | kBit[i] : d & ~kBit[i];
-    if (over && !(op.count & kRelaxedWait) && warp.block().watched()) {
+    if (over && !wait.relaxed && warp.block().watched()) {
       const Address where = in_shared(warp, at.place);
       warp.block().tell([&](BlockObserver& o) { o.mbarrier_waited(warp, i, where); });
     }
@@ -386,12 +417,17 @@ void test_wait(Warp& warp, const Op& op, Mask mask) {
 }
 
 /// cp.async.mbarrier.arrive: the thread's copies land, and count as one that arrives.
+struct CopiesArrive {
+  using Head = MemoryOperand;
+  MemoryOperand at = {};
+  bool counted = false;  ///< .noinc; else what it adds to the pending count it takes away at once
+};
 template <Space S>
 void arrive_of_copies(Warp& warp, const Op& op, Mask mask) {
   for_each_barrier(warp, op, mask, S, [&](unsigned i, At& at) {
     warp.block().async().wait_all(thread_of(warp, i));
     tell_landed_at(warp, at.place);
-    if (!op.count) return;  // what it adds to the pending count it takes away at once
+    if (!op.as<CopiesArrive>().counted) return;
     if (at.barrier.pending == 0) {
       warp.fault(Fault::Kind::kIllegalInstruction, op, i,
                  "more arrive at an mbarrier than its phase waits for");
@@ -423,24 +459,22 @@ bool take_order(Builder& b) {
 
 #define EMU_BY_SPACE(handler) (shared ? &handler<Space::kShared> : &handler<Space::kGeneric>)
 
-Op& emit_at(Builder& b, std::size_t place, Handler handler) {
-  Op address;
-  b.address(address, place);
-  const U32 number = b.number_access();
+/// `Payload` begins with the access to the mbarrier.
+template <class Payload>
+Op& emit_at(Builder& b, std::size_t place, Handler handler, Payload payload) {
+  const AddressOperand address = b.address(place);
+  payload.at = b.access(address);
   Op& op = b.emit(handler);
-  op.a = address.a;
-  op.imm = address.imm;
-  op.flags |= address.flags;
-  op.target = number;
+  op.a = address.base;
+  op.put(payload);
   return op;
 }
 
 void build_arrive(Builder& b, bool drop) {
-  std::int64_t flags = 0;
-  if (drop) flags |= kDrop;
-  if (b.take("expect_tx")) flags |= kExpect;
-  if (b.take("noComplete")) flags |= kNoComplete;
-  if (take_order(b)) flags |= kRelaxed;
+  Arrive how{.drop = drop};
+  how.expects = b.take("expect_tx");
+  how.no_complete = b.take("noComplete");
+  how.relaxed = take_order(b);
   const bool shared = take_shared(b);
   if (b.take_type() != Type::kB64) b.unsupported("this type");
   b.finish();
@@ -448,35 +482,32 @@ void build_arrive(Builder& b, bool drop) {
   Slot state = 0;
   if (b.operand(0).kind != Operand::Kind::kAddress) {
     place = 1;
-    if (b.operand(0).name != "_") {
-      flags |= kTell;
-      state = b.result(0, 64);
-    }
+    how.tells = b.operand(0).name != "_";
+    if (how.tells) state = b.result(0, 64);
   }
   b.expect_operands(place + 1, place + 2);
   const bool counted = b.operands() == place + 2;
-  if (!counted && (flags & (kExpect | kNoComplete))) b.unsupported("no count");
+  if (!counted && (how.expects || how.no_complete)) b.unsupported("no count");
   const Slot count = counted ? b.source(place + 1, 32) : b.constant(32, 1);
-  Op& op = emit_at(b, place, EMU_BY_SPACE(arrive));
+  Op& op = emit_at(b, place, EMU_BY_SPACE(arrive), how);
   op.d = state;
   op.b = count;
-  op.count = static_cast<std::uint16_t>(flags);
 }
 
 void build_wait(Builder& b, bool suspends) {
-  const bool parity = b.take("parity");
-  const bool relaxed = take_order(b);
+  PhaseWait wait;
+  wait.parity = b.take("parity");
+  wait.relaxed = take_order(b);
   const bool shared = take_shared(b);
   if (b.take_type() != Type::kB64) b.unsupported("this type");
   b.finish();
   b.expect_operands(3, suspends ? 4 : 3);
   const Slot d = b.predicate_named(b.operand(0).name);
-  const Slot what = b.source(2, parity ? 32 : 64);
+  const Slot what = b.source(2, wait.parity ? 32 : 64);
   if (b.operands() == 4) b.source(3, 32);  // how long: no time here
-  Op& op = emit_at(b, 1, EMU_BY_SPACE(test_wait));
+  Op& op = emit_at(b, 1, EMU_BY_SPACE(test_wait), wait);
   op.d = d;
   op.b = what;
-  op.count = static_cast<std::uint16_t>((parity ? kParity : 0) | (relaxed ? kRelaxedWait : 0));
   if (suspends) op.control = Control::kSuspend;
 }
 
@@ -498,15 +529,14 @@ void build_mbarrier(Builder& b) {
   b.finish();
   if (ends) {
     b.expect_operands(1, 1);
-    emit_at(b, 0, EMU_BY_SPACE(inval));
+    emit_at(b, 0, EMU_BY_SPACE(inval), BytesChange{});
     return;
   }
   if (!starts && !expect && !complete) b.unsupported("this form");
   b.expect_operands(2, 2);
   const Slot count = b.source(1, 32);
-  Op& op = emit_at(b, 0, starts ? EMU_BY_SPACE(init) : EMU_BY_SPACE(change_bytes));
-  op.b = count;
-  op.count = expect;
+  const Handler handler = starts ? EMU_BY_SPACE(init) : EMU_BY_SPACE(change_bytes);
+  emit_at(b, 0, handler, BytesChange{.expects = expect}).b = count;
 }
 
 void build_arrive_of_copies(Builder& b) {
@@ -516,7 +546,7 @@ void build_arrive_of_copies(Builder& b) {
   if (b.take_type() != Type::kB64) b.unsupported("this type");
   b.finish();
   b.expect_operands(1, 1);
-  emit_at(b, 0, EMU_BY_SPACE(arrive_of_copies)).count = noinc;
+  emit_at(b, 0, EMU_BY_SPACE(arrive_of_copies), CopiesArrive{.counted = noinc});
 }
 
 // --- cp.async.bulk --------------------------------------------------------------------------
@@ -532,24 +562,30 @@ std::uint64_t slot_value(Warp& warp, Slot slot, bool narrow, unsigned lane) {
   return narrow ? warp.lanes<U32>(slot)[lane] : warp.lanes<U64>(slot)[lane];
 }
 
-/// op.list: slots of the shared address and its displacement, of the barrier's and its. op.a,
-/// op.imm: the global address; op.b: bytes. op.count, bits: the shared address, the barrier's is
-/// narrow.
+/// a: the global address; b: bytes.
+struct BulkCopy {
+  std::int64_t displacement = 0;  ///< of the global address
+  /// Of the shared address and of the barrier's: the register and a constant, the displacement.
+  U32 list = 0;
+  bool narrow = false, shared_narrow = false, barrier_narrow = false;
+};
+
 BulkEnds ends_of(Warp& warp, const Op& op, unsigned i) {
-  const U32* list = warp.code().lists.data() + op.list;
+  const auto& copy = op.as<BulkCopy>();
+  const U32* list = warp.code().lists.data() + copy.list;
   const U32 bytes = warp.lanes<U32>(op.b)[i];
   const auto displaced = [&](unsigned k) { return warp.lanes<U64>(list[k])[i]; };
   const auto fail = [&](Fault::Kind kind, const std::string& what) {
     warp.fault(kind, op, i, "cp.async.bulk of " + std::to_string(bytes) + " bytes: " + what);
   };
   const Address global =
-      slot_value(warp, op.a, op.flags & kNarrowAddress, i) + static_cast<U64>(op.imm);
-  U64 shared = slot_value(warp, list[0], op.count & 1, i) + displaced(1);
-  if (!(op.count & 1) && shared - kSharedWindow < kWindowBytes) shared -= kSharedWindow;
+      slot_value(warp, op.a, copy.narrow, i) + static_cast<U64>(copy.displacement);
+  U64 shared = slot_value(warp, list[0], copy.shared_narrow, i) + displaced(1);
+  if (!copy.shared_narrow && shared - kSharedWindow < kWindowBytes) shared -= kSharedWindow;
   if (bytes % 16 || global % 16 || shared % 16) {
     fail(Fault::Kind::kMisalignedAddress, "size and addresses must be multiples of 16");
   }
-  const std::size_t size = warp.block().shared_bytes();
+  const std::uint64_t size = warp.block().shared_bytes();
   if (shared > size || bytes > size - shared) {
     fail(Fault::Kind::kIllegalAddress, "past the end of shared memory");
   }
@@ -581,11 +617,12 @@ void tell_bulk(Warp& warp, const Op& op, unsigned lane, const BulkEnds& ends, U6
 }
 
 void bulk_load(Warp& warp, const Op& op, Mask mask) {
-  const U32* list = warp.code().lists.data() + op.list;
+  const auto& copy = op.as<BulkCopy>();
+  const U32* list = warp.code().lists.data() + copy.list;
   for_each_lane(mask, [&](unsigned i) {
     const BulkEnds ends = ends_of(warp, op, i);
-    U64 barrier = slot_value(warp, list[2], op.count & 2, i) + warp.lanes<U64>(list[3])[i];
-    if (!(op.count & 2) && barrier - kSharedWindow < kWindowBytes) barrier -= kSharedWindow;
+    U64 barrier = slot_value(warp, list[2], copy.barrier_narrow, i) + warp.lanes<U64>(list[3])[i];
+    if (!copy.barrier_narrow && barrier - kSharedWindow < kWindowBytes) barrier -= kSharedWindow;
     if (barrier % 8 || barrier > warp.block().shared_bytes() ||
         warp.block().shared_bytes() - barrier < 8) {
       warp.fault(Fault::Kind::kIllegalAddress, op, i, "cp.async.bulk: no mbarrier there");
@@ -594,15 +631,17 @@ void bulk_load(Warp& warp, const Op& op, Mask mask) {
                                                  warp.block().shared() + barrier);
     tell_bulk(warp, op, i, ends, number, true);
   });
+  tell_landed(warp);
 }
 
 void bulk_store(Warp& warp, const Op& op, Mask mask) {
   for_each_lane(mask, [&](unsigned i) {
     const BulkEnds ends = ends_of(warp, op, i);
-    const U64 number = warp.block().async().bulk_store(thread_of(warp, i), ends.global, ends.shared,
-                                                       ends.bytes, nullptr);
+    const U64 number =
+        warp.block().async().bulk_store(thread_of(warp, i), ends.global, ends.shared, ends.bytes);
     tell_bulk(warp, op, i, ends, number, false);
   });
+  tell_landed(warp);
 }
 
 void build_bulk(Builder& b) {
@@ -616,8 +655,7 @@ void build_bulk(Builder& b) {
     const bool policy = b.take("L2::cache_hint");
     b.finish();
     b.expect_operands(policy ? 3 : 2, policy ? 3 : 2);
-    Op address;
-    b.address(address, 0);
+    b.address(0);
     b.source(1, 32);
     b.emit(&nothing);
     return;
@@ -641,23 +679,23 @@ void build_bulk(Builder& b) {
   b.finish();
   const std::size_t n = (to_global ? 3 : 4) + (policy ? 1 : 0);
   b.expect_operands(n, n);
-  Op to, from, barrier;
-  b.address(to, 0);
-  b.address(from, 1);
+  const AddressOperand to = b.address(0), from = b.address(1);
   const Slot bytes = b.source(2, 32);
-  if (!to_global) b.address(barrier, 3);
-  const Op& shared = to_global ? from : to;
-  const Op& global = to_global ? to : from;
-  const auto displacement = [&](const Op& o) { return b.constant(64, static_cast<U64>(o.imm)); };
-  const U32 list = b.list({shared.a, displacement(shared), barrier.a, displacement(barrier)});
+  const AddressOperand barrier = to_global ? AddressOperand{} : b.address(3);
+  const AddressOperand& shared = to_global ? from : to;
+  const AddressOperand& global = to_global ? to : from;
+  const auto displacement = [&](const AddressOperand& o) {
+    return b.constant(64, static_cast<U64>(o.displacement));
+  };
+  const U32 list = b.list({shared.base, displacement(shared), barrier.base, displacement(barrier)});
   Op& op = b.emit(to_global ? &bulk_store : &bulk_load);
-  op.a = global.a;
-  op.imm = global.imm;
-  op.flags |= global.flags;
+  op.a = global.base;
   op.b = bytes;
-  op.list = list;
-  op.count = static_cast<std::uint16_t>((shared.flags & kNarrowAddress ? 1 : 0) |
-                                        (barrier.flags & kNarrowAddress ? 2 : 0));
+  op.put(BulkCopy{.displacement = global.displacement,
+                  .list = list,
+                  .narrow = global.narrow,
+                  .shared_narrow = shared.narrow,
+                  .barrier_narrow = barrier.narrow});
 }
 
 void build_cp(Builder& b) {

@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "isa/floats.hpp"
+#include "isa/rows.hpp"
 #include "isa/table.hpp"
 #include "machine/access.hpp"
 #include "machine/block.hpp"
-#include "machine/lanes.hpp"
 
 namespace emu {
 namespace {
@@ -188,23 +188,30 @@ Handler pick_atomic(Builder& b, Type t, Space space, bool noftz) {
   return nullptr;
 }
 
-/// Several elements side by side, each updated by itself. op.list: the op.count summands, then the
-/// places of what was there.
+/// Several elements side by side, each updated by itself. The list: the summands, then the places
+/// of what was there.
+struct AtomicVector {
+  using Head = MemoryOperand;
+  MemoryOperand at = {};
+  std::uint32_t list = 0;
+  std::uint32_t elements = 0;
+};
 template <class F, class T, Space S, bool Tells>
 void atomic_vector(Warp& warp, const Op& op, Mask mask) {
   Located found;
-  const unsigned bytes = sizeof(T) * op.count;
+  const unsigned count = op.as<AtomicVector>().elements;
+  const unsigned bytes = sizeof(T) * count;
   warp.poll();
   warp.block().update();
   locate(warp, op, mask, S, Direction::kAtomic, bytes, found);
-  const std::uint32_t* slots = warp.code().lists.data() + op.list;
+  const std::uint32_t* slots = warp.code().lists.data() + op.as<AtomicVector>().list;
   for_each_lane(mask, [&](unsigned i) {
     std::byte* const at = found.run ? found.run + i * bytes : found.at[i];
     std::array<T, kMostBytes / sizeof(T)> b;  // read first: results may replace them
-    for (unsigned e = 0; e < op.count; ++e) b[e] = warp.lanes<T>(slots[e])[i];
-    for (unsigned e = 0; e < op.count; ++e) {
+    for (unsigned e = 0; e < count; ++e) b[e] = warp.lanes<T>(slots[e])[i];
+    for (unsigned e = 0; e < count; ++e) {
       const T old = update<F, T>(at + e * sizeof(T), b[e], b[e]);
-      if (Tells) warp.lanes<T>(slots[op.count + e])[i] = old;
+      if (Tells) warp.lanes<T>(slots[count + e])[i] = old;
     }
   });
 }
@@ -253,17 +260,12 @@ void build_vector(Builder& b, unsigned count, Space space, Order order, bool nof
   if (Tells) {
     for (const Operand& e : elements(0)) slots.push_back(b.result(e, width(t)));
   }
-  Op address;
-  b.address(address, place);
+  const AddressOperand address = b.address(place);
   const std::uint32_t list = b.list(slots);
-  const std::uint32_t number = b.number_access(order);
+  const MemoryOperand at = b.access(address, order);
   Op& op = b.emit(handler);
-  op.a = address.a;
-  op.imm = address.imm;
-  op.flags |= address.flags;
-  op.count = static_cast<std::uint16_t>(count);
-  op.list = list;
-  op.target = number;
+  op.a = address.base;
+  op.put(AtomicVector{at, list, count});
 }
 
 template <bool Tells>
@@ -292,20 +294,18 @@ void build(Builder& b) {
   const Slot d = Tells ? b.result(0, width(t)) : 0;
   const Slot x = b.source(place + 1, t);
   const Slot y = three ? b.source(place + 2, t) : x;
-  Op address;
-  b.address(address, place);
-  const std::uint32_t number = b.number_access(order);
+  const AddressOperand address = b.address(place);
+  const MemoryOperand at = b.access(address, order);
   Op& op = b.emit(handler);
   op.d = d;
-  op.a = address.a;
-  op.imm = address.imm;
-  op.flags |= address.flags;
+  op.a = address.base;
   op.b = x;
   op.c = y;
-  op.target = number;
+  op.put(at);
 }
 
-constexpr Row kRows[] = {{"atom", build<true>}, {"red", build<false>}};
+constexpr Traits kParts{.parts = Traits::Parts::kSharedLoads};
+constexpr Row kRows[] = {{"atom", build<true>, kParts}, {"red", build<false>, kParts}};
 
 }  // namespace
 

@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <cstring>
 
-#include "decode/handlers.hpp"
+#include "isa/calls.hpp"
+#include "isa/rows.hpp"
 #include "isa/table.hpp"
 #include "machine/access.hpp"
 #include "machine/block.hpp"
-#include "machine/lanes.hpp"
 
 namespace emu {
 namespace {
@@ -71,15 +71,15 @@ bool read_text(Warp& warp, unsigned lane, Address address, std::string& out, std
   return true;
 }
 
-/// The value of one of a call's .param variables: op.list has the registers with their places.
+/// The value of one of a call's .param variables.
 U64 argument(Warp& warp, const Op& op, unsigned lane, unsigned n, unsigned bytes) {
-  const U64 place = warp.lanes<U64>(warp.code().lists[op.list + n])[lane];
+  const U64 place = warp.lanes<U64>(warp.code().lists[op.as<BuiltinCall>().list + n])[lane];
   U64 value = 0;
   std::memcpy(&value, in_local(warp, op, lane, place, bytes), bytes);
   return value;
 }
 void give(Warp& warp, const Op& op, unsigned lane, unsigned n, U64 value, unsigned bytes) {
-  const U64 place = warp.lanes<U64>(warp.code().lists[op.list + n])[lane];
+  const U64 place = warp.lanes<U64>(warp.code().lists[op.as<BuiltinCall>().list + n])[lane];
   std::memcpy(in_local(warp, op, lane, place, bytes), &value, bytes);
   tell_local(warp, op, kBit[lane], bytes, [&](unsigned) { return place; });
 }
@@ -283,9 +283,8 @@ void handle_free(Warp& warp, const Op& op, Mask mask) {
 
 // --- arguments and frames -------------------------------------------------------------------
 
-/// op.a: where to in local memory, op.b: where from; op.imm: bytes.
 void handle_copy_local(Warp& warp, const Op& op, Mask mask) {
-  const auto bytes = static_cast<std::size_t>(op.imm);
+  const auto bytes = static_cast<std::size_t>(op.as<CopyLocal>().bytes);
   tell_local(warp, op, mask, bytes, [&](unsigned i) { return warp.lanes<U64>(op.a)[i]; });
   for_each_lane(mask, [&](unsigned i) {
     std::memcpy(in_local(warp, op, i, warp.lanes<U64>(op.a)[i], bytes),
@@ -294,25 +293,27 @@ void handle_copy_local(Warp& warp, const Op& op, Mask mask) {
 }
 
 void handle_argument(Warp& warp, const Op& op, Mask mask) {
-  const auto bytes = static_cast<std::size_t>(op.imm);
-  tell_local(warp, op, mask, bytes, [&](unsigned) { return op.target; });
+  const auto& argument = op.as<Argument>();
+  tell_local(warp, op, mask, argument.bytes, [&](unsigned) { return argument.place; });
   for_each_lane(mask, [&](unsigned i) {
-    std::memcpy(warp.local(i) + op.target, warp.lanes<std::byte>(op.a) + i * bytes, bytes);
+    std::memcpy(warp.local(i) + argument.place, warp.lanes<std::byte>(op.a) + i * argument.bytes,
+                argument.bytes);
   });
 }
 
 void handle_result(Warp& warp, const Op& op, Mask mask) {
-  const auto bytes = static_cast<std::size_t>(op.imm);
+  const auto& result = op.as<Argument>();
   for_each_lane(mask, [&](unsigned i) {
-    std::memcpy(warp.lanes<std::byte>(op.a) + i * bytes, warp.local(i) + op.target, bytes);
+    std::memcpy(warp.lanes<std::byte>(op.a) + i * result.bytes, warp.local(i) + result.place,
+                result.bytes);
   });
 }
 
-/// The frame's base plus op.imm, in a register of op.count bits.
 void handle_place(Warp& warp, const Op& op, Mask mask) {
+  const auto& frame = op.as<FramePlace>();
   for_each_lane(mask, [&](unsigned i) {
-    const U64 place = warp.lanes<U64>(op.a)[i] + static_cast<U64>(op.imm);
-    if (op.count == 64) {
+    const U64 place = warp.lanes<U64>(op.a)[i] + static_cast<U64>(frame.offset);
+    if (frame.wide) {
       warp.lanes<U64>(op.d)[i] = place;
     } else {
       warp.lanes<std::uint32_t>(op.d)[i] = static_cast<std::uint32_t>(place);
@@ -321,11 +322,11 @@ void handle_place(Warp& warp, const Op& op, Mask mask) {
 }
 
 /// Puts the registers of the function aside, which may be those of an outer call of it, and makes
-/// a frame. op.a: the stack's end, op.b: the frame's base, op.target: its bytes, op.c: its
-/// alignment, op.imm: number of the list of registers.
+/// a frame.
 void handle_enter(Warp& warp, const Op& op, Mask mask) {
-  const auto& registers = warp.code().frames[static_cast<std::size_t>(op.imm)];
-  const std::uint32_t* moved = warp.code().lists.data() + op.list;
+  const auto& frame = op.as<FrameChange>();
+  const auto& registers = warp.code().frames[frame.registers];
+  const std::uint32_t* moved = warp.code().lists.data() + frame.list;
   for_each_lane(mask, [&](unsigned i) {
     std::vector<std::byte>& saved = warp.saved(i);
     for (const auto& [slot, width] : registers) {
@@ -337,30 +338,31 @@ void handle_enter(Warp& warp, const Op& op, Mask mask) {
       }
     }
     U64& end = warp.lanes<U64>(op.a)[i];
-    const U64 base = (end + op.c - 1) / op.c * op.c;
-    std::memset(in_local(warp, op, i, base, op.target), 0, op.target);
+    const U64 base = (end + frame.align - 1) / frame.align * frame.align;
+    std::memset(in_local(warp, op, i, base, frame.bytes), 0, frame.bytes);
     warp.lanes<U64>(op.b)[i] = base;
-    end = base + op.target;
-    for (unsigned k = 0; k < op.count; ++k) {
+    end = base + frame.bytes;
+    for (unsigned k = 0; k < frame.moved; ++k) {
       std::memcpy(warp.local(i) + base + moved[3 * k + 1], warp.local(i) + moved[3 * k],
                   moved[3 * k + 2]);
     }
   });
-  for (unsigned k = 0; k < op.count; ++k) {
+  for (unsigned k = 0; k < frame.moved; ++k) {
     tell_local(warp, op, mask, moved[3 * k + 2],
                [&](unsigned i) { return warp.lanes<U64>(op.b)[i] + moved[3 * k + 1]; });
   }
 }
 
 void handle_leave(Warp& warp, const Op& op, Mask mask) {
-  const auto& registers = warp.code().frames[static_cast<std::size_t>(op.imm)];
-  const std::uint32_t* moved = warp.code().lists.data() + op.list;
-  for (unsigned k = 0; k < op.count; ++k) {
+  const auto& frame = op.as<FrameChange>();
+  const auto& registers = warp.code().frames[frame.registers];
+  const std::uint32_t* moved = warp.code().lists.data() + frame.list;
+  for (unsigned k = 0; k < frame.moved; ++k) {
     tell_local(warp, op, mask, moved[3 * k + 2], [&](unsigned) { return moved[3 * k]; });
   }
   for_each_lane(mask, [&](unsigned i) {
     const U64 base = warp.lanes<U64>(op.b)[i];
-    for (unsigned k = 0; k < op.count; ++k) {
+    for (unsigned k = 0; k < frame.moved; ++k) {
       std::memcpy(warp.local(i) + moved[3 * k], warp.local(i) + base + moved[3 * k + 1],
                   moved[3 * k + 2]);
     }
@@ -386,16 +388,21 @@ void handle_leave(Warp& warp, const Op& op, Mask mask) {
 
 namespace {
 
+/// a: register with the stack's end; b: bytes; d: register for the place.
+struct StackMove {
+  U64 align = 1;
+  bool wide = false;  ///< registers of 64 bits
+};
+
 void allocate_on_stack(Warp& warp, const Op& op, Mask mask) {
-  const auto align = static_cast<U64>(op.imm);
+  const auto& move = op.as<StackMove>();
   for_each_lane(mask, [&](unsigned i) {
     U64& end = warp.lanes<U64>(op.a)[i];
-    const U64 bytes =
-        op.count == 64 ? warp.lanes<U64>(op.b)[i] : warp.lanes<std::uint32_t>(op.b)[i];
-    const U64 at = (end + align - 1) / align * align;
+    const U64 bytes = move.wide ? warp.lanes<U64>(op.b)[i] : warp.lanes<std::uint32_t>(op.b)[i];
+    const U64 at = (end + move.align - 1) / move.align * move.align;
     in_local(warp, op, i, at, bytes);
     end = at + bytes;
-    if (op.count == 64) {
+    if (move.wide) {
       warp.lanes<U64>(op.d)[i] = at;
     } else {
       warp.lanes<std::uint32_t>(op.d)[i] = static_cast<std::uint32_t>(at);
@@ -407,7 +414,7 @@ template <bool Save>
 void move_stack(Warp& warp, const Op& op, Mask mask) {
   for_each_lane(mask, [&](unsigned i) {
     U64& end = warp.lanes<U64>(op.a)[i];
-    if (op.count == 64) {
+    if (op.as<StackMove>().wide) {
       (Save ? warp.lanes<U64>(op.d)[i] : end) = Save ? end : warp.lanes<U64>(op.d)[i];
     } else if (Save) {
       warp.lanes<std::uint32_t>(op.d)[i] = static_cast<std::uint32_t>(end);
@@ -429,9 +436,9 @@ unsigned take_size(Builder& b) {
 void build_alloca(Builder& b) {
   const unsigned bits = take_size(b);
   b.expect_operands(2, 3);
-  std::int64_t align = 8;
+  U64 align = 8;
   if (b.operands() == 3) {
-    align = static_cast<std::int64_t>(b.operand(2).bits);
+    align = b.operand(2).bits;
     if (b.operand(2).kind != Operand::Kind::kInteger || align < 1 || align > 4096 ||
         (align & (align - 1)) != 0) {
       b.unsupported("this alignment");
@@ -442,8 +449,7 @@ void build_alloca(Builder& b) {
   op.d = d;
   op.a = stack;
   op.b = bytes;
-  op.imm = align;
-  op.count = static_cast<std::uint16_t>(bits);
+  op.put(StackMove{align, bits == 64});
 }
 
 template <bool Save>
@@ -454,7 +460,7 @@ void build_stack(Builder& b) {
   Op& op = b.emit(&move_stack<Save>);
   op.d = d;
   op.a = stack;
-  op.count = static_cast<std::uint16_t>(bits);
+  op.put(StackMove{.wide = bits == 64});
 }
 
 constexpr Row kRows[] = {{"alloca", build_alloca},

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "isa/floats.hpp"
+#include "isa/rows.hpp"
 #include "isa/table.hpp"
-#include "machine/lanes.hpp"
 
 namespace emu {
 namespace {
@@ -49,14 +49,14 @@ bool holds_between(T a, T b) {
   return false;
 }
 
-enum CompareFlags : std::uint16_t {
-  kFlush = 1,   // subnormal operands count as zero
-  kNegate = 2,  // the predicate that is combined with is negated
-  kAnd = 4,
-  kOr = 8,
-  kXor = 16,
-  kSecond = 32,   // there is a q: what the comparison's opposite gives
-  kToFloat = 64,  // of set: true is 1.0, not all ones
+enum class With : std::uint8_t { kNothing, kAnd, kOr, kXor };
+struct Comparison {
+  With with = With::kNothing;  ///< how the predicate c is combined with the result
+  bool negated = false;        ///< that predicate
+  bool ftz = false;            ///< subnormal operands count as zero
+  bool to_float = false;       ///< of set: true is 1.0, not all ones
+  bool two = false;            ///< there is a q: what the comparison's opposite gives
+  Slot second = 0;             ///< q
 };
 
 template <Relation R, class T>
@@ -65,7 +65,7 @@ Mask compare(Warp& warp, const Op& op) {
   const T* b = warp.lanes<T>(op.b);
   Mask out = 0;
   if constexpr (std::is_same_v<T, float>) {
-    if (op.count & kFlush) {
+    if (op.as<Comparison>().ftz) {
       for (unsigned i = 0; i < kLanes; ++i) {
         out |= holds_between<R>(flush(a[i]), flush(b[i])) ? kBit[i] : 0;
       }
@@ -77,20 +77,24 @@ Mask compare(Warp& warp, const Op& op) {
 }
 
 Mask combine(Warp& warp, const Op& op, Mask result) {
-  if (!(op.count & (kAnd | kOr | kXor))) return result;
-  const Mask c = warp.predicate(op.c) ^ (op.count & kNegate ? kAllLanes : 0);
-  return op.count & kAnd ? result & c : op.count & kOr ? result | c : result ^ c;
+  const auto& comparison = op.as<Comparison>();
+  if (comparison.with == With::kNothing) return result;
+  const Mask c = warp.predicate(op.c) ^ (comparison.negated ? kAllLanes : 0);
+  return comparison.with == With::kAnd  ? result & c
+         : comparison.with == With::kOr ? result | c
+                                        : result ^ c;
 }
 
 template <Relation R, class T>
 void setp(Warp& warp, const Op& op, Mask mask) {
   const Mask result = compare<R, T>(warp, op);
   const Mask p = combine(warp, op, result);
-  const Mask q = op.count & kSecond ? combine(warp, op, ~result) : 0;
+  const auto& comparison = op.as<Comparison>();
+  const Mask q = comparison.two ? combine(warp, op, ~result) : 0;
   Mask& d = warp.predicate(op.d);
   d = (d & ~mask) | (p & mask);
-  if (op.count & kSecond) {
-    Mask& second = warp.predicate(op.member);
+  if (comparison.two) {
+    Mask& second = warp.predicate(comparison.second);
     second = (second & ~mask) | (q & mask);
   }
 }
@@ -99,7 +103,7 @@ template <Relation R, class T>
 void set(Warp& warp, const Op& op, Mask mask) {
   const Mask result = combine(warp, op, compare<R, T>(warp, op));
   auto* d = warp.lanes<std::uint32_t>(op.d);
-  const std::uint32_t yes = op.count & kToFloat ? 0x3f80'0000u : ~0u;
+  const std::uint32_t yes = op.as<Comparison>().to_float ? 0x3f80'0000u : ~0u;
   for_each_lane(mask, [&](unsigned i) { d[i] = result & kBit[i] ? yes : 0; });
 }
 
@@ -153,27 +157,27 @@ void build_compare(Builder& b) {
   if (Set) result = b.take_type();
   const Type t = b.take_type();
   const Handler handler = pick_relation<Set>(b, t);
-  unsigned flags = 0;
-  if (b.take("ftz")) flags |= kFlush;
-  if (b.take("and")) flags |= kAnd;
-  if (b.take("or")) flags |= kOr;
-  if (b.take("xor")) flags |= kXor;
+  Comparison comparison;
+  comparison.ftz = b.take("ftz");
+  comparison.with = b.take("and")   ? With::kAnd
+                    : b.take("or")  ? With::kOr
+                    : b.take("xor") ? With::kXor
+                                    : With::kNothing;
   b.finish();
-  const bool combined = flags & (kAnd | kOr | kXor);
-  if (!handler || ((flags & kFlush) && t != Type::kF32)) b.unsupported("this comparison");
+  const bool combined = comparison.with != With::kNothing;
+  if (!handler || (comparison.ftz && t != Type::kF32)) b.unsupported("this comparison");
   b.expect_operands(combined ? 4 : 3, combined ? 4 : 3);
   if (Set) {
-    if (*result == Type::kF32) flags |= kToFloat;
+    comparison.to_float = *result == Type::kF32;
     if (*result != Type::kF32 && *result != Type::kU32 && *result != Type::kS32) {
       b.unsupported("this type of result");
     }
   }
   Operand first = b.operand(0);
-  Slot second = 0;
   if (!first.second.empty()) {
     if (Set) b.unsupported("two results");
-    flags |= kSecond;
-    second = b.predicate_named(first.second);
+    comparison.two = true;
+    comparison.second = b.predicate_named(first.second);
     first.second = {};
   }
   const Slot d = Set ? b.result(first, 32) : b.predicate_named(first.name);
@@ -181,20 +185,22 @@ void build_compare(Builder& b) {
   Slot c = 0;
   if (combined) {
     c = b.predicate(3);
-    if (b.operand(3).negated) flags |= kNegate;
+    comparison.negated = b.operand(3).negated;
   }
   Op& op = b.emit(handler);
   op.d = d;
   op.a = x;
   op.b = y;
   op.c = c;
-  op.member = second;
-  op.count = static_cast<std::uint16_t>(flags);
+  op.put(comparison);
 }
 
+struct Choice {
+  Mask flip = 0;  ///< of the predicate: all ones for `!p`
+};
 template <class T>
 void selp(Warp& warp, const Op& op, Mask mask) {
-  const Mask chosen = warp.predicate(op.c) ^ static_cast<Mask>(op.imm);
+  const Mask chosen = warp.predicate(op.c) ^ op.as<Choice>().flip;
   T* d = warp.lanes<T>(op.d);
   const T* a = warp.lanes<T>(op.a);
   const T* b = warp.lanes<T>(op.b);
@@ -221,7 +227,7 @@ void build_selp(Builder& b) {
   op.a = x;
   op.b = y;
   op.c = c;
-  op.imm = b.operand(3).negated ? -1 : 0;
+  op.put(Choice{b.operand(3).negated ? kAllLanes : 0});
 }
 
 struct ChooseInteger {
@@ -260,6 +266,9 @@ void build_slct(Builder& b) {
              width(t), {t, t, c});
 }
 
+struct Property {
+  int kind = 0;
+};
 template <class T>
 bool test(T v, int kind) {
   switch (kind) {
@@ -276,7 +285,7 @@ void testp(Warp& warp, const Op& op, Mask mask) {
   Mask& d = warp.predicate(op.d);
   const T* a = warp.lanes<T>(op.a);
   for_each_lane(mask, [&](unsigned i) {
-    d = test(a[i], static_cast<int>(op.imm)) ? d | kBit[i] : d & ~kBit[i];
+    d = test(a[i], op.as<Property>().kind) ? d | kBit[i] : d & ~kBit[i];
   });
 }
 void build_testp(Builder& b) {
@@ -292,12 +301,15 @@ void build_testp(Builder& b) {
              : t == Type::kF64 ? &testp<double>
                                : nullptr,
              1, {t})
-      .imm = kind;
+      .put(Property{kind});
 }
 
 constexpr Row kRows[] = {
-    {"setp", build_compare<false>}, {"set", build_compare<true>}, {"selp", build_selp},
-    {"slct", build_slct},           {"testp", build_testp},
+    {"setp", build_compare<false>},
+    {"set", build_compare<true>},
+    {"selp", build_selp, {.low_zeros = Traits::LowZeros::kLeast}},
+    {"slct", build_slct},
+    {"testp", build_testp},
 };
 
 }  // namespace

@@ -2,32 +2,22 @@
 #include <atomic>
 #include <cstring>
 
-#include "decode/handlers.hpp"
+#include "isa/rows.hpp"
 #include "isa/table.hpp"
 #include "machine/access.hpp"
 #include "machine/block.hpp"
-#include "machine/lanes.hpp"
 
 namespace emu {
 namespace {
 
 void nothing(Warp&, const Op&, Mask) {}
 
-void build_bra(Builder& b) {
-  b.branch(b.take("uni"));
-}
-void build_brx(Builder& b) {
-  if (!b.take("idx")) b.unsupported("this form");
-  b.take("uni");
-  b.branch_indexed();
-}
-
 void build_exit(Builder& b) {
   b.finish();
   b.expect_operands(0, 0);
   Op& op = b.emit(nullptr);
   op.control = Control::kExit;
-  op.imm = 1;  // no way to the function's end
+  op.put(Exit{});
 }
 
 void trap(Warp& warp, const Op& op, Mask mask) {
@@ -48,15 +38,14 @@ void build_barrier(Builder& b) {
     const Slot member = b.source(0, 32);
     Op& op = b.emit(&nothing);
     op.control = Control::kTogether;
-    op.flags |= kNoData;
-    op.member = member;
+    op.put(Together{.member = member, .orders_memory = true});
     return;
   }
   b.take("cta");
   const bool aligned = b.take("aligned") || b.in().opcode == "bar";
   const bool sync = b.take("sync"), arrive = b.take("arrive"), red = b.take("red");
   if (sync + arrive + red != 1) b.unsupported("this form");
-  using Kind = Block::Arrival::Kind;
+  using Kind = BarrierKind;
   Kind kind = Kind::kSync;
   unsigned result_width = 0;
   if (red) {
@@ -83,10 +72,8 @@ void build_barrier(Builder& b) {
   op.a = number;
   op.b = threads;
   op.c = p;
-  op.imm = static_cast<std::int64_t>(kind);
-  op.count =
-      static_cast<std::uint16_t>((counted ? kCountedBarrier : 0) | (arrive ? kArriveOnly : 0) |
-                                 (negated ? kNegatedVote : 0) | (aligned ? kAlignedBarrier : 0));
+  op.put(Barrier{
+      .kind = kind, .counted = counted, .waits = !arrive, .negated = negated, .aligned = aligned});
 }
 
 void fence(Warp& warp, const Op& op, Mask mask) {
@@ -156,8 +143,7 @@ void build_line_hint(Builder& b) {
   if (!b.take_any("L2", "L2::evict_normal")) b.unsupported("this form");
   b.finish();
   b.expect_operands(2, 2);
-  Op address;
-  b.address(address, 0);
+  b.address(0);
   b.emit(&nothing);
 }
 
@@ -178,23 +164,24 @@ void build_prefetch(Builder& b) {
   if (!b.take_any("L1", "L2", "L2::evict_last", "L2::evict_normal")) b.unsupported("this form");
   b.finish();
   b.expect_operands(1, 1);
-  Op address;
-  b.address(address, 0);
+  b.address(0);
   b.emit(&nothing);
 }
 
+constexpr Traits kParts{.parts = Traits::Parts::kSharedLoads};
+
 constexpr Row kRows[] = {
-    {"bra", build_bra},
-    {"brx", build_brx},
-    {"call", [](Builder& b) { b.call(); }},
-    {"ret", [](Builder& b) { b.leave(); }},
-    {"exit", build_exit},
-    {"trap", build_trap},
+    {"bra", [](Builder& b) { b.branch(); }, kParts},
+    {"brx", [](Builder& b) { b.branch_indexed(); }, kParts},
+    {"call", [](Builder& b) { b.call(); }, kParts},
+    {"ret", [](Builder& b) { b.leave(); }, kParts},
+    {"exit", build_exit, kParts},
+    {"trap", build_trap, kParts},
     {"brkpt", build_trap},
-    {"bar", build_barrier},
-    {"barrier", build_barrier},
-    {"membar", build_fence},
-    {"fence", build_fence},
+    {"bar", build_barrier, kParts},
+    {"barrier", build_barrier, kParts},
+    {"membar", build_fence, kParts},
+    {"fence", build_fence, kParts},
     {"nanosleep", build_nanosleep},
     {"prefetch", build_prefetch},
     {"prefetchu", build_prefetch},

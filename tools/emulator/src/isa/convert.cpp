@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "isa/floats.hpp"
+#include "isa/rows.hpp"
 #include "isa/table.hpp"
 #include "machine/access.hpp"
 #include "machine/block.hpp"
-#include "machine/lanes.hpp"
 
 namespace emu {
 namespace {
@@ -29,27 +29,35 @@ void move_predicate(Warp& warp, const Op& op, Mask mask) {
   d = (d & ~mask) | (warp.predicate(op.a) & mask);
 }
 
-/// One register to several parts, or back. op.imm: bytes of a part.
+/// One register to several parts, or back.
+struct Parts {
+  std::uint32_t list = 0;  ///< their registers
+  std::uint32_t count = 0;
+  std::uint32_t bytes = 0;  ///< of a part
+};
 template <bool Split>
 void move_parts(Warp& warp, const Op& op, Mask mask) {
-  const auto part = static_cast<std::size_t>(op.imm);
-  const std::size_t whole = part * op.count;
+  const auto& parts = op.as<Parts>();
+  const std::size_t part = parts.bytes, whole = part * parts.count;
   for_each_lane(mask, [&](unsigned i) {
     std::byte bytes[16];
     if (Split) std::memcpy(bytes, warp.lanes<std::byte>(op.a) + i * whole, whole);
-    for (unsigned k = 0; k < op.count; ++k) {
-      std::byte* slot = warp.lanes<std::byte>(warp.code().lists[op.list + k]) + i * part;
+    for (unsigned k = 0; k < parts.count; ++k) {
+      std::byte* slot = warp.lanes<std::byte>(warp.code().lists[parts.list + k]) + i * part;
       Split ? std::memcpy(slot, bytes + k * part, part) : std::memcpy(bytes + k * part, slot, part);
     }
     if (!Split) std::memcpy(warp.lanes<std::byte>(op.d) + i * whole, bytes, whole);
   });
 }
 
+struct Clock {
+  unsigned shift = 0;  ///< to the half that is read
+};
 template <class T>
 void read_clock(Warp& warp, const Op& op, Mask mask) {
   // Instructions of the warp so far: it goes up, and is the same in every run.
-  const auto now =
-      static_cast<T>((warp.block().counters.warp_instructions + warp.instructions()) >> op.imm);
+  const auto now = static_cast<T>((warp.block().counters.warp_instructions + warp.instructions()) >>
+                                  op.as<Clock>().shift);
   warp.poll();
   for_each_lane(mask, [&](unsigned i) { warp.lanes<T>(op.d)[i] = now; });
 }
@@ -64,7 +72,7 @@ bool build_clock(Builder& b, Type t) {
   const Slot d = b.result(0, width(t));
   Op& op = b.emit(wide ? &read_clock<std::uint64_t> : &read_clock<std::uint32_t>);
   op.d = d;
-  if (name == "%clock_hi" || name == "%globaltimer_hi") op.imm = 32;
+  op.put(Clock{name == "%clock_hi" || name == "%globaltimer_hi" ? 32u : 0});
   return true;
 }
 
@@ -82,9 +90,7 @@ void build_parts(Builder& b, Type t) {
   const std::uint32_t list = b.list(slots);
   Op& op = b.emit(split ? &move_parts<true> : &move_parts<false>);
   (split ? op.a : op.d) = whole;
-  op.list = list;
-  op.count = static_cast<std::uint16_t>(n);
-  op.imm = part / 8;
+  op.put(Parts{list, static_cast<std::uint32_t>(n), part / 8});
 }
 
 void build_mov(Builder& b) {
@@ -113,20 +119,7 @@ struct Conversion {
   ToInteger to_integer;
   bool ftz, sat;
   bool relu = false, finite = false;
-  std::int64_t pack() const {
-    return static_cast<int>(to) | static_cast<int>(from) << 8 | static_cast<int>(rounding) << 16 |
-           static_cast<int>(to_integer) << 20 | ftz << 24 | sat << 25 | relu << 26 | finite << 27;
-  }
-  static Conversion unpack(std::int64_t b) {
-    return {static_cast<Type>(b & 0xff),
-            static_cast<Type>(b >> 8 & 0xff),
-            static_cast<Rounding>(b >> 16 & 15),
-            static_cast<ToInteger>(b >> 20 & 15),
-            (b >> 24 & 1) != 0,
-            (b >> 25 & 1) != 0,
-            (b >> 26 & 1) != 0,
-            (b >> 27 & 1) != 0};
-  }
+  std::uint8_t to_bytes = 0, from_bytes = 0;  ///< of the registers
 };
 
 /// Bits of a register to the value of a type, exactly.
@@ -207,10 +200,10 @@ std::uint64_t convert_one(const Conversion& c, std::uint64_t bits) {
   }
 }
 
-/// Any conversion, one lane at a time. op.count: bytes of the registers, from | to << 8.
+/// Any conversion, one lane at a time.
 void convert_slowly(Warp& warp, const Op& op, Mask mask) {
-  const Conversion c = Conversion::unpack(op.imm);
-  const unsigned from = op.count & 0xff, to = op.count >> 8;
+  const Conversion c = op.as<Conversion>();
+  const unsigned from = c.from_bytes, to = c.to_bytes;
   for_each_lane(mask, [&](unsigned i) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, warp.lanes<std::byte>(op.a) + std::size_t{i} * from, from);
@@ -245,9 +238,9 @@ struct NarrowToHalf {
   }
 };
 
-Handler quick(const Conversion& c, unsigned from, unsigned to) {
+Handler quick(const Conversion& c) {
   if (c.sat || c.ftz || c.relu || c.finite || c.to_integer != ToInteger::kNot ||
-      from != width(c.from) / 8 || to != width(c.to) / 8)
+      c.from_bytes != width(c.from) / 8 || c.to_bytes != width(c.to) / 8)
     return nullptr;
   const bool nearest = c.rounding == Rounding::kNearest;
   const auto from_integer = [&]<class To>(To) -> Handler {
@@ -288,24 +281,11 @@ bool convertible(Type t) {
 
 // --- cvt of pairs and of formats that have no type of their own -----------------------------
 
-/// What op.imm says: the formats by number, rounding, relu, finite.
 constexpr const Format* kFormats[] = {&kHalf, &kBfloat, &kTf32, &kE4m3, &kE5m2};
 struct Packing {
   unsigned to, from;  // in kFormats
   Rounding rounding;
   bool away, relu, finite;
-  std::int64_t pack() const {
-    return to | from << 4 | static_cast<unsigned>(rounding) << 8 | away << 12 | relu << 13 |
-           finite << 14;
-  }
-  static Packing unpack(std::int64_t v) {
-    return {static_cast<unsigned>(v & 15),
-            static_cast<unsigned>(v >> 4 & 15),
-            static_cast<Rounding>(v >> 8 & 15),
-            (v >> 12 & 1) != 0,
-            (v >> 13 & 1) != 0,
-            (v >> 14 & 1) != 0};
-  }
 };
 
 std::uint32_t packed(double v, const Packing& p) {
@@ -317,7 +297,7 @@ std::uint32_t packed(double v, const Packing& p) {
 /// Two floats to a pair: the first source is the upper half. Bits of an element: 16, or 8.
 template <class Pair>
 void pack_floats(Warp& warp, const Op& op, Mask mask) {
-  const Packing p = Packing::unpack(op.imm);
+  const Packing p = op.as<Packing>();
   for_each_lane(mask, [&](unsigned i) {
     const std::uint32_t upper = packed(double{warp.lanes<float>(op.a)[i]}, p);
     const std::uint32_t lower = packed(double{warp.lanes<float>(op.b)[i]}, p);
@@ -328,7 +308,7 @@ void pack_floats(Warp& warp, const Op& op, Mask mask) {
 /// A pair of one format to a pair of another.
 template <class To, class From>
 void repack(Warp& warp, const Op& op, Mask mask) {
-  const Packing p = Packing::unpack(op.imm);
+  const Packing p = op.as<Packing>();
   for_each_lane(mask, [&](unsigned i) {
     const From in = warp.lanes<From>(op.a)[i];
     const unsigned half = 4 * sizeof(From);
@@ -342,7 +322,7 @@ void repack(Warp& warp, const Op& op, Mask mask) {
 
 /// A float rounded to the 19 bits of TF32, the rest of the register zero.
 void to_tf32(Warp& warp, const Op& op, Mask mask) {
-  const Packing p = Packing::unpack(op.imm);
+  const Packing p = op.as<Packing>();
   for_each_lane(mask, [&](unsigned i) {
     const float v = warp.lanes<float>(op.a)[i];
     std::uint32_t out = packed(double{v}, p) << 13;
@@ -386,18 +366,18 @@ bool build_packed_cvt(Builder& b) {
   if (from_float) {
     if (formats.size() != 1 || b.take_type() != Type::kF32) b.unsupported("these types");
     if (p.to == 2) {
-      emit_plain(b, &to_tf32, 32, {Type::kF32}).imm = p.pack();
+      emit_plain(b, &to_tf32, 32, {Type::kF32}).put(p);
     } else {
       const Handler handler = eight ? &pack_floats<std::uint16_t> : &pack_floats<std::uint32_t>;
-      emit_plain(b, handler, eight ? 16 : 32, {Type::kF32, Type::kF32}).imm = p.pack();
+      emit_plain(b, handler, eight ? 16 : 32, {Type::kF32, Type::kF32}).put(p);
     }
     return true;
   }
   if (formats.size() != 2) b.unsupported("these types");
   if (eight && p.from <= 1) {
-    emit_plain(b, &repack<std::uint16_t, std::uint32_t>, 16, {Type::kB32}).imm = p.pack();
+    emit_plain(b, &repack<std::uint16_t, std::uint32_t>, 16, {Type::kB32}).put(p);
   } else if (p.to == 0 && p.from >= 3) {
-    emit_plain(b, &repack<std::uint32_t, std::uint16_t>, 32, {Type::kB16}).imm = p.pack();
+    emit_plain(b, &repack<std::uint32_t, std::uint16_t>, 32, {Type::kB16}).put(p);
   } else {
     b.unsupported("these types");
   }
@@ -437,22 +417,28 @@ void build_cvt(Builder& b) {
   if (from < width(c.from) || to < width(c.to)) b.unsupported("a register too small");
   const Slot d = b.result(0, to);
   const Slot a = b.source(b.operand(1), from, is_float(c.from));
-  const Handler fast = quick(c, from / 8, to / 8);
+  c.from_bytes = static_cast<std::uint8_t>(from / 8);
+  c.to_bytes = static_cast<std::uint8_t>(to / 8);
+  const Handler fast = quick(c);
   Op& op = b.emit(fast ? fast : &convert_slowly);
   op.d = d;
   op.a = a;
-  op.imm = c.pack();
-  op.count = static_cast<std::uint16_t>(from / 8 | (to / 8) << 8);
+  op.put(c);
 }
 
 // --- addresses ------------------------------------------------------------------------------
 
-/// op.imm is added to the address; op.count: whether that has 32 bits only.
+/// A window's address added or taken away; where from may have 32 bits only.
+struct WindowShift {
+  Address by = 0;
+  bool narrow = false;
+};
 void shift_window(Warp& warp, const Op& op, Mask mask) {
+  const auto& shift = op.as<WindowShift>();
   for_each_lane(mask, [&](unsigned i) {
     const std::uint64_t from =
-        op.count ? warp.lanes<std::uint32_t>(op.a)[i] : warp.lanes<std::uint64_t>(op.a)[i];
-    warp.lanes<std::uint64_t>(op.d)[i] = from + static_cast<std::uint64_t>(op.imm);
+        shift.narrow ? warp.lanes<std::uint32_t>(op.a)[i] : warp.lanes<std::uint64_t>(op.a)[i];
+    warp.lanes<std::uint64_t>(op.d)[i] = from + shift.by;
   });
 }
 
@@ -486,14 +472,15 @@ void build_cvta(Builder& b) {
   Op& op = b.emit(window->base == 0 && from == 64 ? &move<std::uint64_t> : &shift_window);
   op.d = d;
   op.a = a;
-  op.imm = static_cast<std::int64_t>(to ? 0 - window->base : window->base);
-  op.count = from == 32;
+  op.put(WindowShift{to ? 0 - window->base : window->base, from == 32});
 }
 
-/// op.imm: the space's window, 0 for global, which is what lies in no window.
+struct InWindow {
+  Address window = 0;  ///< 0 for global, which is what lies in no window
+};
 void isspacep(Warp& warp, const Op& op, Mask mask) {
   Mask& d = warp.predicate(op.d);
-  const auto window = static_cast<Address>(op.imm);
+  const Address window = op.as<InWindow>().window;
   for_each_lane(mask, [&](unsigned i) {
     const Address a = warp.lanes<std::uint64_t>(op.a)[i];
     const auto in = [a](Address base) { return a - base < kWindowBytes; };
@@ -514,14 +501,15 @@ void build_isspacep(Builder& b) {
   }
   if (!window) b.unsupported("this space");
   const bool constant = std::string_view(window->space) == "const";
-  emit_plain(b, constant ? &isspacep_const : &isspacep, 1, {Type::kU64}).imm =
-      static_cast<std::int64_t>(window->base);
+  emit_plain(b, constant ? &isspacep_const : &isspacep, 1, {Type::kU64})
+      .put(InWindow{window->base});
 }
 
+using LowZeros = Traits::LowZeros;
 constexpr Row kRows[] = {
-    {"mov", build_mov},
-    {"cvt", build_cvt},
-    {"cvta", build_cvta},
+    {"mov", build_mov, {.low_zeros = LowZeros::kOfFirst}},
+    {"cvt", build_cvt, {.low_zeros = LowZeros::kOfFirst}},
+    {"cvta", build_cvta, {.low_zeros = LowZeros::kOfFirst}},
     {"isspacep", build_isspacep},
 };
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "isa/floats.hpp"
+#include "isa/rows.hpp"
 #include "isa/table.hpp"
-#include "machine/lanes.hpp"
 
 namespace emu {
 namespace {
@@ -114,18 +114,11 @@ struct Extreme {
   }
 };
 
-// op.imm of the general form
+/// Of the general form.
 struct Mode {
   Arithmetic what;
   Rounding rounding;
   bool ftz, sat;
-  std::int64_t pack() const {
-    return static_cast<int>(what) | static_cast<int>(rounding) << 8 | ftz << 16 | sat << 17;
-  }
-  static Mode unpack(std::int64_t bits) {
-    return {static_cast<Arithmetic>(bits & 0xff), static_cast<Rounding>(bits >> 8 & 0xff),
-            (bits >> 16 & 1) != 0, (bits >> 17 & 1) != 0};
-  }
 };
 
 template <class T>
@@ -136,7 +129,7 @@ T flushed(T v, bool ftz) {
 
 template <class T>
 void general(Warp& warp, const Op& op, Mask mask) {
-  const Mode mode = Mode::unpack(op.imm);
+  const Mode mode = op.as<Mode>();
   T* d = warp.lanes<T>(op.d);
   const T* a = warp.lanes<T>(op.a);
   const T* b = warp.lanes<T>(op.b);
@@ -152,7 +145,7 @@ void general(Warp& warp, const Op& op, Mask mask) {
 /// A function of one or two operands with flushing and saturation round it.
 template <class F, class T, bool Two>
 void wrapped(Warp& warp, const Op& op, Mask mask) {
-  const Mode mode = Mode::unpack(op.imm);
+  const Mode mode = op.as<Mode>();
   T* d = warp.lanes<T>(op.d);
   const T* a = warp.lanes<T>(op.a);
   const T* b = warp.lanes<T>(op.b);
@@ -183,11 +176,11 @@ Type take_wide_float(Builder& b) {
   return t;
 }
 
-void emit_float(Builder& b, Type t, unsigned sources, Handler handler, std::int64_t imm) {
+void emit_float(Builder& b, Type t, unsigned sources, Handler handler, const Mode& mode) {
   Op& op = sources == 1   ? emit_plain(b, handler, width(t), {t})
            : sources == 2 ? emit_plain(b, handler, width(t), {t, t})
                           : emit_plain(b, handler, width(t), {t, t, t});
-  op.imm = imm;
+  op.put(mode);
 }
 
 /// `approximate`: "approx" or "full" may stand in place of a rounding mode.
@@ -202,7 +195,7 @@ void arithmetic(Builder& b, Arithmetic what, unsigned sources, bool approximate 
   if (approximate && !rough && !said) b.unsupported("no rounding");
   const bool plain = mode.rounding == Rounding::kNearest && !mode.ftz && !mode.sat;
   if (fast && what == Arithmetic::kDiv && t == Type::kF32) {
-    return emit_float(b, t, 2, &wrapped<DivApprox, float, true>, mode.pack());
+    return emit_float(b, t, 2, &wrapped<DivApprox, float, true>, mode);
   }
   Handler handler = t == Type::kF32 ? &general<float> : &general<double>;
   if (plain) {
@@ -215,7 +208,7 @@ void arithmetic(Builder& b, Arithmetic what, unsigned sources, bool approximate 
       handler = t == Type::kF32 ? &map<F, float, float, float> : &map<F, double, double, double>;
     }
   }
-  emit_float(b, t, sources, handler, mode.pack());
+  emit_float(b, t, sources, handler, mode);
 }
 
 template <class F>
@@ -227,7 +220,7 @@ void approximation(Builder& b) {
   if constexpr (std::is_same_v<F, Rsqrt>) {
     if (t == Type::kF64) handler = &wrapped<F, double, false>;
   }
-  emit_float(b, t, 1, handler, mode.pack());
+  emit_float(b, t, 1, handler, mode);
 }
 
 /// `.approx.ftz.f64` works on the upper halves: the lower half of the result is zero. What nvcc
@@ -264,7 +257,7 @@ void sign_change(Builder& b) {
   const Mode mode{Arithmetic::kAdd, Rounding::kNearest, b.take("ftz"), false};
   const Type t = take_wide_float(b);
   emit_float(b, t, 1, t == Type::kF32 ? &wrapped<F, float, false> : &wrapped<F, double, false>,
-             mode.pack());
+             mode);
 }
 
 template <bool Least>
@@ -275,7 +268,7 @@ void extreme(Builder& b) {
   const Handler single = nan ? &wrapped<Extreme<true, Least>, float, true>
                              : &wrapped<Extreme<false, Least>, float, true>;
   emit_float(b, t, 2, t == Type::kF32 ? single : &wrapped<Extreme<false, Least>, double, true>,
-             mode.pack());
+             mode);
 }
 
 void copysign(Builder& b) {

@@ -3,22 +3,15 @@
 #include <bit>
 #include <limits>
 
+#include "isa/rows.hpp"
 #include "isa/table.hpp"
-#include "machine/lanes.hpp"
+#include "isa/wide.hpp"
 
 namespace emu {
 namespace {
 
 template <class T>
 using Unsigned = std::make_unsigned_t<T>;
-template <class T>
-using Double = std::conditional_t<
-    std::is_signed_v<T>,
-    std::conditional_t<sizeof(T) == 2, std::int32_t,
-                       std::conditional_t<sizeof(T) == 4, std::int64_t, __int128>>,
-    std::conditional_t<sizeof(T) == 2, std::uint32_t,
-                       std::conditional_t<sizeof(T) == 4, std::uint64_t, unsigned __int128>>>;
-
 struct Add {
   template <class T>
   static T apply(T a, T b) {
@@ -54,7 +47,7 @@ struct MulLo {
 struct MulHi {
   template <class T>
   static T apply(T a, T b) {
-    return static_cast<T>((static_cast<Double<T>>(a) * b) >> (8 * sizeof(T)));
+    return upper_product(a, b);
   }
 };
 struct MulWide {
@@ -307,12 +300,15 @@ struct Bfe {
     return static_cast<T>(out);
   }
 };
+struct FurtherSources {
+  std::uint32_t list = 0;  ///< in Code::lists
+};
 template <class T>
-void bfi(Warp& warp, const Op& op, Mask mask) {  // four sources: the length is in the list
+void bfi(Warp& warp, const Op& op, Mask mask) {  // of four sources the length is the last
   const T* a = warp.lanes<T>(op.a);
   const T* b = warp.lanes<T>(op.b);
   const auto* position = warp.lanes<std::uint32_t>(op.c);
-  const auto* length = warp.lanes<std::uint32_t>(warp.code().lists[op.list]);
+  const auto* length = warp.lanes<std::uint32_t>(warp.code().lists[op.as<FurtherSources>().list]);
   for_each_lane(mask, [&](unsigned i) {
     const unsigned at = position[i] & 0xff, n = length[i] & 0xff;
     T out = b[i];
@@ -396,9 +392,12 @@ struct Prmt {
   }
 };
 
-/// Each bit of the table `op.imm` says what becomes of one combination of a, b and c's bits.
+/// Each bit of the table says what becomes of one combination of a, b and c's bits.
+struct LogicTable {
+  std::uint32_t bits = 0;
+};
 void lop3(Warp& warp, const Op& op, Mask mask) {
-  const auto table = static_cast<std::uint32_t>(op.imm);
+  const std::uint32_t table = op.as<LogicTable>().bits;
   std::array<std::uint32_t, 8> on{};
   for (unsigned k = 0; k < 8; ++k) on[k] = table >> k & 1 ? ~0u : 0;
   auto* d = warp.lanes<std::uint32_t>(op.d);
@@ -612,7 +611,7 @@ void insert_bits(Builder& b) {
   op.a = first;
   op.b = second;
   op.c = position;
-  op.list = length;
+  op.put(FurtherSources{length});
 }
 
 void mask_bits(Builder& b) {
@@ -687,7 +686,7 @@ void logic3(Builder& b) {
   op.a = x;
   op.b = y;
   op.c = z;
-  op.imm = static_cast<std::int64_t>(b.operand(4).bits & 0xff);
+  op.put(LogicTable{static_cast<std::uint32_t>(b.operand(4).bits & 0xff)});
 }
 
 template <class F>
@@ -705,8 +704,9 @@ void extreme(Builder& b) {
   }
 }
 
+using LowZeros = Traits::LowZeros;
 constexpr Row kRows[] = {
-    {"mul", multiply},
+    {"mul", multiply, {.low_zeros = LowZeros::kSum}},
     {"mul24", multiply24},
     {"mad24", multiply_add24},
     {"sad",
@@ -720,9 +720,15 @@ constexpr Row kRows[] = {
     {"abs", [](Builder& b) { unary(b, any_signed<Of<Abs>::Unary>); }},
     {"min", [](Builder& b) { extreme<Min>(b); }},
     {"max", [](Builder& b) { extreme<Max>(b); }},
-    {"and", [](Builder& b) { logic<Logic::kAnd>(b, any_bits<Of<And>::Binary>); }},
-    {"or", [](Builder& b) { logic<Logic::kOr>(b, any_bits<Of<Or>::Binary>); }},
-    {"xor", [](Builder& b) { logic<Logic::kXor>(b, any_bits<Of<Xor>::Binary>); }},
+    {"and",
+     [](Builder& b) { logic<Logic::kAnd>(b, any_bits<Of<And>::Binary>); },
+     {.low_zeros = LowZeros::kMost}},
+    {"or",
+     [](Builder& b) { logic<Logic::kOr>(b, any_bits<Of<Or>::Binary>); },
+     {.low_zeros = LowZeros::kLeast}},
+    {"xor",
+     [](Builder& b) { logic<Logic::kXor>(b, any_bits<Of<Xor>::Binary>); },
+     {.low_zeros = LowZeros::kLeast}},
     {"not",
      [](Builder& b) {
        const Type t = b.take_type();
@@ -733,7 +739,9 @@ constexpr Row kRows[] = {
        }
      }},
     {"cnot", [](Builder& b) { unary(b, any_bits<Of<Cnot>::Unary>); }},
-    {"shl", [](Builder& b) { shift(b, any_bits<Of<Shl>::Shift>); }},
+    {"shl",
+     [](Builder& b) { shift(b, any_bits<Of<Shl>::Shift>); },
+     {.low_zeros = LowZeros::kShifted}},
     {"shr", [](Builder& b) { shift(b, any<Of<Shr>::Shift>); }},
     {"shf", funnel},
     {"popc", [](Builder& b) { count_bits(b, any_bits<Of<Popc>::Count>); }},

@@ -1,10 +1,10 @@
 // ld and st of every space, width and vector form.
 #include <cstring>
 
+#include "isa/rows.hpp"
 #include "isa/table.hpp"
 #include "machine/access.hpp"
 #include "machine/block.hpp"
-#include "machine/lanes.hpp"
 
 namespace emu {
 namespace {
@@ -14,7 +14,8 @@ namespace {
 template <class Mem, class Reg, Space S>
 void load(Warp& warp, const Op& op, Mask mask) {
   Located found;
-  const unsigned count = op.count;
+  const auto& access = op.as<LoadStore>();
+  const unsigned count = access.elements;
   const unsigned bytes = static_cast<unsigned>(sizeof(Mem)) * count;
   locate(warp, op, mask, S, Direction::kLoad, bytes, found);
   if (count == 1) {
@@ -38,7 +39,7 @@ void load(Warp& warp, const Op& op, Mask mask) {
     });
     return;
   }
-  const std::uint32_t* slots = warp.code().lists.data() + op.list;
+  const std::uint32_t* slots = warp.code().lists.data() + access.list;
   for_each_lane(mask, [&](unsigned i) {
     const std::byte* from = found.run ? found.run + std::size_t{i} * bytes : found.at[i];
     for (unsigned k = 0; k < count; ++k) {
@@ -51,11 +52,13 @@ void load(Warp& warp, const Op& op, Mask mask) {
 
 template <class Mem, class Reg>
 void gather(Warp& warp, const Op& op, Mask mask, std::byte* out) {
-  for (unsigned k = 0; k < op.count; ++k) {
-    const Reg* d = warp.lanes<Reg>(op.count == 1 ? op.d : warp.code().lists[op.list + k]);
+  const auto& access = op.as<LoadStore>();
+  const unsigned count = access.elements;
+  for (unsigned k = 0; k < count; ++k) {
+    const Reg* d = warp.lanes<Reg>(count == 1 ? op.d : warp.code().lists[access.list + k]);
     for_each_lane(mask, [&](unsigned i) {
       const auto value = static_cast<Mem>(d[i]);
-      std::memcpy(out + (std::size_t{i} * op.count + k) * sizeof(Mem), &value, sizeof value);
+      std::memcpy(out + (std::size_t{i} * count + k) * sizeof(Mem), &value, sizeof value);
     });
   }
 }
@@ -63,7 +66,8 @@ void gather(Warp& warp, const Op& op, Mask mask, std::byte* out) {
 template <class Mem, class Reg, Space S>
 void store(Warp& warp, const Op& op, Mask mask) {
   Located found;
-  const unsigned count = op.count;
+  const auto& access = op.as<LoadStore>();
+  const unsigned count = access.elements;
   const unsigned bytes = static_cast<unsigned>(sizeof(Mem)) * count;
   locate(warp, op, mask, S, Direction::kStore, bytes, found, &gather<Mem, Reg>);
   if (count == 1) {
@@ -78,7 +82,7 @@ void store(Warp& warp, const Op& op, Mask mask) {
     });
     return;
   }
-  const std::uint32_t* slots = warp.code().lists.data() + op.list;
+  const std::uint32_t* slots = warp.code().lists.data() + access.list;
   for_each_lane(mask, [&](unsigned i) {
     std::byte* to = found.run ? found.run + std::size_t{i} * bytes : found.at[i];
     for (unsigned k = 0; k < count; ++k) {
@@ -89,13 +93,19 @@ void store(Warp& warp, const Op& op, Mask mask) {
 }
 
 /// A parameter of the kernel: the same for all lanes.
+struct ParameterLoad {
+  std::uint64_t offset = 0;  ///< in the parameter block
+  std::uint32_t list = 0;
+  std::uint32_t elements = 1;
+};
 template <class Mem, class Reg>
 void load_parameter(Warp& warp, const Op& op, Mask mask) {
-  for (unsigned k = 0; k < op.count; ++k) {
+  const auto& load = op.as<ParameterLoad>();
+  for (unsigned k = 0; k < load.elements; ++k) {
     Mem value;
-    std::memcpy(&value, warp.block().parameters() + op.imm + k * sizeof(Mem), sizeof value);
+    std::memcpy(&value, warp.block().parameters() + load.offset + k * sizeof(Mem), sizeof value);
     const auto reg = static_cast<Reg>(value);
-    Reg* d = warp.lanes<Reg>(op.count == 1 ? op.d : warp.code().lists[op.list + k]);
+    Reg* d = warp.lanes<Reg>(load.elements == 1 ? op.d : warp.code().lists[load.list + k]);
     EMU_FOR_LANES d[i] = mask & kBit[i] ? reg : d[i];
   }
 }
@@ -215,16 +225,16 @@ void access(Builder& b, bool is_load) {
   for (const Operand* e : elements) {
     slots.push_back(is_load ? b.result(*e, reg) : b.source(*e, reg, is_float(t)));
   }
-  Op address;
-  b.address(address, place);
+  const AddressOperand address = b.address(place);
 
   bool known = false;
+  std::uint64_t offset = 0;
   if (space == Space::kParameter) {
     const bool by_name = !b.variable_space(b.operand(place)).empty();
     if (by_name && b.parameter_of_kernel(b.operand(place))) {
       known = true;
-      address.imm +=
-          static_cast<std::int64_t>(b.parameter_offset(b.operand(place), count * width(t) / 8));
+      offset = static_cast<std::uint64_t>(address.displacement) +
+               b.parameter_offset(b.operand(place), count * width(t) / 8);
     } else if (by_name) {
       space = Space::kLocal;  // of a call
     }
@@ -232,22 +242,22 @@ void access(Builder& b, bool is_load) {
   const Handler handler = pick_access(t, reg, space, is_load, known);
   if (!handler || (known && !is_load)) b.unsupported("this form");
   const std::uint32_t list = count > 1 ? b.list(slots) : 0;
-  const std::uint32_t number = b.number_access(order);
+  MemoryOperand at = b.access(address, order);
+  at.polls = order != Order::kWeak && order != Order::kRelease;
   Op& op = b.emit(handler);
   op.d = slots[0];
-  op.a = address.a;
-  op.imm = address.imm;
-  op.flags |= address.flags;
-  if (order != Order::kWeak && order != Order::kRelease) op.flags |= kPoll;
-  op.count = static_cast<std::uint16_t>(count);
-  op.list = list;
-  op.target = number;
+  op.a = address.base;
+  if (known) {
+    op.put(ParameterLoad{offset, list, count});
+  } else {
+    op.put(LoadStore{.at = at, .list = list, .elements = static_cast<std::uint8_t>(count)});
+  }
 }
 
 constexpr Row kRows[] = {
-    {"ld", [](Builder& b) { access(b, true); }},
+    {"ld", [](Builder& b) { access(b, true); }, {.merges = true}},
     {"ldu", [](Builder& b) { access(b, true); }},
-    {"st", [](Builder& b) { access(b, false); }},
+    {"st", [](Builder& b) { access(b, false); }, {.parts = Traits::Parts::kIfShared}},
 };
 
 }  // namespace

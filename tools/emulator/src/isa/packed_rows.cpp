@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "isa/rows.hpp"
 #include "isa/table.hpp"
-#include "machine/lanes.hpp"
 
 namespace emu {
 namespace {
@@ -59,16 +59,6 @@ struct Form {
   unsigned parts;
   bool signed_result, signed_a, signed_b, sat, accumulate;
   unsigned relation;  // of kSet: 1 for less, 2 for equal, 4 for greater
-  std::int64_t pack() const {
-    return static_cast<int>(what) | parts << 4 | signed_result << 8 | signed_a << 9 |
-           signed_b << 10 | sat << 11 | accumulate << 12 | relation << 16;
-  }
-  static Form unpack(std::int64_t v) {
-    return {static_cast<Video>(v & 15), static_cast<unsigned>(v >> 4 & 15),
-            (v >> 8 & 1) != 0,          (v >> 9 & 1) != 0,
-            (v >> 10 & 1) != 0,         (v >> 11 & 1) != 0,
-            (v >> 12 & 1) != 0,         static_cast<unsigned>(v >> 16 & 7)};
-  }
 };
 
 int video_part(const Form& f, int a, int b) {
@@ -85,7 +75,7 @@ int video_part(const Form& f, int a, int b) {
 }
 
 void video(Warp& warp, const Op& op, Mask mask) {
-  const Form f = Form::unpack(op.imm);
+  const Form f = op.as<Form>();
   const unsigned bits = 32 / f.parts;
   const U32 ones = (U32{1} << bits) - 1;
   const auto part = [&](U32 v, unsigned k, bool s) {
@@ -132,7 +122,7 @@ void build_video(Builder& b) {
   f.accumulate = b.take("add");
   if (f.sat && f.accumulate) b.unsupported(".sat with .add");
   // An operand with a selection of parts ("%r1.b3210") is no register here and is refused so.
-  emit_plain(b, &video, 32, {Type::kB32, Type::kB32, Type::kB32}).imm = f.pack();
+  emit_plain(b, &video, 32, {Type::kB32, Type::kB32, Type::kB32}).put(f);
 }
 
 constexpr Row kVideo[] = {

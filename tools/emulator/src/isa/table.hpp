@@ -3,7 +3,7 @@
 #pragma once
 #include <span>
 
-#include "decode/decode.hpp"
+#include "decode/instruction_set.hpp"
 
 namespace emu {
 
@@ -21,5 +21,11 @@ std::span<const Row> control_rows();
 std::span<const Row> video_rows();
 std::span<const Row> async_rows();
 std::span<const Row> stack_rows();
+
+/// The row of an instruction, null if there is none.
+const Row* find_row(const Instruction& in);
+
+/// All of it, as the decoder wants it.
+const InstructionSet& instruction_set();
 
 }  // namespace emu

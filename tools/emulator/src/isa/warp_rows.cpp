@@ -2,18 +2,27 @@
 // all those that name each other and haven't exited.
 #include <bit>
 
+#include "isa/rows.hpp"
 #include "isa/table.hpp"
-#include "machine/lanes.hpp"
 
 namespace emu {
 namespace {
 
-Op& emit_together(Builder& b, Handler handler, Slot member) {
+template <class Payload>
+Op& emit_together(Builder& b, Handler handler, const Payload& payload) {
   Op& op = b.emit(handler);
   op.control = Control::kTogether;
-  op.member = member;
+  op.put(payload);
   return op;
 }
+
+/// A predicate that is told something beside the result.
+struct Told {
+  using Head = Together;
+  Together together = {};
+  bool told = false;
+  Slot predicate = 0;
+};
 
 // Lanes may come to one operation by several instructions, in parts of the text where they run
 // apart: then each lane has the registers that its own instruction names.
@@ -31,15 +40,22 @@ const T* gather(Warp& warp, const Op& op, Mask mask, Slot Op::*which, Values<T>&
   return room.data();
 }
 
-/// Which lanes of the mask have the predicate op.a, negated where op.imm says so.
+/// The predicate a, all of it flipped for `!p`.
+struct Voting {
+  using Head = Together;
+  Together together = {};
+  Mask flip = 0;
+};
+
+/// Which lanes of the mask vote yes.
 Mask gather_predicate(Warp& warp, const Op& op, Mask mask) {
   if (warp.met_at_one_place()) [[likely]] {
-    return (warp.predicate(op.a) ^ static_cast<Mask>(op.imm)) & mask;
+    return (warp.predicate(op.a) ^ op.as<Voting>().flip) & mask;
   }
   Mask yes = 0;
   for_each_lane(mask, [&](unsigned i) {
     const Op& own = warp.op_of(op, i);
-    yes |= (warp.predicate(own.a) ^ static_cast<Mask>(own.imm)) & kBit[i];
+    yes |= (warp.predicate(own.a) ^ own.as<Voting>().flip) & kBit[i];
   });
   return yes;
 }
@@ -104,7 +120,8 @@ void shfl(Warp& warp, const Op& op, Mask mask) {
   });
   give(warp, op, mask, [&](unsigned i) { return result[i]; });
   for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
-    if (own.count) give_predicate(warp, warp.code().lists[own.list], lanes, in_range);
+    const auto& p = own.as<Told>();
+    if (p.told) give_predicate(warp, p.predicate, lanes, in_range);
   });
 }
 
@@ -120,16 +137,14 @@ void build_shfl(Builder& b) {
   b.expect_operands(5, 5);
   const Operand& result = b.operand(0);
   const bool tells = !result.second.empty();
-  const std::uint32_t list = tells ? b.list({b.predicate_named(result.second)}) : 0;
+  const Slot p = tells ? b.predicate_named(result.second) : 0;
   const Slot d = b.result(0, 32), x = b.source(1, 32), y = b.source(2, 32), z = b.source(3, 32);
   const Slot member = b.source(4, 32);
-  Op& op = emit_together(b, handler, member);
+  Op& op = emit_together(b, handler, Told{{member}, tells, p});
   op.d = d;
   op.a = x;
   op.b = y;
   op.c = z;
-  op.list = list;
-  op.count = tells;
 }
 
 // --- vote.sync ------------------------------------------------------------------------------
@@ -163,10 +178,9 @@ void build_vote(Builder& b) {
   b.finish();
   b.expect_operands(3, 3);
   const Slot d = b.result(0, ballot ? 32 : 1), x = b.predicate(1), member = b.source(2, 32);
-  Op& op = emit_together(b, handler, member);
+  Op& op = emit_together(b, handler, Voting{{member}, b.operand(1).negated ? kAllLanes : 0});
   op.d = d;
   op.a = x;
-  op.imm = b.operand(1).negated ? -1 : 0;
 }
 
 // --- match.sync -----------------------------------------------------------------------------
@@ -190,7 +204,8 @@ void match_all(Warp& warp, const Op& op, Mask mask) {
   for_each_lane(mask, [&](unsigned i) { same &= a[i] == first; });
   give(warp, op, mask, [&](unsigned) { return same ? mask : 0; });
   for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
-    if (own.count) give_predicate(warp, own.c, lanes, same ? lanes : 0);
+    const auto& p = own.as<Told>();
+    if (p.told) give_predicate(warp, p.predicate, lanes, same ? lanes : 0);
   });
 }
 
@@ -209,11 +224,9 @@ void build_match(Builder& b) {
   Op& op = emit_together(b,
                          any ? (wide ? &match_any<std::uint64_t> : &match_any<std::uint32_t>)
                              : (wide ? &match_all<std::uint64_t> : &match_all<std::uint32_t>),
-                         member);
+                         Told{{member}, tells, p});
   op.d = d;
   op.a = x;
-  op.c = p;
-  op.count = tells;
 }
 
 // --- redux.sync -----------------------------------------------------------------------------
@@ -261,7 +274,7 @@ void build_redux(Builder& b) {
   }
   if (!handler) b.unsupported("this form");
   const Slot d = b.result(0, 32), x = b.source(1, 32), member = b.source(2, 32);
-  Op& op = emit_together(b, handler, member);
+  Op& op = emit_together(b, handler, Together{member});
   op.d = d;
   op.a = x;
 }
@@ -280,7 +293,7 @@ void elect(Warp& warp, const Op& op, Mask mask) {
   const auto leader = static_cast<std::uint32_t>(std::countr_zero(mask));
   give(warp, op, mask, [&](unsigned) { return leader; });
   for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
-    give_predicate(warp, own.c, lanes, kBit[leader]);
+    give_predicate(warp, own.as<Told>().predicate, lanes, kBit[leader]);
   });
 }
 void build_elect(Builder& b) {
@@ -289,18 +302,14 @@ void build_elect(Builder& b) {
   b.expect_operands(2, 2);
   const Slot p = b.predicate_named(b.operand(0).second.empty() ? "_" : b.operand(0).second);
   const Slot d = b.result(0, 32), member = b.source(1, 32);
-  Op& op = emit_together(b, &elect, member);
-  op.d = d;
-  op.c = p;
+  emit_together(b, &elect, Told{{member}, true, p}).d = d;
 }
 
+constexpr Traits kParts{.parts = Traits::Parts::kSharedLoads};
 constexpr Row kRows[] = {
-    {"shfl", build_shfl},
-    {"vote", build_vote},
-    {"match", build_match},
-    {"redux", build_redux},
-    {"activemask", build_activemask},
-    {"elect", build_elect},
+    {"shfl", build_shfl, kParts},     {"vote", build_vote, kParts},
+    {"match", build_match, kParts},   {"redux", build_redux, kParts},
+    {"activemask", build_activemask}, {"elect", build_elect, kParts},
 };
 
 }  // namespace

@@ -1,23 +1,17 @@
 #include "machine/access.hpp"
 
 #include <bit>
-#include <cstdio>
 
 #include "machine/block.hpp"
 #include "machine/counting.hpp"
 #include "machine/lanes.hpp"
 #include "machine/observer.hpp"
+#include "machine/text.hpp"
 
 namespace emu {
 namespace {
 
 using Addresses = std::array<std::uint64_t, kLanes>;
-
-std::string hexadecimal(std::uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 const char* verb(Direction direction) {
   return direction == Direction::kLoad     ? "reads"
@@ -115,21 +109,21 @@ void count_global(Warp& warp, Mask mask, Direction direction, unsigned bytes,
 }
 
 /// A load that the assembler puts together with its neighbours.
-void count_merged(Warp& warp, const Op& op, Mask mask, const Addresses& address) {
-  if (op.b == 0) return;  // with another
+void count_merged(Warp& warp, const LoadStore& load, Mask mask, const Addresses& address) {
+  if (load.merged_bytes == 0) return;  // with another
   Addresses begin;
-  EMU_FOR_LANES begin[i] = address[i] - op.c;
-  const Wavefronts w = count_wavefronts(begin.data(), mask, op.b, true);
+  EMU_FOR_LANES begin[i] = address[i] - load.ahead;
+  const Wavefronts w = count_wavefronts(begin.data(), mask, load.merged_bytes, true);
   Counters& c = warp.block().counters;
   c.shared_load_wavefronts += w.wavefronts;
   c.shared_load_conflicts += w.conflicts;
-  if (op.flags & kMergeable) ++c.mergeable_shared_loads;
+  if (load.likely) ++c.mergeable_shared_loads;
 }
 
 void count_shared(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
                   const Addresses& address, bool row) {
   if (direction != Direction::kLoad && direction != Direction::kStore) return;
-  if (op.flags & kMerged) return count_merged(warp, op, mask, address);
+  if (op.merged) return count_merged(warp, op.as<LoadStore>(), mask, address);
   Wavefronts w{1, 0};
   // Neighbouring words lie in different banks: no need to look at each.
   if (!row || bytes > 4) {
@@ -146,7 +140,7 @@ void count_shared(Warp& warp, const Op& op, Mask mask, Direction direction, unsi
 }
 
 const Segment* find_segment(Warp& warp, const Op& op, Address address, std::uint64_t bytes) {
-  Segment& segment = warp.block().segment(op.target);
+  Segment& segment = warp.block().segment(op.as<MemoryOperand>().number);
   if (address - segment.base < segment.size && bytes <= segment.size - (address - segment.base)) {
     return &segment;
   }
@@ -182,7 +176,7 @@ void locate_global(Warp& warp, const Op& op, Mask mask, bool counted, Direction 
 void locate_shared(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
                    const Addresses& address, Located& out) {
   std::byte* const base = warp.block().shared();
-  const std::size_t size = warp.block().shared_bytes();
+  const std::uint64_t size = warp.block().shared_bytes();
   Address origin = 0;
   const bool row = in_a_row(address, mask, bytes, origin);
   if (row) {
@@ -205,7 +199,7 @@ void locate_shared(Warp& warp, const Op& op, Mask mask, Direction direction, uns
 
 void locate_local(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
                   const Addresses& address, Located& out) {
-  const std::size_t size = warp.code().local_bytes + warp.code().stack_bytes;
+  const std::uint64_t size = warp.code().local_bytes + warp.code().stack_bytes;
   check_alignment(warp, op, mask, direction, bytes, address);
   for_each_lane(mask, [&](unsigned i) {
     if (address[i] > size || bytes > size - address[i]) {
@@ -217,7 +211,7 @@ void locate_local(Warp& warp, const Op& op, Mask mask, Direction direction, unsi
 
 void locate_parameter(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
                       const Addresses& address, Located& out) {
-  const std::size_t size = warp.block().launch().config.parameters.size();
+  const std::uint64_t size = warp.block().launch().config.parameters.size();
   check_alignment(warp, op, mask, direction, bytes, address);
   for_each_lane(mask, [&](unsigned i) {
     if (direction != Direction::kLoad || address[i] > size || bytes > size - address[i]) {
@@ -237,7 +231,7 @@ void tell(Warp& warp, const Op& op, Mask mask, Space space, Direction direction,
                       .lanes = mask,
                       .space = space,
                       .direction = direction,
-                      .order = warp.code().orders[op.target],
+                      .order = warp.code().orders[op.as<MemoryOperand>().number],
                       .bytes = bytes,
                       .address = address.data(),
                       .values = gather ? values.data() : nullptr};
@@ -305,12 +299,22 @@ void locate_generic(Warp& warp, const Op& op, Mask mask, Direction direction, un
 
 }  // namespace
 
+std::uint64_t address_of(Warp& warp, const Op& op, unsigned lane) {
+  const auto& at = op.as<MemoryOperand>();
+  const auto displacement = static_cast<std::uint64_t>(at.displacement);
+  if (at.narrow) {
+    return static_cast<std::uint32_t>(warp.lanes<std::uint32_t>(op.a)[lane] + displacement);
+  }
+  return warp.lanes<std::uint64_t>(op.a)[lane] + displacement;
+}
+
 void locate(Warp& warp, const Op& op, Mask mask, Space space, Direction direction, unsigned bytes,
             Located& out, Gather values) {
-  if (op.flags & kPoll) warp.poll();
+  const auto& at = op.as<MemoryOperand>();
+  if (at.polls) warp.poll();
   Addresses address;
-  const auto displacement = static_cast<std::uint64_t>(op.imm);
-  if (op.flags & kNarrowAddress) {
+  const auto displacement = static_cast<std::uint64_t>(at.displacement);
+  if (at.narrow) {
     const auto* base = warp.lanes<std::uint32_t>(op.a);
     EMU_FOR_LANES address[i] = static_cast<std::uint32_t>(base[i] + displacement);
   } else {

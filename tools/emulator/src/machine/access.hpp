@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "decode/code.hpp"
+#include "decode/op.hpp"
 #include "emu/memory.hpp"
 #include "machine/warp.hpp"
 
@@ -29,6 +29,9 @@ struct Located {
 /// Writes what a store's lanes are about to store, one lane's bytes after another's.
 using Gather = void (*)(Warp&, const Op&, Mask, std::byte* out);
 inline constexpr unsigned kMostBytes = 16;  ///< of one lane in one access
+
+/// The address that a lane accesses, of an operation whose payload begins with a MemoryOperand.
+std::uint64_t address_of(Warp& warp, const Op& op, unsigned lane);
 
 /// Finds `bytes` at each active lane's address, which must be a multiple of `bytes`, and tells
 /// those who look on; `values` is a store's.

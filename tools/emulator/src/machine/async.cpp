@@ -1,5 +1,6 @@
 #include "machine/async.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -34,6 +35,7 @@ void AsyncCopies::start(std::uint32_t threads, bool watched) {
   number_ = 0;
   landed_.clear();
   bulk_.clear();
+  kept_ = 0;
   if (used_) threads_.clear();
   used_ = false;
 }
@@ -48,13 +50,45 @@ AsyncCopies::Thread& AsyncCopies::of(std::uint32_t thread) {
   return threads_[thread];
 }
 
+void AsyncCopies::land(const Copy& c) {
+  std::memcpy(c.to, c.data.data(), c.bytes);
+  landed(c.number);
+  --kept_;
+}
+
+void AsyncCopies::land(const Bulk& b) {
+  std::memcpy(b.to, b.from, b.bytes);
+  bool completes = false;
+  if (b.barrier) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, b.barrier, sizeof bits);
+    Mbarrier m = Mbarrier::unpack(bits);
+    m.bytes -= static_cast<std::int32_t>(b.bytes);
+    completes = m.complete_if_done();
+    bits = m.pack();
+    std::memcpy(b.barrier, &bits, sizeof bits);
+  }
+  landed(b.number, completes);
+  --kept_;
+}
+
+/// After a copy was added to `kept`: the older half lands where all are too many.
+template <class Kept>
+void AsyncCopies::make_room(std::vector<Kept>& kept) {
+  if (++kept_ <= kMostKept) return;
+  const auto half = kept.begin() + static_cast<std::ptrdiff_t>((kept.size() + 1) / 2);
+  std::for_each(kept.begin(), half, [&](const Kept& k) { land(k); });
+  kept.erase(kept.begin(), half);
+}
+
 std::uint64_t AsyncCopies::copy(std::uint32_t thread, std::byte* to, const std::byte* data,
                                 unsigned bytes) {
   Thread& t = of(thread);
   Copy c{++number_, to, {}, bytes, t.committed};
   std::memcpy(c.data.data(), data, bytes);
   t.copies.push_back(c);
-  return number_;
+  make_room(t.copies);
+  return c.number;
 }
 
 void AsyncCopies::commit(std::uint32_t thread) {
@@ -65,47 +99,37 @@ void AsyncCopies::wait(std::uint32_t thread, std::uint32_t allowed) {
   Thread& t = of(thread);
   std::erase_if(t.copies, [&](const Copy& c) {
     if (std::uint64_t{c.group} + allowed >= t.committed) return false;
-    std::memcpy(c.to, c.data.data(), c.bytes);
-    landed(c.number);
+    land(c);
     return true;
   });
 }
 
 void AsyncCopies::wait_all(std::uint32_t thread) {
   Thread& t = of(thread);
-  for (const Copy& c : t.copies) {
-    std::memcpy(c.to, c.data.data(), c.bytes);
-    landed(c.number);
-  }
+  for (const Copy& c : t.copies) land(c);
   t.copies.clear();
 }
 
 std::uint64_t AsyncCopies::bulk(std::byte* to, const std::byte* from, std::uint32_t bytes,
                                 std::byte* barrier) {
-  bulk_.push_back({++number_, to, from, bytes, barrier, 0, nullptr});
+  bulk_.push_back({++number_, to, from, bytes, barrier, 0});
+  make_room(bulk_);
   return number_;
 }
 
 void AsyncCopies::look_at(std::byte* barrier) {
-  if (bulk_.empty()) return;
   std::erase_if(bulk_, [&](const Bulk& b) {
     if (b.barrier != barrier) return false;
-    std::memcpy(b.to, b.from, b.bytes);
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, barrier, sizeof bits);
-    Mbarrier m = Mbarrier::unpack(bits);
-    m.bytes -= static_cast<std::int32_t>(b.bytes);
-    landed(b.number, m.complete_if_done());
-    bits = m.pack();
-    std::memcpy(barrier, &bits, sizeof bits);
+    land(b);
     return true;
   });
 }
 
 std::uint64_t AsyncCopies::bulk_store(std::uint32_t thread, std::byte* to, const std::byte* from,
-                                      std::uint32_t bytes, Combine combine) {
+                                      std::uint32_t bytes) {
   Thread& t = of(thread);
-  t.stores.push_back({++number_, to, from, bytes, nullptr, t.stores_committed, combine});
+  t.stores.push_back({++number_, to, from, bytes, nullptr, t.stores_committed});
+  make_room(t.stores);
   return number_;
 }
 
@@ -117,12 +141,7 @@ void AsyncCopies::bulk_wait(std::uint32_t thread, std::uint32_t allowed) {
   Thread& t = of(thread);
   std::erase_if(t.stores, [&](const Bulk& b) {
     if (std::uint64_t{b.group} + allowed >= t.stores_committed) return false;
-    if (b.combine) {
-      b.combine(b.to, b.from, b.bytes);
-    } else {
-      std::memcpy(b.to, b.from, b.bytes);
-    }
-    landed(b.number);
+    land(b);
     return true;
   });
 }

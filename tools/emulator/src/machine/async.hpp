@@ -2,6 +2,10 @@
 /// Copies that a block's threads have begun and not yet waited for. Their bytes are kept back
 /// until the wait that makes them visible, so that a program that forgets to wait reads what was
 /// there before.
+///
+/// PTX lets a copy land as early as it likes. Where more are kept back than shared memory has
+/// places for, the oldest of the thread that begins another land: so a loop that never waits takes
+/// no more memory than one that does.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -33,6 +37,9 @@ class AsyncCopies {
     bool completes;  ///< with it a phase of its barrier was over
   };
 
+  /// More than shared memory has places for, of 4 bytes each.
+  static constexpr std::size_t kMostKept = 65'536;
+
   /// Forgets all: a block begins. `watched`: remembers what lands, for take_landed.
   void start(std::uint32_t threads, bool watched);
   /// What has landed since it was last asked, in that order.
@@ -52,11 +59,11 @@ class AsyncCopies {
   void look_at(std::byte* barrier);
 
   // cp.async.bulk to global memory, in groups of each thread's own.
-  using Combine = void (*)(std::byte* to, const std::byte* from, std::uint32_t bytes);
   std::uint64_t bulk_store(std::uint32_t thread, std::byte* to, const std::byte* from,
-                           std::uint32_t bytes, Combine combine);
+                           std::uint32_t bytes);
   void bulk_commit(std::uint32_t thread);
   void bulk_wait(std::uint32_t thread, std::uint32_t allowed);
+  std::size_t kept() const { return kept_; }  ///< copies that haven't landed
   /// Whether a bulk copy to global memory was never waited for.
   bool has_stores() const;
 
@@ -75,7 +82,6 @@ class AsyncCopies {
     std::uint32_t bytes;
     std::byte* barrier;
     std::uint32_t group;
-    Combine combine;
   };
   struct Thread {
     std::vector<Copy> copies;
@@ -83,6 +89,10 @@ class AsyncCopies {
     std::uint32_t committed = 0, stores_committed = 0;
   };
   Thread& of(std::uint32_t thread);
+  template <class Kept>
+  void make_room(std::vector<Kept>& kept);
+  void land(const Copy& copy);
+  void land(const Bulk& bulk);
   void landed(std::uint64_t copy, bool completes = false) {
     if (watched_) landed_.push_back({copy, completes});
   }
@@ -90,6 +100,7 @@ class AsyncCopies {
   std::uint32_t count_ = 0;
   bool used_ = false, watched_ = false;
   std::uint64_t number_ = 0;
+  std::size_t kept_ = 0;  ///< of all threads
   std::vector<Landed> landed_;
   std::vector<Thread> threads_;  ///< empty until the first copy
   std::vector<Bulk> bulk_;

@@ -22,13 +22,13 @@ std::string triple(unsigned x, unsigned y, unsigned z) {
 Block::Block(LaunchState& launch)
     : launch_(launch),
       threads_(static_cast<std::uint32_t>(launch.config.block.volume())),
-      shared_(launch.shared_bytes),
+      shared_(static_cast<std::size_t>(launch.shared_bytes)),
       file_bytes_((launch.code.file_bytes + 63) / 64 * 64),
       segments_(launch.code.orders.size()) {
   const std::uint32_t warps = (threads_ + kLanes - 1) / kLanes;
   registers_.reset(static_cast<std::byte*>(std::aligned_alloc(64, warps * file_bytes_ + 64)));
   if (!registers_) throw std::bad_alloc();
-  local_stride_ = launch.code.local_bytes + launch.code.stack_bytes;
+  local_stride_ = static_cast<std::size_t>(launch.code.local_bytes + launch.code.stack_bytes);
   if (local_stride_) {
     // Zeroed by the host page by page when it is first touched: most of a stack never is.
     local_.reset(static_cast<std::byte*>(std::calloc(std::size_t{warps} * kLanes, local_stride_)));
@@ -137,8 +137,9 @@ void Block::start(std::uint64_t index) {
   }
   // What nothing wrote reads as zero, so that a faulty program does the same each time.
   std::ranges::fill(shared_, std::byte{0});
+  const auto local_bytes = static_cast<std::size_t>(code().local_bytes);
   for (std::size_t i = 0; i < warps_.size() * kLanes; ++i) {
-    if (code().local_bytes) std::memset(local_.get() + i * local_stride_, 0, code().local_bytes);
+    if (local_bytes) std::memset(local_.get() + i * local_stride_, 0, local_bytes);
   }
   barriers_.fill({});
   async_.start(threads_, watched_);
@@ -327,8 +328,8 @@ void Block::complete(unsigned number) {
   const Barrier barrier = barriers_[number];
   barriers_[number] = {};
   std::uint32_t result = barrier.votes;
-  if (barrier.kind == Arrival::Kind::kAnd) result = barrier.votes == barrier.arrived;
-  if (barrier.kind == Arrival::Kind::kOr) result = barrier.votes != 0;
+  if (barrier.kind == BarrierKind::kAnd) result = barrier.votes == barrier.arrived;
+  if (barrier.kind == BarrierKind::kOr) result = barrier.votes != 0;
   tell([&](BlockObserver& o) { o.completed(number); });
   for (Warp& warp : warps_) warp.release(number, result);
 }

@@ -35,7 +35,7 @@ struct Segment {
 struct LaunchState {
   const LaunchConfig& config;
   const Code& code;
-  std::size_t shared_bytes = 0;
+  std::uint64_t shared_bytes = 0;
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<std::uint64_t> instructions{0};  ///< of blocks and turns that are over
   std::atomic<bool> stopped{false};
@@ -69,7 +69,7 @@ class Block {
   AsyncCopies& async() { return async_; }
   void update() { ++updates_; }  ///< an atomic operation took place
   std::byte* shared() { return shared_.data(); }
-  std::size_t shared_bytes() const { return launch_.shared_bytes; }
+  std::uint64_t shared_bytes() const { return launch_.shared_bytes; }
   const std::byte* parameters() const { return launch_.config.parameters.data(); }
   Random* random() { return random_ ? &*random_ : nullptr; }  ///< null: lanes run together
   Segment& segment(std::uint32_t access) { return segments_[access]; }
@@ -93,7 +93,7 @@ class Block {
     std::uint32_t needed;
     Mask lanes;
     Mask predicate;
-    enum class Kind : std::uint8_t { kSync, kPopc, kAnd, kOr } kind;
+    BarrierKind kind;
     bool waits;
   };
   void arrive(const Arrival& arrival);
@@ -102,7 +102,7 @@ class Block {
  private:
   struct Barrier {
     std::uint32_t arrived = 0, needed = 0, votes = 0;
-    Arrival::Kind kind = Arrival::Kind::kSync;
+    BarrierKind kind = BarrierKind::kSync;
   };
   void fill_constants();
   void fill(const Code::SpecialSlot& slot);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -11,26 +10,34 @@
 
 namespace emu {
 
+std::span<const CounterField> counter_fields() {
+  static constexpr CounterField kFields[] = {
+      {"global_load_requests", &Counters::global_load_requests, true},
+      {"global_load_sectors", &Counters::global_load_sectors, true},
+      {"global_store_requests", &Counters::global_store_requests, true},
+      {"global_store_sectors", &Counters::global_store_sectors, true},
+      {"shared_load_wavefronts", &Counters::shared_load_wavefronts, true},
+      {"shared_load_conflicts", &Counters::shared_load_conflicts, true},
+      {"shared_store_wavefronts", &Counters::shared_store_wavefronts, true},
+      {"shared_store_conflicts", &Counters::shared_store_conflicts, true},
+      {"mergeable_shared_loads", &Counters::mergeable_shared_loads, true},
+      {"branches", &Counters::branches, true},
+      {"diverging_branches", &Counters::diverging_branches, true},
+      {"warp_instructions", &Counters::warp_instructions, false},
+      {"thread_instructions", &Counters::thread_instructions, false},
+  };
+  static_assert(sizeof kFields / sizeof *kFields == sizeof(Counters) / sizeof(std::uint64_t));
+  return kFields;
+}
+
 Counters& Counters::operator+=(const Counters& other) {
-  global_load_requests += other.global_load_requests;
-  global_load_sectors += other.global_load_sectors;
-  global_store_requests += other.global_store_requests;
-  global_store_sectors += other.global_store_sectors;
-  shared_load_wavefronts += other.shared_load_wavefronts;
-  shared_store_wavefronts += other.shared_store_wavefronts;
-  shared_load_conflicts += other.shared_load_conflicts;
-  shared_store_conflicts += other.shared_store_conflicts;
-  warp_instructions += other.warp_instructions;
-  thread_instructions += other.thread_instructions;
-  branches += other.branches;
-  diverging_branches += other.diverging_branches;
-  mergeable_shared_loads += other.mergeable_shared_loads;
+  for (const CounterField& field : counter_fields()) this->*field.value += other.*field.value;
   return *this;
 }
 
 namespace {
 
-/// One host thread's part of a launch. `blocks` are what it has made, to be used again; the first
+/// One thread's part of a launch. `blocks` are what it has made, to be used again; the first
 /// ones have begun and are not over.
 void run_blocks(LaunchState& state, std::uint64_t workers,
                 std::vector<std::unique_ptr<Block>>& blocks) {
@@ -61,11 +68,11 @@ void run_blocks(LaunchState& state, std::uint64_t workers,
       }
     }
     // What they wait for may be a block that hasn't begun, and would have on a device.
-    if (waits && (running >= most || !begin_next())) std::this_thread::yield();
+    if (waits && (running >= most || !begin_next()) && config.pool) config.pool->yield();
   }
 }
 
-/// The schedule apart, all of it on one host thread: some blocks at a time, each going on for a
+/// The schedule apart, all of it on one thread: some blocks at a time, each going on for a
 /// while by chance. They begin in order, but one that has begun may be far behind the others.
 void run_apart(LaunchState& state, std::vector<std::unique_ptr<Block>>& blocks) {
   constexpr std::size_t kAtATime = 8;
@@ -117,9 +124,9 @@ LaunchResult launch(const LaunchConfig& config) {
   if (state.code.uses_heap && config.memory) config.memory->prepare_heap();
 
   std::mutex mutex;
-  std::uint64_t cores = config.threads ? config.threads : std::thread::hardware_concurrency();
-  if (config.apart) cores = 1;
-  const std::uint64_t count = std::clamp<std::uint64_t>(std::min(cores, blocks), 1, 256);
+  const std::uint64_t threads = config.pool && !config.apart ? config.pool->threads() : 1;
+  const auto count =
+      static_cast<unsigned>(std::clamp<std::uint64_t>(std::min(threads, blocks), 1, 256));
   const auto work = [&] {
     std::optional<Fault> fault;
     std::vector<std::unique_ptr<Block>> own;
@@ -148,10 +155,11 @@ LaunchResult launch(const LaunchConfig& config) {
   };
 
   for (Observer* o : config.observers) o->started(config);
-  std::vector<std::jthread> others;
-  for (std::uint64_t i = 1; i < count; ++i) others.emplace_back(work);
-  work();
-  others.clear();  // waits for them
+  if (count > 1) {
+    config.pool->run(count, work);
+  } else {
+    work();
+  }
   for (const auto& [block, text] : state.printed) result.printed += text;
   for (Observer* o : config.observers) o->ended(config, result);
   return result;

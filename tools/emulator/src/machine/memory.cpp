@@ -1,9 +1,8 @@
 #include "emu/memory.hpp"
 
-#include <sys/mman.h>
-
 #include <cstdlib>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "machine/observer.hpp"
@@ -11,8 +10,7 @@
 namespace emu {
 namespace {
 
-constexpr std::size_t kMostFreed = 1024;                       // remembered for messages
-constexpr std::size_t kReserved = kGlobalEnd - kSharedWindow;  // the windows as well
+constexpr std::size_t kMostFreed = 1024;  // remembered for messages
 
 Address distance(const Allocation& a, Address address) {
   if (address < a.base) return a.base - address;
@@ -22,39 +20,26 @@ Address distance(const Allocation& a, Address address) {
 
 }  // namespace
 
-GlobalMemory::GlobalMemory(std::size_t capacity_bytes, Observer* observer)
-    : capacity_(capacity_bytes), observer_(observer) {
-  // Address space alone, no memory. Where that is refused (a limit on it, say) all works as well,
-  // but for the improbable host pointer that looks like a device's.
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): a place is asked for by its number
-  void* const place = reinterpret_cast<void*>(kSharedWindow);
-  void* at = mmap(place, kReserved, PROT_NONE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  if (at == MAP_FAILED) return;
-  if (at == place) {
-    reserved_ = at;
-  } else {
-    munmap(at, kReserved);  // a kernel too old for the flag puts it where it likes
-  }
-}
+GlobalMemory::GlobalMemory(std::uint64_t capacity_bytes, Observer* observer)
+    : capacity_(capacity_bytes), observer_(observer) {}
 
 GlobalMemory::~GlobalMemory() {
   for (const auto& [base, a] : by_base_) {
     if (observer_) observer_->freed(a);
     std::free(a.owned);
   }
-  if (reserved_ != nullptr) munmap(reserved_, kReserved);
 }
 
-std::optional<Address> GlobalMemory::allocate(std::size_t size, std::string what,
+std::optional<Address> GlobalMemory::allocate(std::uint64_t size, std::string what,
                                               Allocation::Kind kind) {
   const std::scoped_lock lock(mutex_);
   if (size == 0 || size > capacity_ - used_) return std::nullopt;
   // At least one unused byte follows each allocation, so that no two touch.
-  const std::size_t step =
+  const std::uint64_t step =
       (size + apart_ + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment;
   if (step > kGlobalEnd - next_) return std::nullopt;
-  auto* host = static_cast<std::byte*>(std::calloc(size, 1));
+  if (size > std::numeric_limits<std::size_t>::max()) return std::nullopt;
+  auto* host = static_cast<std::byte*>(std::calloc(static_cast<std::size_t>(size), 1));
   if (host == nullptr) return std::nullopt;
   const Address base = std::exchange(next_, next_ + step);
   const auto [at, fresh] = by_base_.emplace(base, Allocation{.base = base,
@@ -68,11 +53,12 @@ std::optional<Address> GlobalMemory::allocate(std::size_t size, std::string what
   return base;
 }
 
-std::optional<Address> GlobalMemory::map(void* host, std::size_t size, std::string what,
+std::optional<Address> GlobalMemory::map(void* host, std::uint64_t size, std::string what,
                                          Allocation::Kind kind) {
   const std::scoped_lock lock(mutex_);
-  const auto base = reinterpret_cast<Address>(host);
+  const auto base = static_cast<Address>(reinterpret_cast<std::uintptr_t>(host));
   if (size == 0 || base + size < base) return std::nullopt;
+  if (base < kGlobalEnd && base + size > kSharedWindow) return std::nullopt;
   const auto after = by_base_.lower_bound(base);
   if (after != by_base_.end() && after->first < base + size) return std::nullopt;
   if (after != by_base_.begin()) {
@@ -105,7 +91,7 @@ bool GlobalMemory::free(Address base) {
   return true;
 }
 
-const Allocation* GlobalMemory::find(Address address, std::size_t size) const {
+const Allocation* GlobalMemory::find(Address address, std::uint64_t size) const {
   auto at = by_base_.upper_bound(address);
   if (at == by_base_.begin()) return nullptr;
   const Allocation& a = (--at)->second;
@@ -130,27 +116,27 @@ const Allocation* GlobalMemory::freed(Address address) const {
   return address - a.base < a.size ? &a : nullptr;
 }
 
-std::size_t GlobalMemory::free_bytes() const {
+std::uint64_t GlobalMemory::free_bytes() const {
   const std::scoped_lock lock(mutex_);
   return capacity_ - used_;
 }
 
-bool GlobalMemory::prepare_heap(std::size_t bytes) {
+bool GlobalMemory::prepare_heap(std::uint64_t bytes) {
   if (heap_.begun()) return true;
   const std::optional<Address> base = allocate(bytes, kHeapName);
   if (base) heap_.begin(*base, bytes);
   return base.has_value();
 }
 
-void DeviceHeap::begin(Address base, std::size_t size) {
+void DeviceHeap::begin(Address base, std::uint64_t size) {
   size_ = size;
   free_[base] = size;
 }
 
-Address DeviceHeap::allocate(std::size_t bytes) {
+Address DeviceHeap::allocate(std::uint64_t bytes) {
   if (bytes == 0 || bytes > size_) return 0;
-  constexpr std::size_t kStep = 16;
-  const std::size_t size = (bytes + kStep - 1) / kStep * kStep;
+  constexpr std::uint64_t kStep = 16;
+  const std::uint64_t size = (bytes + kStep - 1) / kStep * kStep;
   const std::scoped_lock lock(mutex_);
   for (auto it = free_.begin(); it != free_.end(); ++it) {
     const auto [base, room] = *it;
@@ -167,7 +153,7 @@ bool DeviceHeap::free(Address address) {
   const std::scoped_lock lock(mutex_);
   const auto found = used_.find(address);
   if (found == used_.end()) return false;
-  std::size_t size = found->second;
+  std::uint64_t size = found->second;
   used_.erase(found);
   auto after = free_.lower_bound(address);
   if (after != free_.end() && address + size == after->first) {

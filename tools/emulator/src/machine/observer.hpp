@@ -42,7 +42,7 @@ struct Copy {
   std::uint64_t bytes;
 };
 
-/// Looks on at the blocks that one host thread runs, one after another; never two calls at a time.
+/// Looks on at the blocks that one thread runs, one after another; never two calls at a time.
 class BlockObserver {
  public:
   virtual ~BlockObserver() = default;
@@ -60,7 +60,7 @@ class BlockObserver {
   virtual void arrived(Warp&, const Op&, Mask /*lanes*/, unsigned /*barrier*/, bool /*waits*/) {}
   virtual void completed(unsigned /*barrier*/) {}
   /// Lanes that named each other are all there and carry out `op` as one. Of these operations only
-  /// bar.warp.sync (kNoData) orders memory.
+  /// bar.warp.sync orders memory.
   virtual void met(Warp&, const Op&, Mask /*lanes*/) {}
   virtual void fence(Warp&, const Op&, Mask /*lanes*/) {}
   virtual void copy_began(const Copy&) {}
@@ -94,9 +94,9 @@ class Observer {
   virtual void allocated(const Allocation&) {}
   virtual void freed(const Allocation&) {}  ///< still whole
   virtual void refused_free(Address, const std::string& /*why*/) {}
-  virtual void host_wrote(Address, std::size_t /*bytes*/) {}  ///< a copy to it, or a set
-  virtual void host_read(Address, std::size_t /*bytes*/) {}   ///< a copy from it
-  virtual void host_copied(Address /*to*/, Address /*from*/, std::size_t /*bytes*/) {}
+  virtual void host_wrote(Address, std::uint64_t /*bytes*/) {}  ///< a copy to it, or a set
+  virtual void host_read(Address, std::uint64_t /*bytes*/) {}   ///< a copy from it
+  virtual void host_copied(Address /*to*/, Address /*from*/, std::uint64_t /*bytes*/) {}
 };
 
 }  // namespace emu

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "machine/block.hpp"
+#include "machine/text.hpp"
 
 namespace emu {
 namespace {
@@ -21,35 +22,14 @@ constexpr unsigned kGroupsInARow = 6;
 
 }  // namespace
 
-std::string Code::inlined_at(std::uint32_t pc) const {
-  const Place& place = places[pc];
-  const auto file = static_cast<std::size_t>(place.outer_file);
-  if (place.outer_line <= 0 || file >= files.size()) return "";
-  const std::string& name = files[file];
-  return ", inlined at " + name.substr(name.rfind('/') + 1) + ":" +
-         std::to_string(place.outer_line);
-}
-
-std::string Code::where(std::uint32_t pc) const {
-  if (pc >= places.size()) return "the end";
-  const Place& place = places[pc];
-  std::string text = "PTX line " + std::to_string(place.ptx_line);
-  if (place.line > 0) {
-    const auto file = static_cast<std::size_t>(place.file);
-    const std::string name = file < files.size() ? files[file] : "";
-    text += " (" + (name.empty() ? "line" : name.substr(name.rfind('/') + 1)) +
-            (name.empty() ? " " : ":") + std::to_string(place.line) + inlined_at(pc) + ")";
-  }
-  return text;
-}
-
 Warp::Warp(Block& block, unsigned number, std::byte* registers, std::byte* local)
     : block_(block),
       code_(block.code()),
       number_(number),
       registers_(registers),
       local_(local),
-      local_stride_(block.code().local_bytes + block.code().stack_bytes) {}
+      local_stride_(
+          static_cast<std::size_t>(block.code().local_bytes + block.code().stack_bytes)) {}
 
 void Warp::start(Mask lanes) {
   for (Group& g : groups()) g.state = State::kFree;
@@ -214,12 +194,12 @@ void Warp::run_group(unsigned index) {
     const Op& op = ops[pc];
     const Mask mask = lanes & (predicate(op.guard) ^ op.guard_flip);
     if constexpr (Stepped) {
-      if (!(op.flags & kBypass) && block_.stepped()) {
+      if (op.counted && block_.stepped()) {
         block_.tell([&](BlockObserver& o) { o.instruction(*this, op, mask); });
       }
     }
     if (op.control == Control::kStraight) [[likely]] {
-      if (!(op.flags & kBypass)) {
+      if (op.counted) {
         ++executed;
         threads += mask == kAllLanes ? kLanes : count_lanes(mask);
       }
@@ -242,7 +222,7 @@ void Warp::run_group(unsigned index) {
       lanes = group.lanes;
       continue;
     }
-    if (!(op.flags & kBypass)) {
+    if (op.counted) {
       ++executed;
       threads += count_lanes(mask);
     }
@@ -251,7 +231,7 @@ void Warp::run_group(unsigned index) {
     switch (op.control) {
       case Control::kBranch: on = branch(group, op, mask); break;
       case Control::kSwitch: on = jump_by_index(group, op, mask); break;
-      case Control::kCall: call(group, op, op.target); break;
+      case Control::kCall: call(group, op, op.as<Call>().entry); break;
       case Control::kCallPointer: call_pointer(group, op); break;
       case Control::kReturn:
         group.pc = group.calls.back();
@@ -275,20 +255,18 @@ void Warp::run_group(unsigned index) {
 
 bool Warp::branch(Group& group, const Op& op, Mask taken) {
   const std::uint32_t from = group.pc;
-  if (op.flags & kGuarded) ++block_.counters.branches;
+  const auto [target, meet] = op.as<Branch>();
+  if (op.guarded) ++block_.counters.branches;
   if (taken == group.lanes) {
-    group.pc = op.target;
-    turn_over(from, op.target);
+    group.pc = target;
+    turn_over(from, target);
     return true;
   }
-  if (taken == 0) {
-    ++group.pc;
-    return true;
-  }
-  ++block_.counters.diverging_branches;
   ++group.pc;
-  turn_over(from, op.target);
-  return part(group, op.list, taken, op.target);
+  if (taken == 0) return true;
+  ++block_.counters.diverging_branches;
+  turn_over(from, target);
+  return part(group, meet, taken, target);
 }
 
 /// Splits `leaving` off to run at `to`; both parts meet at `meet`.
@@ -303,6 +281,7 @@ bool Warp::part(Group& group, std::uint32_t meet, Mask leaving, std::uint32_t to
 
 bool Warp::jump_by_index(Group& group, const Op& op, Mask mask) {
   const std::uint32_t from = group.pc;
+  const auto& labels = op.as<Switch>();
   const auto* index = lanes<std::uint32_t>(op.a);
   ++block_.counters.branches;
   Mask left = mask;
@@ -313,7 +292,7 @@ bool Warp::jump_by_index(Group& group, const Op& op, Mask mask) {
   while (left) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const std::uint32_t chosen = index[lane];
-    if (chosen >= op.count) {
+    if (chosen >= labels.count) {
       fault(Fault::Kind::kIllegalInstruction, op, lane,
             "brx.idx: " + std::to_string(chosen) + " is past the last of its labels");
     }
@@ -323,13 +302,13 @@ bool Warp::jump_by_index(Group& group, const Op& op, Mask mask) {
       if (index[i] == chosen) same |= Mask{1} << i;
     }
     left &= ~same;
-    const std::uint32_t to = code_.lists[op.list + chosen];
+    const std::uint32_t to = code_.lists[labels.first + chosen];
     if (first) {
       own = to;  // these lanes stay this group
       first = false;
     } else {
       parted = true;
-      part(group, op.target, same, to);
+      part(group, labels.meet, same, to);
     }
   }
   if (parted) ++block_.counters.diverging_branches;
@@ -349,6 +328,7 @@ void Warp::call(Group& group, const Op& op, std::uint32_t entry) {
 
 /// Lanes with different pointers part, and meet behind the call.
 void Warp::call_pointer(Group& group, const Op& op) {
+  const auto& way = op.as<PointerCall>();
   const auto* pointer = lanes<std::uint64_t>(op.a);
   Mask left = group.lanes;
   std::array<std::pair<Mask, std::uint32_t>, kLanes> ways;
@@ -366,7 +346,7 @@ void Warp::call_pointer(Group& group, const Op& op) {
       fault(Fault::Kind::kIllegalInstruction, op, lane,
             "a call through a pointer that leads to no function");
     }
-    if (callee->form != static_cast<std::uint32_t>(op.imm)) {
+    if (callee->form != way.form) {
       fault(Fault::Kind::kIllegalInstruction, op, lane,
             "a call through a pointer to a function with other parameters or another result");
     }
@@ -374,8 +354,8 @@ void Warp::call_pointer(Group& group, const Op& op) {
   }
   if (count > 1) {
     ++block_.counters.diverging_branches;
-    if (op.target != kNowhere && !block_.random() && !meets_at(group, op.target)) {
-      group.entry = new_entry(op.target, group.lanes, group.entry, group.calls.size());
+    if (way.meet != kNowhere && !block_.random() && !meets_at(group, way.meet)) {
+      group.entry = new_entry(way.meet, group.lanes, group.entry, group.calls.size());
     }
   }
   call(group, op, ways[0].second);
@@ -463,13 +443,13 @@ bool Warp::barrier(Group& group, const Op& op, Mask mask) {
     fault(Fault::Kind::kIllegalInstruction, op, lane,
           "barrier " + std::to_string(arrival.barrier) + ": there are 16");
   }
-  arrival.needed = op.count & kCountedBarrier ? lanes<std::uint32_t>(op.b)[lane] : 0;
-  arrival.waits = !(op.count & kArriveOnly);
-  arrival.kind = static_cast<Block::Arrival::Kind>(op.imm);
+  const auto& how = op.as<Barrier>();
+  arrival.needed = how.counted ? lanes<std::uint32_t>(op.b)[lane] : 0;
+  arrival.waits = how.waits;
+  arrival.kind = how.kind;
   arrival.lanes = mask;
-  if (arrival.kind != Block::Arrival::Kind::kSync) {
-    arrival.predicate =
-        (predicate(op.c) ^ static_cast<Mask>(op.count & kNegatedVote ? kAllLanes : 0)) & mask;
+  if (arrival.kind != BarrierKind::kSync) {
+    arrival.predicate = (predicate(op.c) ^ (how.negated ? kAllLanes : 0)) & mask;
   }
   block_.tell(
       [&](BlockObserver& o) { o.arrived(*this, op, mask, arrival.barrier, arrival.waits); });
@@ -497,11 +477,12 @@ void Warp::release(unsigned barrier, std::uint32_t result) {
   for (Group& group : groups()) {
     if (group.state != State::kAtBarrier || group.barrier != barrier) continue;
     const Op& op = code_.ops[group.pc];
-    if (static_cast<Block::Arrival::Kind>(op.imm) == Block::Arrival::Kind::kPopc) {
+    const BarrierKind kind = op.as<Barrier>().kind;
+    if (kind == BarrierKind::kPopc) {
       for (Mask m = group.lanes; m; m &= m - 1) {
         lanes<std::uint32_t>(op.d)[std::countr_zero(m)] = result;
       }
-    } else if (static_cast<Block::Arrival::Kind>(op.imm) != Block::Arrival::Kind::kSync) {
+    } else if (kind != BarrierKind::kSync) {
       Mask& d = predicate(op.d);
       d = result ? d | group.lanes : d & ~group.lanes;
     }
@@ -535,7 +516,7 @@ void Warp::meet(const Op& op, Mask here) {
 
 /// An operation of lanes that name each other: done at once when all of them are here.
 bool Warp::together(Group& group, const Op& op, Mask mask) {
-  const auto* member = lanes<std::uint32_t>(op.member);
+  const auto* member = lanes<std::uint32_t>(op.as<Together>().member);
   Mask left = mask, missing = 0;
   while (left) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
@@ -617,7 +598,7 @@ void Warp::complete_together() {
       if (first.state != State::kTogether) continue;
       const Op& op = code_.ops[first.pc];
       const auto lane = static_cast<unsigned>(std::countr_zero(first.lanes));
-      const Mask named = lanes<std::uint32_t>(op.member)[lane] & live_;
+      const Mask named = lanes<std::uint32_t>(op.as<Together>().member)[lane] & live_;
       // Lanes at this operation, wherever in the text: PTX asks for the same qualifiers (which make
       // the handler) and the same mask, not for the same instruction.
       Mask here = 0;
@@ -629,7 +610,7 @@ void Warp::complete_together() {
         if (theirs.run != op.run) continue;
         for (Mask m = g.lanes; m; m &= m - 1) {
           const auto i = static_cast<unsigned>(std::countr_zero(m));
-          if ((lanes<std::uint32_t>(theirs.member)[i] & live_) != named) continue;
+          if ((lanes<std::uint32_t>(theirs.as<Together>().member)[i] & live_) != named) continue;
           here |= Mask{1} << i;
           places[i] = &theirs;
           several |= &theirs != &op;
@@ -674,14 +655,9 @@ void Warp::complete_together() {
 
 std::string Warp::waits() const {
   std::string text;
-  const auto hexadecimal = [](Mask mask) {
-    std::string digits = "0x";
-    for (int shift = 28; shift >= 0; shift -= 4) digits += "0123456789abcdef"[mask >> shift & 15];
-    return digits;
-  };
   const auto add = [&](Mask lanes, const std::string& what, std::uint32_t pc) {
-    text += "; warp " + std::to_string(number_) + ", lanes " + hexadecimal(lanes) + " at " + what +
-            ", " + code_.where(pc);
+    text += "; warp " + std::to_string(number_) + ", lanes " + hexadecimal(lanes, 8) + " at " +
+            what + ", " + code_.where(pc);
   };
   for (const Group& g : groups()) {
     if (g.state == State::kAtBarrier) {
@@ -690,9 +666,9 @@ std::string Warp::waits() const {
       add(g.lanes, "an mbarrier whose phase doesn't end", g.pc);
     } else if (g.state == State::kTogether) {
       const Mask named =
-          *reinterpret_cast<const Mask*>(registers_ + code_.ops[g.pc].member +
+          *reinterpret_cast<const Mask*>(registers_ + code_.ops[g.pc].as<Together>().member +
                                          4 * static_cast<unsigned>(std::countr_zero(g.lanes)));
-      add(g.lanes, "an operation that waits for lanes of mask " + hexadecimal(named), g.pc);
+      add(g.lanes, "an operation that waits for lanes of mask " + hexadecimal(named, 8), g.pc);
     }
   }
   return text;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "machine/block.hpp"
+#include "machine/text.hpp"
 #include "watch/bits.hpp"
 #include "watch/check_init.hpp"
 #include "watch/check_race.hpp"
@@ -16,15 +17,6 @@
 
 namespace emu {
 namespace {
-
-std::string hexadecimal(std::uint64_t value) {
-  std::string text;
-  do {
-    text.insert(text.begin(), "0123456789abcdef"[value % 16]);
-    value /= 16;
-  } while (value);
-  return "0x" + text;
-}
 
 std::string listed(const std::vector<std::string>& texts) {
   std::string out;
@@ -83,7 +75,7 @@ class BlockChecks final : public BlockObserver {
     at_barrier_[barrier].clear();
   }
   void met(Warp& warp, const Op& op, Mask lanes) override {
-    if (race_ && (op.flags & kNoData)) race_->met(warp, lanes);
+    if (race_ && op.as<Together>().orders_memory) race_->met(warp, lanes);
   }
   void fence(Warp& warp, const Op&, Mask lanes) override {
     if (race_) race_->fence(warp, lanes);
@@ -138,7 +130,8 @@ class BlockChecks final : public BlockObserver {
     const std::uint32_t pc = pc_of(warp, op);
     for (const AtBarrier& other : at_barrier_[barrier]) {
       if (other.warp != warp.number() || other.pc == pc) continue;
-      if (!((op.count | warp.code().ops[other.pc].count) & kAlignedBarrier)) continue;
+      const auto aligned = [](const Op& o) { return o.as<Barrier>().aligned; };
+      if (!aligned(op) && !aligned(warp.code().ops[other.pc])) continue;
       found_.note("sync", "threads of one warp at different barriers", pc, other.pc, [&] {
         const auto who = [&](Mask m, std::uint32_t at) {
           return found_.thread(warp.number(), static_cast<unsigned>(__builtin_ctz(m))) +
@@ -276,7 +269,7 @@ std::string BlockFindings::memory(Space space, Address address) const {
         return within(variable_name(v.name), address - v.offset, v.bytes);
       }
     }
-    const std::size_t fixed = block_.launch().config.kernel->static_shared_bytes;
+    const std::uint64_t fixed = block_.launch().config.kernel->static_shared_bytes;
     return within("dynamic shared memory", address - fixed, block_.shared_bytes() - fixed);
   }
   const Allocation* a = block_.launch().config.memory->find(address, 1);
@@ -329,7 +322,7 @@ void Checker::allocated(const Allocation& allocation) {
   ++allocations_;
   if (allocation.kind != Allocation::Kind::kDevice) return;
   Written w{.allocation = allocation, .number = allocations_, .bits = {}};
-  if (checks_.init) w.bits.resize((allocation.size + 63) / 64);
+  if (checks_.init) w.bits.resize(static_cast<std::size_t>((allocation.size + 63) / 64));
   written_.emplace(allocation.base, std::move(w));
 }
 
@@ -352,17 +345,17 @@ Written* Checker::written(Address address) {
   return address - w.allocation.base < w.allocation.size ? &w : nullptr;
 }
 
-void Checker::host_wrote(Address address, std::size_t bytes) {
+void Checker::host_wrote(Address address, std::uint64_t bytes) {
   Written* w = checks_.init ? written(address) : nullptr;
   if (w) set_bits(w->bits, address - w->allocation.base, bytes);
 }
 
-void Checker::host_read(Address address, std::size_t bytes) {
+void Checker::host_read(Address address, std::uint64_t bytes) {
   Written* w = checks_.init ? written(address) : nullptr;
   if (!w) return;
-  const std::size_t offset = address - w->allocation.base;
+  const std::uint64_t offset = address - w->allocation.base;
   if (all_set(w->bits, offset, bytes)) return;
-  std::size_t first = offset;
+  std::uint64_t first = offset;
   while (all_set(w->bits, first, 1)) ++first;
   findings_.add({.check = "init",
                  .what = "a copy to the host of global memory that nobody wrote",
@@ -374,17 +367,17 @@ void Checker::host_read(Address address, std::size_t bytes) {
 }
 
 /// A copy within the device is no use of what it copies: what nobody wrote is so there too.
-void Checker::host_copied(Address to, Address from, std::size_t bytes) {
+void Checker::host_copied(Address to, Address from, std::uint64_t bytes) {
   Written* target = checks_.init ? written(to) : nullptr;
   if (!target) return;
   Written* source = written(from);
   if (!source) return host_wrote(to, bytes);
-  std::vector<bool> known(bytes);
-  const std::size_t from_offset = from - source->allocation.base;
+  std::vector<bool> known(static_cast<std::size_t>(bytes));
+  const std::uint64_t from_offset = from - source->allocation.base;
   for (std::size_t i = 0; i < bytes; ++i) known[i] = all_set(source->bits, from_offset + i, 1);
-  const std::size_t to_offset = to - target->allocation.base;
+  const std::uint64_t to_offset = to - target->allocation.base;
   for (std::size_t i = 0; i < bytes; ++i) {
-    std::uint64_t& word = target->bits[(to_offset + i) / 64];
+    std::uint64_t& word = target->bits[static_cast<std::size_t>((to_offset + i) / 64)];
     const std::uint64_t bit = std::uint64_t{1} << (to_offset + i) % 64;
     word = known[i] ? word | bit : word & ~bit;
   }

@@ -73,9 +73,9 @@ class Checker final : public Observer {
   void allocated(const Allocation& allocation) override;
   void freed(const Allocation& allocation) override;
   void refused_free(Address address, const std::string& why) override;
-  void host_wrote(Address address, std::size_t bytes) override;
-  void host_read(Address address, std::size_t bytes) override;
-  void host_copied(Address to, Address from, std::size_t bytes) override;
+  void host_wrote(Address address, std::uint64_t bytes) override;
+  void host_read(Address address, std::uint64_t bytes) override;
+  void host_copied(Address to, Address from, std::uint64_t bytes) override;
 
   /// The program is over: what is still allocated is lost.
   void finish();

@@ -12,10 +12,10 @@ InitCheck::InitCheck(BlockFindings& findings, Checker& checker)
     : findings_(findings),
       checker_(checker),
       local_bytes_(findings.block().code().local_bytes),
-      shared_((findings.block().shared_bytes() + 63) / 64) {
-  const std::size_t threads =
+      shared_(static_cast<std::size_t>((findings.block().shared_bytes() + 63) / 64)) {
+  const std::uint64_t threads =
       (findings.block().launch().config.block.volume() + kLanes - 1) / kLanes * kLanes;
-  local_.resize((threads * local_bytes_ + 63) / 64);
+  local_.resize(static_cast<std::size_t>((threads * local_bytes_ + 63) / 64));
 }
 
 void InitCheck::begin() {
@@ -72,7 +72,7 @@ void InitCheck::global(const Access& access, std::uint32_t pc) {
       last_ = checker_.written(at);
       if (!last_) return;
     }
-    const std::size_t offset = at - last_->allocation.base;
+    const std::uint64_t offset = at - last_->allocation.base;
     if (reads(access.direction) && !all_set(last_->bits, offset, access.bytes)) {
       note(access, i, pc, "reads global memory that nobody wrote");
     }
@@ -86,8 +86,8 @@ void InitCheck::of_block(const Access& access, std::uint32_t pc) {
   for_each_lane(access.lanes, [&](unsigned i) {
     // A stack's frames come and go: what is there was written for another, or wasn't.
     if (!shared && access.address[i] + access.bytes > local_bytes_) return;
-    const std::size_t thread = access.warp.number() * kLanes + i;
-    const std::size_t offset = access.address[i] + (shared ? 0 : thread * local_bytes_);
+    const std::uint64_t thread = access.warp.number() * kLanes + i;
+    const std::uint64_t offset = access.address[i] + (shared ? 0 : thread * local_bytes_);
     if (reads(access.direction) && !all_set(bits, offset, access.bytes)) {
       note(access, i, pc,
            shared ? "reads shared memory that nobody wrote"

@@ -31,7 +31,7 @@ class InitCheck {
 
   BlockFindings& findings_;
   Checker& checker_;
-  std::size_t local_bytes_;
+  std::uint64_t local_bytes_;
   Bits shared_;
   Bits local_;  ///< of all threads, one after another
   Written* last_ = nullptr;

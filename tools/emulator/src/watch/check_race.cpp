@@ -42,7 +42,7 @@ RaceCheck::RaceCheck(BlockFindings& findings)
       threads_(static_cast<unsigned>(findings.block().launch().config.block.volume())),
       warps_((threads_ + kLanes - 1) / kLanes),
       patterns_(threads_),
-      shared_((findings.block().shared_bytes() + 3) / 4) {}
+      shared_(static_cast<std::size_t>((findings.block().shared_bytes() + 3) / 4)) {}
 
 /// A block begins as if all had met: what blocks before it left is in the past of all threads.
 void RaceCheck::begin() {
@@ -329,7 +329,7 @@ void RaceCheck::given(Address first, std::uint64_t bytes) {
 // --- Accesses --------------------------------------------------------------------------------
 
 RaceCheck::Cell& RaceCheck::cell(Space space, Address word) {
-  if (space == Space::kShared) return shared_[word];
+  if (space == Space::kShared) return shared_[static_cast<std::size_t>(word)];
   const Address number = word / kPageWords;
   if (number != last_number_) {
     Page*& page = pages_[number];

@@ -129,22 +129,12 @@ class Trace::Writer : public BlockObserver {
       on_ = false;
     } else {
       const Counters& now = block_.counters;
-      const auto counted = [&](const char* name, std::uint64_t Counters::*value) {
-        if (now.*value == before_.*value) return;
-        line_ += std::string(",\"") + name + "\":" + std::to_string(now.*value - before_.*value);
-      };
       if (!accesses_.empty()) line_ += ",\"access\":[" + accesses_ + "]";
-      counted("global_load_requests", &Counters::global_load_requests);
-      counted("global_load_sectors", &Counters::global_load_sectors);
-      counted("global_store_requests", &Counters::global_store_requests);
-      counted("global_store_sectors", &Counters::global_store_sectors);
-      counted("shared_load_wavefronts", &Counters::shared_load_wavefronts);
-      counted("shared_load_conflicts", &Counters::shared_load_conflicts);
-      counted("shared_store_wavefronts", &Counters::shared_store_wavefronts);
-      counted("shared_store_conflicts", &Counters::shared_store_conflicts);
-      counted("mergeable_shared_loads", &Counters::mergeable_shared_loads);
-      counted("branches", &Counters::branches);
-      counted("diverging_branches", &Counters::diverging_branches);
+      for (const CounterField& field : counter_fields()) {
+        const std::uint64_t more = now.*field.value - before_.*field.value;
+        if (!field.at_once || more == 0) continue;
+        line_ += std::string(",\"") + field.name + "\":" + std::to_string(more);
+      }
       line_ += "}\n";
       trace_.write_(line_);
       ++trace_.written_;

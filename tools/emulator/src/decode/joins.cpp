@@ -2,10 +2,11 @@
 // place that every way from it to the function's end passes through (Cooper, Harvey and Kennedy's
 // algorithm on the reversed graph). A way that ends in `exit` or `trap` doesn't count: nobody
 // waits for lanes that are gone.
+#include "decode/joins.hpp"
+
 #include <algorithm>
 #include <limits>
-
-#include "decode/decode.hpp"
+#include <utility>
 
 namespace emu {
 namespace {
@@ -20,6 +21,16 @@ struct Graph {
   std::vector<std::vector<Index>> before;  ///< predecessors
 };
 
+/// Calls f(target) for each place that a branch may lead to.
+template <class F>
+void for_each_target(const Op& op, const std::vector<Index>& lists, F f) {
+  if (op.control == Control::kBranch) f(op.as<Branch>().target);
+  if (op.control == Control::kSwitch) {
+    const auto& labels = op.as<Switch>();
+    for (Index k = 0; k < labels.count; ++k) f(lists[labels.first + k]);
+  }
+}
+
 bool ends_block(const Op& op) {
   return op.control == Control::kBranch || op.control == Control::kSwitch ||
          op.control == Control::kExit || op.control == Control::kReturn ||
@@ -31,10 +42,7 @@ Graph make_graph(const std::vector<Op>& ops, const std::vector<Index>& lists) {
   head[0] = 1;
   for (std::size_t i = 0; i < ops.size(); ++i) {
     if (ends_block(ops[i])) head[i + 1] = 1;
-    if (ops[i].control == Control::kBranch) head[ops[i].target] = 1;
-    if (ops[i].control == Control::kSwitch) {
-      for (Index k = 0; k < ops[i].count; ++k) head[lists[ops[i].list + k]] = 1;
-    }
+    for_each_target(ops[i], lists, [&](Index to) { head[to] = 1; });
   }
   Graph g;
   g.block_of.resize(ops.size());
@@ -48,17 +56,12 @@ Graph make_graph(const std::vector<Op>& ops, const std::vector<Index>& lists) {
   for (Index b = 0; b < end; ++b) {
     const Index last = (b + 1 < end ? g.first[b + 1] : static_cast<Index>(ops.size())) - 1;
     const Op& op = ops[last];
-    const bool falls =
-        !ends_block(op) || (op.flags & kGuarded) || op.control == Control::kCallPointer;
+    const bool falls = !ends_block(op) || op.guarded || op.control == Control::kCallPointer;
     auto& next = g.next[b];
-    if (op.control == Control::kBranch) next.push_back(g.block_of[op.target]);
-    if (op.control == Control::kSwitch) {
-      for (Index k = 0; k < op.count; ++k) next.push_back(g.block_of[lists[op.list + k]]);
-    }
-    // imm != 0: `exit` and `trap`, which are no way to the end
-    if (op.control == Control::kReturn || (op.control == Control::kExit && op.imm == 0)) {
-      next.push_back(end);
-    }
+    for_each_target(op, lists, [&](Index to) { next.push_back(g.block_of[to]); });
+    const bool returns =
+        op.control == Control::kReturn || (op.control == Control::kExit && op.as<Exit>().returns);
+    if (returns) next.push_back(end);
     if (falls) next.push_back(b + 1 < end ? b + 1 : end);
     std::ranges::sort(next);
     next.erase(std::unique(next.begin(), next.end()), next.end());
@@ -131,8 +134,8 @@ void insert_joins(std::vector<Op>& ops, std::vector<Code::Place>& places,
     return block == kNone || block == end ? kNone : g.first[block];
   };
   const auto may_part = [&](const Op& op) {
-    return (op.control == Control::kBranch && (op.flags & kGuarded)) ||
-           op.control == Control::kSwitch || op.control == Control::kCallPointer;
+    return (op.control == Control::kBranch && op.guarded) || op.control == Control::kSwitch ||
+           op.control == Control::kCallPointer;
   };
   for (std::size_t i = 0; i < ops.size(); ++i) {
     if (may_part(ops[i]) && meeting(i) != kNone) meets[meeting(i)] = 1;
@@ -152,7 +155,7 @@ void insert_joins(std::vector<Op>& ops, std::vector<Code::Place>& places,
     if (meets[i]) {
       Op join;
       join.control = Control::kJoin;
-      join.flags = kBypass;
+      join.counted = false;
       join.guard = ops[i].guard;  // looked at and not used
       out.push_back(join);
       out_places.push_back(places[i]);
@@ -160,13 +163,15 @@ void insert_joins(std::vector<Op>& ops, std::vector<Code::Place>& places,
     Op op = ops[i];
     const Index meet = may_part(op) && meeting(i) != kNone ? moved[meeting(i)] : kNowhere;
     if (op.control == Control::kBranch) {
-      op.target = moved[op.target];
-      op.list = meet;
+      op.put(Branch{moved[op.as<Branch>().target], meet});
     } else if (op.control == Control::kCallPointer) {
-      op.target = meet;
+      op.as<PointerCall>().meet = meet;
     } else if (op.control == Control::kSwitch) {
-      op.target = meet;
-      for (Index k = 0; k < op.count; ++k) lists[op.list + k] = moved[lists[op.list + k]];
+      auto& labels = op.as<Switch>();
+      labels.meet = meet;
+      for (Index k = 0; k < labels.count; ++k) {
+        lists[labels.first + k] = moved[lists[labels.first + k]];
+      }
     }
     out.push_back(op);
     out_places.push_back(places[i]);
