@@ -7,29 +7,29 @@ if(NOT TARGET book)
   add_subdirectory("${CMAKE_CURRENT_LIST_DIR}" "${CMAKE_BINARY_DIR}/common")
 endif()
 
-# add_chapter(NAME [DEBUG_SOURCES file.cu...])
+# add_chapter(NAME [LIBRARIES library...] [DEBUG_SOURCES file.cu...])
 #
 # NAME_program  builds chapters/NAME/NAME in the build folder from main.cu; part of `all`
 # NAME          builds it and leaves the link `run` pointing at it, also when it was up to date
 #
+# LIBRARIES are linked as well: book::cub, for a chapter that uses CUB or WholeSum.
 # DEBUG_SOURCES are compiled with -G: device code without optimisation, for chapter00 to show.
 function(add_chapter name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEBUG_SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES;DEBUG_SOURCES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "add_chapter(${name}): doesn't know ${arg_UNPARSED_ARGUMENTS}")
   endif()
 
   set(program ${name}_program)
   add_executable(${program} main.cu)
-  target_link_libraries(${program} PRIVATE book::book book_settings)
+  target_link_libraries(${program} PRIVATE book::book book_settings ${arg_LIBRARIES})
   target_compile_options(${program} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${BOOK_CUDA_OPTIONS}>")
   set_target_properties(${program} PROPERTIES
     OUTPUT_NAME ${name}
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/chapters/${name}")
 
-  if(TARGET embedded_device)
-    # Which the program finds when it runs, and what else tools/emulate has.
-    add_dependencies(${program} embedded_device emu_list_unsupported)
+  if(TARGET embedded_device AND NOT BOOK_GPUS)
+    add_dependencies(${program} embedded_device)  # where the program will run
   endif()
 
   if(arg_DEBUG_SOURCES)

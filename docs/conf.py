@@ -42,6 +42,7 @@ author = "the authors of The Reduction Ladder"
 project_copyright = f"2026, {author}. Text and figures CC BY 4.0, code MIT"
 language = "en"
 exclude_patterns = ["_ext", "_static", "tests", "_templates"]
+templates_path = ["_templates"]
 nitpicky = True
 
 extensions = ["breathe", "sphinx_copybutton", "ladder"]

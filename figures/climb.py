@@ -7,14 +7,16 @@ it ends in.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from figures import style
-from figures.picture import (
+from figures import chapters
+from figures.kit import style
+from figures.kit.chapter import Rung, number_of
+from figures.kit.pictures import (
     LARGE_N,
     MissingData,
     Picture,
@@ -22,78 +24,66 @@ from figures.picture import (
     View,
     name_of,
     rate_of,
-    rate_text,
-    size,
     time_of,
-    times_text,
 )
-from figures.recorded import Found
-from figures.style import SERIES, Theme
-
-#: Each rung's kernels, before and after, and its block, as in the last row of the chapter's page.
-CLIMB = {
-    "chapter01_gmem": ("gmem", "gmem_unrolled", 256),
-    "chapter02_smem": ("gmem", "smem", 256),
-    "chapter03_divergence": ("interleaved", "strided", 256),
-    "chapter04_bank_conflicts": ("strided", "strided_padded", 256),
-    "chapter05_unroll4": ("smem", "unroll4", 256),
-    "chapter06_dynamic_smem": ("unroll4", "dynamic_unroll4", 256),
-    "chapter07_effective_bandwidth": ("reduce6", "reduce7", 128),
-}
-#: The ladder is Part I; the chapters after it stand beside it.
-LAST_RUNG = 7
+from figures.kit.style import SERIES, Theme
+from figures.kit.words import rate_text, size, times_text
+from figures.records.recordings import RecordedRun
 
 
 @dataclass(frozen=True)
-class Rung:
+class Climbed:
     """A chapter's rung, with its runs."""
 
     number: int
-    before: Found
-    after: Found
+    before: RecordedRun
+    after: RecordedRun
 
     @property
     def gain(self) -> float:
         return time_of(self.before) / time_of(self.after)
 
 
-def number_of(chapter: str) -> int:
-    return int(re.findall(r"\d+", chapter)[0])
+def last_rung() -> int:
+    """The ladder is Part I; the chapters after it stand beside it."""
+    return max(chapter.number for chapter in chapters.rungs().values())
 
 
-def _sizes(view: View, chapter: str) -> set[int]:
+def _sizes(view: View, chapter: str, rung: Rung) -> set[int]:
     """The sizes at which both of a rung's kernels are recorded; none where the chapter is not."""
-    *names, block = CLIMB[chapter]
     if chapter not in view.known.chapters:
         return set()
-    runs = [run for run in view.runs(chapter) if run["block"] == block and run["n"] <= LARGE_N]
-    sizes = ({run["n"] for run in runs if run["variant"] == name} for name in names)
+    runs = [run for run in view.runs(chapter) if run["block"] == rung.block and run["n"] <= LARGE_N]
+    sizes = (
+        {run["n"] for run in runs if run["variant"] == name} for name in (rung.before, rung.after)
+    )
     return set.intersection(*sizes)
 
 
-def _rungs(view: View) -> list[Rung]:
+def _rungs(view: View) -> list[Climbed]:
     """The rungs that are recorded, from the lowest chapter to the highest, all at one size."""
-    sizes = {chapter: found for chapter in sorted(CLIMB) if (found := _sizes(view, chapter))}
+    rungs = {name: chapter.rung for name, chapter in chapters.rungs().items() if chapter.rung}
+    sizes = {name: found for name, rung in rungs.items() if (found := _sizes(view, name, rung))}
     shared = set.intersection(*sizes.values()) if sizes else set()
     if not shared:
         raise MissingData(f"the chapters in {view.known.name} share no large size")
     n = max(shared)
-    rungs = []
-    for chapter in sizes:
-        before, after, block = CLIMB[chapter]
-        sides = (view.find(chapter, name, n, block) for name in (before, after))
-        rungs.append(Rung(number_of(chapter), *sides))
-    return rungs
+    climbed = []
+    for name in sizes:
+        rung = rungs[name]
+        sides = (view.find(name, kernel, n, rung.block) for kernel in (rung.before, rung.after))
+        climbed.append(Climbed(number_of(name), *sides))
+    return climbed
 
 
-def _words(rung: Rung) -> str:
+def _words(rung: Climbed) -> str:
     before, after = (
         f"{name_of(found)}, {rate_text(rate_of(found))}," for found in (rung.before, rung.after)
     )
     return f"chapter {rung.number} goes from {before} to {after} {times_text(rung.gain)} as fast"
 
 
-def _row(rung: Rung, peak: float) -> list[str | int | float]:
+def _row(rung: Climbed, peak: float) -> list[str | int | float]:
     before, after = rate_of(rung.before), rate_of(rung.after)
     return [
         rung.number,
@@ -107,7 +97,7 @@ def _row(rung: Rung, peak: float) -> list[str | int | float]:
     ]
 
 
-def _write(axes: Axes, text: str, x: float, place: float, offset: float, **how: str) -> None:
+def _label(axes: Axes, text: str, x: float, place: float, offset: float, **how: Any) -> None:
     axes.annotate(
         text,
         xy=(x, place),
@@ -122,7 +112,7 @@ def _write(axes: Axes, text: str, x: float, place: float, offset: float, **how: 
 def climb(view: View, here: str = "") -> Picture:
     """The ladder up to the chapter *here*, which is marked; without one, all of it."""
     rungs = _rungs(view)
-    at = number_of(here) if here else LAST_RUNG
+    at = number_of(here) if here else last_rung()
     climbed = [rung for rung in rungs if rung.number <= at]
     n = rungs[0].after.run["n"]
     peak = view.device["peak_gb_per_s"]
@@ -142,7 +132,7 @@ def climb(view: View, here: str = "") -> Picture:
                 axes.plot([0, peak], [place, place], color=theme.grid, lw=1.5, zorder=1)
             axes.plot(0, place, "o", ms=16, color=theme.background, mec=colour, mew=2,
                       clip_on=False, zorder=4)  # fmt: skip
-            _write(axes, str(rung.number), 0, place, 0, ha="center", color=colour, weight="bold")
+            _label(axes, str(rung.number), 0, place, 0, ha="center", color=colour, weight="bold")
             if not reached:
                 continue
             weight = "bold" if rung.number == at else "normal"
@@ -150,19 +140,19 @@ def climb(view: View, here: str = "") -> Picture:
             axes.barh(place, after, height=0.6, color=colour, lw=0, zorder=3)
             axes.plot(before, place, "D", ms=6, color=theme.background, mec=theme.ink, mew=1.4,
                       zorder=4)  # fmt: skip
-            _write(axes, name_of(rung.after), 0, place, -14, ha="right", color=theme.ink,
+            _label(axes, name_of(rung.after), 0, place, -14, ha="right", color=theme.ink,
                    weight=weight)  # fmt: skip
             if here and rung.number == at:
                 end = max(before, after)
                 if end < 0.6 * peak:
-                    _write(axes, "◀ you are here", end, place, 7, ha="left", color=theme.ink,
+                    _label(axes, "◀ you are here", end, place, 7, ha="left", color=theme.ink,
                            weight="bold")  # fmt: skip
                 else:  # no room behind it
-                    _write(axes, "you are here", 0, place, 14, ha="left", color=theme.background,
+                    _label(axes, "you are here", 0, place, 14, ha="left", color=theme.background,
                            weight="bold")  # fmt: skip
         if standing:
             where = "on the ground" if at == 0 else "beside the ladder"
-            _write(axes, f"you are here, {where}", 0, -1, -14, ha="left", color=theme.ink,
+            _label(axes, f"you are here, {where}", 0, -1, -14, ha="left", color=theme.ink,
                    weight="bold")  # fmt: skip
         axes.set_xlim(-0.02 * peak, 1.02 * peak)
         axes.set_ylim(foot, head)

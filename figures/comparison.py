@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
-from figures.recorded import COUNTER_ALIASES, Books, Found, NoSuchRun, Run, counter, stale
+from figures.kit.costs import Counts
+from figures.records.naming import COUNTER_ALIASES
+from figures.records.recordings import RecordedRun, Recordings, counter_of, is_stale
+from figures.records.schema import CountedRun, EmbeddedRun
+from figures.records.sets import NoSuchRun
 
 
 class Reason(Enum):
@@ -36,36 +39,40 @@ class Compared:
         return self.embedded - self.hardware
 
 
-METRICS = tuple(COUNTER_ALIASES[name] for name in list(COUNTER_ALIASES)[:8])
+#: What follows from a kernel's addresses alone.
+METRICS = tuple(COUNTER_ALIASES[name] for name in Counts.__dataclass_fields__)
 _WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 _CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 _MERGEABLE = "source__mergeable_shared_loads.sum"
 
 
-def compare(hardware: Found, embedded: Found, metric: str) -> Compared | None:
+def compare(
+    hardware: RecordedRun[CountedRun], embedded: RecordedRun[EmbeddedRun], metric: str
+) -> Compared | None:
     """One metric of a run; None where the embedded device doesn't count it."""
     metric = COUNTER_ALIASES.get(metric, metric)
     if metric not in METRICS:
         return None
-    theirs, ours = (int(counter(found, metric)) for found in (hardware, embedded))
+    theirs, ours = int(counter_of(hardware, metric)), int(counter_of(embedded, metric))
     reason = None if theirs == ours else _reason(hardware, embedded, metric)
     return Compared(metric, theirs, ours, reason)
 
 
-def _reason(hardware: Found, embedded: Found, metric: str) -> Reason:
-    if stale(hardware) and not stale(embedded):
+def _reason(
+    hardware: RecordedRun[CountedRun], embedded: RecordedRun[EmbeddedRun], metric: str
+) -> Reason:
+    if is_stale(hardware) and not is_stale(embedded):
         return Reason.EARLIER_FORM
     for operation in ("ld", "st"):
         waves, conflicts = _WAVEFRONTS.format(operation), _CONFLICTS.format(operation)
         if metric not in (waves, conflicts):
             continue
-        theirs, ours = (
-            counter(found, waves) - counter(found, conflicts) for found in (hardware, embedded)
-        )
-        more = counter(hardware, metric) - counter(embedded, metric)
+        theirs = counter_of(hardware, waves) - counter_of(hardware, conflicts)
+        ours = counter_of(embedded, waves) - counter_of(embedded, conflicts)
+        more = counter_of(hardware, metric) - counter_of(embedded, metric)
         if theirs == ours and more > 0:
             return Reason.ARBITRATION
-        if operation == "ld" and more < 0 and counter(embedded, _MERGEABLE) > 0:
+        if operation == "ld" and more < 0 and counter_of(embedded, _MERGEABLE) > 0:
             return Reason.MERGED
     return Reason.UNKNOWN
 
@@ -107,12 +114,12 @@ PROBE_FAMILIES = {
 }
 
 
-def probes(books: Books) -> list[Tally]:
+def probes(recordings: Recordings) -> list[Tally]:
     """The probes, family by family."""
-    data = books.embedded_set.probes
+    data = recordings.embedded_set.probes
     if not data:
         raise NoSuchRun("the embedded device's probes are not recorded")
-    left: list[dict[str, Any]] = list(data["runs"])
+    left = list(data["runs"])
     tallies = []
     for family, starts in PROBE_FAMILIES.items():
         runs = [run for run in left if run["probe"].startswith(starts)]
@@ -127,51 +134,57 @@ def probes(books: Books) -> list[Tally]:
     return tallies
 
 
-def _beyond(books: Books, run: Run) -> bool:
+def _counted(recordings: Recordings) -> list[EmbeddedRun]:
+    """All that the embedded device has counted."""
+    counters = recordings.embedded_set.counters
+    return counters["runs"] if counters else []
+
+
+def _beyond(recordings: Recordings, run: CountedRun) -> bool:
     """Whether a run is larger than any that the embedded device counts of its variant."""
-    counted = (books.embedded_set.counters or {}).get("runs", [])
     name = run["chapter"], run["variant"]
-    sizes = [other["n"] for other in counted if (other["chapter"], other["variant"]) == name]
+    sizes = [
+        other["n"] for other in _counted(recordings) if (other["chapter"], other["variant"]) == name
+    ]
     return bool(sizes) and run["n"] > max(sizes)
 
 
-def _of_a_library(run: Run) -> bool:
+def _of_a_library(run: CountedRun) -> bool:
     """Whether the kernels are CUB's, which are not the book's: ptxas makes of them what it can."""
     return any(launch["kernel"].startswith("Device") for launch in run["launches"])
 
 
-def _stopped(books: Books, run: Run) -> bool:
+def _stopped(recordings: Recordings, run: CountedRun) -> bool:
     """Whether a classic form leaves its memory at this shape, where a GPU goes on regardless."""
-    counted = (books.embedded_set.counters or {}).get("runs", [])
     mine = [
         other
-        for other in counted
+        for other in _counted(recordings)
         if (other["chapter"], other["variant"]) == (run["chapter"], run["variant"])
     ]
-    regions = {name for other in mine if (name := other.get("region")) in books.regions}
-    faulty = any(books.regions[name].kind == "legacy" for name in regions)
+    regions = {name for other in mine if (name := other["region"]) in recordings.regions}
+    faulty = any(recordings.regions[name].kind == "legacy" for name in regions)
     shapes = {(other["n"], other["block"]) for other in mine}
     return faulty and (run["n"], run["block"]) not in shapes
 
 
-def chapters(books: Books) -> list[Tally]:
+def chapters(recordings: Recordings) -> list[Tally]:
     """The recorded launches of the chapters' kernels that a CPU can count too, by chapter."""
-    reference = books.reference.counters
+    reference = recordings.reference.counters
     runs = reference["runs"] if reference else []
     tallies = []
     for chapter in sorted({run["chapter"] for run in runs}):
         compared: list[Reason | None] = []
         launches = 0
         for run in runs:
-            if run["chapter"] != chapter or _beyond(books, run):
+            if run["chapter"] != chapter or _beyond(recordings, run):
                 continue
-            if _of_a_library(run) or _stopped(books, run):
+            if _of_a_library(run) or _stopped(recordings, run):
                 continue
-            hardware = books.counters(
+            hardware = recordings.counters(
                 chapter, run["variant"], run["n"], run["block"], run["params"],
-                only=books.reference.name,
+                only=recordings.reference.name,
             )  # fmt: skip
-            embedded = books.embedded(run)
+            embedded = recordings.embedded(run)
             launches += len(run["launches"])
             for metric in METRICS:
                 one = compare(hardware, embedded, metric)

@@ -18,10 +18,15 @@ from typing import Any
 
 import matplotlib
 
-from figures import diagrams, plots, readme, recorded, style
-from figures.picture import MissingData, Picture, View
-from figures.recorded import Books, Found
-from figures.regions import RegionError
+from figures import catalogue, readme
+from figures.kit import style
+from figures.kit.pictures import MissingData, Picture, View
+from figures.ladder import ladder
+from figures.records.naming import LOCAL, REFERENCE
+from figures.records.reading import DataError
+from figures.records.recordings import RecordedRun, Recordings, is_stale
+from figures.records.regions import RegionError
+from figures.records.sets import NoSuchRun
 
 ROOT = Path(__file__).resolve().parent.parent
 COVER = "ladder"
@@ -31,46 +36,40 @@ class UnknownFigure(Exception):
     """A name that is not in the registry."""
 
 
-def figures(root: Path) -> dict[str, Callable[[View], Picture] | Callable[[], Picture]]:
-    """The registry: every picture by name. Plots take a view of recorded runs, diagrams nothing."""
-    chapters = sorted(path.name for path in (root / "chapters").glob("chapter[0-9]*"))
-    return {**plots.plots(chapters), **diagrams.FIGURES}
-
-
-def _plot(make: Callable[[View], Picture], books: Books) -> tuple[Picture, str]:
+def _plot(make: Callable[[View], Picture], recordings: Recordings) -> tuple[Picture, str]:
     """The picture from the local set where it has all that is needed, else from the reference.
 
     A local picture compares on the local device; what the reference says follows, with its name.
     """
     reference: Picture | MissingData
     try:
-        reference = make(View(books, books.reference))
+        reference = make(View(recordings, recordings.reference))
     except MissingData as missing:
         reference = missing
-    except recorded.NoSuchRun as missing:
+    except NoSuchRun as missing:
         reference = MissingData(str(missing))
-    if books.local:
+    if recordings.local:
         try:
-            local = make(View(books, books.local))
+            local = make(View(recordings, recordings.local))
         except MissingData:
             pass
         else:
             said = "" if isinstance(reference, MissingData) else f" The book's own: {reference.alt}"
             return Picture(
                 local.draw, local.alt + said, local.caption, local.table, local.runs
-            ), recorded.LOCAL
+            ), LOCAL
     if isinstance(reference, MissingData):
         raise reference
-    return reference, recorded.REFERENCE
+    return reference, REFERENCE
 
 
-def _recorded(founds: Sequence[Found]) -> str:
+def _recorded(founds: Sequence[RecordedRun]) -> str:
     return "; ".join(dict.fromkeys(found.provenance.text for found in founds))
 
 
-def _provenance(founds: Sequence[Found]) -> str:
+def _provenance(founds: Sequence[RecordedRun]) -> str:
     text = _recorded(founds)
-    earlier = dict.fromkeys(found.run["variant"] for found in founds if recorded.stale(found))
+    earlier = dict.fromkeys(found.run["variant"] for found in founds if is_stale(found))
     if earlier:
         text += f"; measured on an earlier form of {', '.join(earlier)}"
     return text
@@ -97,27 +96,27 @@ def words(picture: Picture, drawn_from: str | None) -> dict[str, Any]:
     }
 
 
-def make(name: str, root: Path, books: Books) -> tuple[Picture, str | None]:
+def make(name: str, root: Path, recordings: Recordings) -> tuple[Picture, str | None]:
     """One picture of the registry, and the set that it is drawn from."""
-    known = figures(root)
-    if name not in known:
-        raise UnknownFigure(f"no figure '{name}'; there are: {', '.join(known)}")
-    if name in diagrams.FIGURES:
-        return diagrams.FIGURES[name](), None
-    return _plot(known[name], books)  # type: ignore[arg-type]
+    diagrams, plots = catalogue.diagrams(), catalogue.plots(root)
+    if name in diagrams:
+        return diagrams[name](), None
+    if name in plots:
+        return _plot(plots[name], recordings)
+    raise UnknownFigure(f"no figure '{name}'; there are: {', '.join([*plots, *diagrams])}")
 
 
-def cover(books: Books) -> dict[str, str]:
+def cover(recordings: Recordings) -> dict[str, str]:
     """The README's picture: always of the reference."""
-    return drawings(COVER, plots.ladder(View(books, books.reference)))
+    return drawings(COVER, ladder(View(recordings, recordings.reference)))
 
 
-def readme_files(root: Path, books: Books) -> dict[str, str]:
+def readme_files(root: Path, recordings: Recordings) -> dict[str, str]:
     """README.md and its picture, by path under the root."""
-    picture = plots.ladder(View(books, books.reference))
+    picture = ladder(View(recordings, recordings.reference))
     text = (root / "README.md").read_text(encoding="utf-8")
     # Not whether a kernel has changed since: the README shows a recording, whatever came later.
-    words = readme.filled(text, books, picture.alt, _recorded(picture.runs))
+    words = readme.filled(text, recordings, picture.alt, _recorded(picture.runs))
     pictures = {f"figures/{name}": svg for name, svg in drawings(COVER, picture).items()}
     return {**pictures, "README.md": words}
 
@@ -125,14 +124,15 @@ def readme_files(root: Path, books: Books) -> dict[str, str]:
 def fingerprint(root: Path) -> str:
     """Changes with whatever a drawing could depend on: code, recorded runs, Matplotlib."""
     digest = hashlib.sha256(matplotlib.__version__.encode())
-    code = Path(__file__).parent.glob("*.py")
+    here = Path(__file__).parent
+    code = (path for path in here.rglob("*.py") if "tests" not in path.relative_to(here).parts)
     for path in sorted([*code, *(root / "figures" / "data").glob("*/*.json")]):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 
 
-def _draw(folder: Path, name: str, root: Path, books: Books, mark: str) -> None:
-    picture, drawn_from = make(name, root, books)
+def _draw(folder: Path, name: str, root: Path, recordings: Recordings, mark: str) -> None:
+    picture, drawn_from = make(name, root, recordings)
     said = {"name": name, **words(picture, drawn_from), "fingerprint": mark}
     if _mark_of(folder, name) != mark:
         _write(folder, drawings(name, picture))
@@ -179,22 +179,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (asked.out or asked.readme):
         parser.error("say where with --out DIR, or --readme")
     try:
-        books = recorded.open_books(asked.root)
+        recordings = Recordings(asked.root)
         if asked.readme:
-            _write(asked.root, readme_files(asked.root, books))
+            _write(asked.root, readme_files(asked.root, recordings))
         if not asked.out:
             return 0
         skipped = 0
         mark = fingerprint(asked.root)
-        for name in asked.only or figures(asked.root):
+        for name in asked.only or (*catalogue.plots(asked.root), *catalogue.diagrams()):
             try:
-                _draw(asked.out, name, asked.root, books, mark)
+                _draw(asked.out, name, asked.root, recordings, mark)
             except MissingData as missing:
                 print(f"figures: {name} not drawn: {missing}", file=sys.stderr)
                 _remove(asked.out, name)
                 skipped += 1
         return 1 if skipped and asked.strict else 0
-    except (recorded.DataError, RegionError, UnknownFigure, MissingData) as error:
+    except (DataError, RegionError, UnknownFigure, MissingData) as error:
         print(f"figures: {error}", file=sys.stderr)
     except OSError as error:
         print(f"figures: {error.filename} cannot be written: {error.strerror}", file=sys.stderr)

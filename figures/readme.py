@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 
-from .recorded import Books
+from figures.records.recordings import Recordings
 
 _PART = re.compile(
     r"(?P<begin><!-- begin (?P<name>\w+) -->\n).*?(?P<end><!-- end (?P=name) -->)", re.DOTALL
@@ -24,14 +24,14 @@ _PICTURE = """\
 """
 
 
-def filled(text: str, books: Books, alt: str, provenance: str) -> str:
+def filled(text: str, recordings: Recordings, alt: str, provenance: str) -> str:
     """README.md with every part as the reference set has it."""
 
     def fill(part: re.Match[str]) -> str:
         if part["name"] == "ladder":
             body = _PICTURE.format(alt=html.escape(alt), provenance=provenance)
         else:
-            body = f"```console\n{books.reference.consoles[part['name']].rstrip()}\n```\n"
+            body = f"```console\n{recordings.reference.consoles[part['name']].rstrip()}\n```\n"
         return part["begin"] + body + part["end"]
 
     return _PART.sub(fill, text)

@@ -9,6 +9,30 @@ tree=$root/build/tools # the tools' own CMake tree; `build` itself is left to th
 # Everything that the tools run reads and writes the same way everywhere.
 export LC_ALL=C.UTF-8 PYTHONUTF8=1 PYTHONDONTWRITEBYTECODE=1
 
+# What one build has compiled serves the others: a tree made anew, and the copies of the checkout that
+# tests build. ccache comes with set-up for tests. Paths count from the checkout, wherever it lies, and
+# the files that a compiler says it has read are compared whole: ccache's preprocessed text has the
+# host's side of a kernel alone, so that an edit under __CUDA_ARCH__ would go unseen.
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+fi
+export CCACHE_DIR=${CCACHE_DIR:-$root/build/ccache} CCACHE_BASEDIR=$root
+export CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1
+
+# usage: the comment at the head of the script that runs, as --help prints it.
+usage() { sed -n '/^# shellcheck/d; 2,/^[^#]/s/^# \?//p' "$0"; }
+
+# as_root COMMAND: how a person runs that with an administrator's rights on this machine.
+as_root() {
+  if ((EUID == 0)); then
+    echo "$1"
+  elif command -v sudo >/dev/null; then
+    echo "sudo sh -c '$1'"
+  else
+    echo "su -c '$1'"
+  fi
+}
+
 # stop REASON FIX [LOG]: why this can't go on, and what to do.
 stop() {
   printf 'stopped: %s\n    fix: %s\n' "$1" "$2" >&2
@@ -31,12 +55,30 @@ end_tick() {
 }
 trap end_tick EXIT
 
+# alone: from here on this tool has build/ to itself; where another is at work there, it waits.
+exec {lock}</dev/null
+alone() {
+  local file=$root/build/lock
+  # A place that can't be written to is for set-up to tell of.
+  if ! { mkdir -p "$root/build" && exec {lock}>>"$file"; } 2>/dev/null; then return; fi
+  if ! flock -n "$lock"; then
+    echo "waiting for $(<"$file"), which is at work in this checkout"
+    set -m
+    flock "$lock" </dev/null &
+    job=$!
+    set +m
+    wait "$job"
+    job=
+  fi
+  echo "tools/${0##*/} (process $$)" >"$file"
+}
+
 # attended COMMAND...: runs it, with all that it starts as one group, which ends with this script.
 job=
 attended() {
   local status=0
   set -m # a group of its own
-  { "$@" || exit "$?"; } </dev/null &
+  { "$@" || exit "$?"; } </dev/null {lock}>&- &
   job=$!
   set +m
   wait "$job" || status=$?
@@ -63,7 +105,7 @@ step() {
   local log=$logs/${name// /-}.log
   shift
   if [[ -t 1 ]]; then
-    tick "$name" &
+    tick "$name" {lock}>&- &
     ticker=$!
   fi
   attended "$@" >"$log" 2>&1 || status=$?
@@ -87,18 +129,25 @@ step() {
 # already NAME: a step with nothing to do.
 already() { printf 'ok   %-22s %9s\n' "$1" there; }
 
-# configured: is build/tools of this place, with a compiler that is still there?
-configured() {
-  local cache=$tree/CMakeCache.txt home nvcc
-  [[ -f $tree/build.ninja ]] || return
+# ours: is build/tools of this place, with compilers that are still there?
+ours() {
+  local cache=$tree/CMakeCache.txt home nvcc launcher
+  [[ -f $cache ]] || return
   home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:[^=]*=//p' "$cache")
   nvcc=$(sed -n 's/^CMAKE_CUDA_COMPILER:[^=]*=//p' "$cache")
-  [[ $home == "$root" && -x $nvcc ]]
+  launcher=$(sed -n 's/^CMAKE_CXX_COMPILER_LAUNCHER:[^=]*=//p' "$cache")
+  [[ $home == "$root" && -x $nvcc ]] && command -v "${launcher:-true}" >/dev/null
+}
+
+# configured: is it ours, and whole? What a full disk or a lost machine has cut short lacks its end.
+configured() {
+  ours && [[ $(tail -n 1 "$tree/build.ninja" 2>/dev/null) == "default all" ]] &&
+    ninja -C "$tree" -t query all >/dev/null 2>&1
 }
 
 # configure [OPTION...]: prepares build/tools; what is there from elsewhere goes.
 configure() {
-  if ! configured; then rm -rf "$tree"; fi
+  if ! ours; then rm -rf "$tree"; fi
   cmake -S "$root" -B "$tree" -G Ninja -DBOOK_OUT="$root/build" "$@"
 }
 

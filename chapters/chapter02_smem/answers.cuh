@@ -7,7 +7,7 @@
 
 namespace chapter02::answers {
 
-// begin answer-chunk uses smem-tree
+// begin answer-chunk
 /// Each thread adds up a chunk of neighbouring elements instead of striding.
 __global__ void smem_chunk(const int* in, int* partial, std::size_t n) {
   __shared__ int tile[1024];

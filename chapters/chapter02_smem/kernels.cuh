@@ -17,7 +17,7 @@ __device__ inline void add_up(int* tile) {
 }
 // end smem-tree
 
-// begin smem-loop uses smem-tree
+// begin smem-loop
 /// One partial sum a block, through shared memory.
 ///
 /// \param in       n elements in device memory; left as they are
@@ -89,7 +89,7 @@ __global__ void smem_unrolled(const int* in, int* partial, std::size_t n) {
 }
 // end smem-unrolled
 
-// begin smem-stride uses smem-tree
+// begin smem-stride
 /// The grid-stride load: a fixed grid walks over the whole input.
 ///
 /// \param in       n elements in device memory; left as they are

@@ -5,7 +5,7 @@
 
 namespace chapter03::answers {
 
-// begin answer-pattern uses smem-tree
+// begin answer-pattern
 /// mixed with the difference moved from the code into the data: one path for all kinds.
 __global__ void mixed_as_data(const int* in, int* partial, std::size_t n, unsigned paths) {
   __shared__ int tile[1024];

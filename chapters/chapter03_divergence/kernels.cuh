@@ -97,7 +97,7 @@ __device__ unsigned take(unsigned path, unsigned x) {
 }
 // end path-work
 
-// begin mixed-paths uses path-work smem-tree
+// begin mixed-paths
 /// smem with some work on each element before the tree, of `paths` kinds, dealt out
 /// lane by lane.
 ///
@@ -122,7 +122,7 @@ __global__ void mixed(const int* in, int* partial, std::size_t n, unsigned paths
 }
 // end mixed-paths
 
-// begin sorted-paths uses path-work smem-tree
+// begin sorted-paths
 /// The same work, as much of each kind, dealt out warp by warp.
 ///
 /// \pre as mixed

@@ -54,7 +54,7 @@ __device__ inline unsigned element(unsigned lane, Sharing sharing) {
 }
 // end who-shares
 
-// begin width-walk uses who-shares
+// begin width-walk
 /// A number, put into an element of any width and taken out again; all bytes of it are loaded.
 template <class T>
 __device__ T numbered(unsigned number) {
@@ -155,7 +155,7 @@ struct SwizzledBy4 {  // the same with columns in groups of four, which stay tog
 };
 // end tile-layouts
 
-// begin tile-product uses tile-layouts
+// begin tile-product
 /// C = A · Aᵀ, a 32×32 tile of C for each block.
 ///
 /// \param a  n rows of n numbers
@@ -188,7 +188,7 @@ __global__ void product(const float* a, float* c, unsigned n) {
 }
 // end tile-product
 
-// begin tile-vectors uses tile-layouts
+// begin tile-vectors
 /// The same with four columns a load, for layouts that keep four together; and with so few
 /// registers a thread that two blocks fit an SM.
 ///

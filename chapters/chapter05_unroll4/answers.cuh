@@ -5,7 +5,7 @@
 
 namespace chapter05::answers {
 
-// begin answer-unrolled-stride uses smem-tree
+// begin answer-unrolled-stride
 /// A grid-stride loop that keeps Factor loads in flight on each trip.
 template <unsigned Factor>
 __global__ void unrolled_stride(const int* in, int* partial, std::size_t n) {

@@ -5,7 +5,7 @@
 
 namespace chapter05 {
 
-// begin first-add uses smem-tree
+// begin first-add
 /// First add during load: each thread fetches two elements and adds them on the way.
 ///
 /// \param in       n elements in device memory; left as they are
@@ -44,7 +44,7 @@ __device__ int load_and_add(const int* in, std::size_t n) {
 }
 // end unroll-load
 
-// begin unroll-factor uses unroll-load smem-tree
+// begin unroll-factor
 /// A thread block folds Factor blocks of data into one tile, then climbs the same tree.
 ///
 /// \param in       n elements in device memory; left as they are
@@ -63,7 +63,7 @@ __global__ void unroll(const int* in, int* partial, std::size_t n) {
 }
 // end unroll-factor
 
-// begin last-warp-sync uses unroll-load smem-unrolled
+// begin last-warp-sync
 /// unroll<4> whose last warp finishes without barriers of the whole block.
 ///
 /// \pre blockDim.x is a power of two, at most 1024
@@ -97,7 +97,7 @@ __device__ inline int warp_sum(int value, unsigned lanes) {
 }
 // end warp-sum
 
-// begin last-warp-shuffle uses unroll-load warp-sum
+// begin last-warp-shuffle
 /// unroll<4> whose last warp passes registers from lane to lane.
 ///
 /// \pre blockDim.x is a power of two, at most 1024
@@ -119,7 +119,7 @@ __global__ void last_warp_shuffle(const int* in, int* partial, std::size_t n) {
 }
 // end last-warp-shuffle
 
-// begin complete-unroll uses unroll-load warp-sum
+// begin complete-unroll
 /// The block size as a template argument: every loop bound is known, every loop disappears.
 ///
 /// \tparam Block  threads a block: a power of two, at most 1024

@@ -14,7 +14,7 @@ __device__ inline void volatile_warp(volatile int* tile, unsigned t) {
 }
 // end volatile-warp
 
-// begin last-warp-classic uses volatile-warp
+// begin last-warp-classic
 /// First add during load with the last warp unrolled, the classic way. Do not copy.
 __global__ void last_warp_classic(const int* in, int* partial, unsigned n) {
   extern __shared__ int tile[];
@@ -34,7 +34,7 @@ __global__ void last_warp_classic(const int* in, int* partial, unsigned n) {
 }
 // end last-warp-classic
 
-// begin unroll4-classic uses volatile-warp
+// begin unroll4-classic
 /// Four data blocks a thread block, the classic way. Do not copy.
 __global__ void unroll4_classic(const int* in, int* partial, unsigned n) {
   __shared__ int tile[1024];

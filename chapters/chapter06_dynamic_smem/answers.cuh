@@ -5,7 +5,7 @@
 
 namespace chapter06::answers {
 
-// begin answer-warp-slots uses unroll-load warp-sum
+// begin answer-warp-slots
 /// One slot a warp: each warp adds up its own elements by shuffles, then thread 0 adds the slots.
 ///
 /// \pre blockDim.x is a power of two, at most 1024

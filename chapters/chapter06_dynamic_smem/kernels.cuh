@@ -5,7 +5,7 @@
 
 namespace chapter06 {
 
-// begin dynamic-smem uses smem-tree
+// begin dynamic-smem
 /// One partial sum a block, through as much shared memory as the launch asks for.
 ///
 /// \param in       n elements in device memory; left as they are
@@ -27,7 +27,7 @@ __global__ void dynamic_smem(const int* in, int* partial, std::size_t n) {
 }
 // end dynamic-smem
 
-// begin dynamic-unroll uses unroll-load smem-tree
+// begin dynamic-unroll
 /// chapter05's unroll in the same way.
 ///
 /// \pre gridDim.x * Factor * blockDim.x >= n
@@ -83,7 +83,7 @@ __device__ void add_up(T* tile) {
 }
 // end typed-tree
 
-// begin typed-sum uses shared-bytes typed-tree
+// begin typed-sum
 /// dynamic_smem, adding in type T.
 ///
 /// \pre launched with blockDim.x * sizeof(T) bytes of dynamic shared memory or more
@@ -102,7 +102,7 @@ __global__ void typed_sum(const int* in, int* partial, std::size_t n) {
 }
 // end typed-sum
 
-// begin two-arrays uses shared-bytes typed-tree
+// begin two-arrays
 /// Bytes of dynamic shared memory that `moments` needs.
 __host__ __device__ constexpr std::size_t moments_bytes(unsigned block) {
   return block * (sizeof(long long) + sizeof(int));

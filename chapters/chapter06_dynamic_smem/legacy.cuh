@@ -5,7 +5,7 @@
 
 namespace chapter06::legacy {
 
-// begin ints-first uses shared-bytes typed-tree
+// begin ints-first
 /// moments with its arrays the other way round. Do not copy.
 __global__ void ints_first(const int* in, int* sums, long long* squares, std::size_t n) {
   int* sum = dynamic_shared<int>();
@@ -28,7 +28,7 @@ __global__ void ints_first(const int* in, int* sums, long long* squares, std::si
 }
 // end ints-first
 
-// begin typed-clash uses typed-tree
+// begin typed-clash
 /// typed_sum as one would write it first. One instance compiles; int and long long do not.
 template <class T>
 __global__ void typed_clash(const int* in, int* partial, std::size_t n) {

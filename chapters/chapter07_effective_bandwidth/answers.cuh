@@ -5,7 +5,7 @@
 
 namespace chapter07::answers {
 
-// begin answer-many-wide uses smem-tree
+// begin answer-many-wide
 /// many, whose threads fetch four neighbours at a time: a load of 16 bytes.
 ///
 /// \pre in is aligned to 16 bytes, as what cudaMalloc gives is

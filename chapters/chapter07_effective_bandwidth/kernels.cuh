@@ -7,7 +7,7 @@
 
 namespace chapter07 {
 
-// begin many-elements uses warp-sum
+// begin many-elements
 /// chapter05's complete, whose threads go on for as long as there is input: the grid has as many
 /// blocks as the device keeps busy, and each strides through the data.
 ///
@@ -43,7 +43,7 @@ __global__ void many(const int* in, int* partial, std::size_t n) {
 }
 // end many-elements
 
-// begin finish-sum uses typed-tree
+// begin finish-sum
 /// What is left to do after any rung: one number from the blocks' partial sums, in 64 bits.
 ///
 /// \param partial  count sums, as a rung has left them

@@ -6,7 +6,7 @@
 
 namespace chapter08::answers {
 
-// begin answer-pass-count uses pass-count
+// begin answer-pass-count
 static_assert(passes(std::size_t{1} << 30, 256 * kPerThread) == 3);
 static_assert(passes(std::size_t{1} << 33, 256 * kPerThread) == 3, "2048 * 2048 * 2048");
 static_assert(passes((std::size_t{1} << 33) + 1, 256 * kPerThread) == 4);
@@ -14,7 +14,7 @@ static_assert(passes(std::size_t{1} << 30, 1024 * kPerThread) == 3, "two reach 2
 static_assert(passes(std::size_t{1} << 30, 32 * kPerThread) == 4);
 // end answer-pass-count
 
-// begin answer-acq-rel uses thread-share block-sum
+// begin answer-acq-rel
 /// last_block with the order asked of the ticket itself, in place of the two fences.
 __global__ void last_block_acq_rel(const int* in, long long* partial, unsigned* ticket,
                                    long long* out, std::size_t n) {

@@ -8,7 +8,7 @@
 
 namespace chapter08 {
 
-// begin block-sum uses typed-tree
+// begin block-sum
 /// The sum of every thread's value, in all threads of the block. Of any size; all threads call it.
 __device__ inline long long block_sum(long long value) {
   __shared__ long long tile[1024];
@@ -19,7 +19,7 @@ __device__ inline long long block_sum(long long value) {
 }
 // end block-sum
 
-// begin sum-pass uses block-sum
+// begin sum-pass
 /// Elements of a thread in one pass.
 constexpr unsigned kPerThread = 8;
 
@@ -69,7 +69,7 @@ __device__ inline long long thread_share(const int* in, std::size_t n) {
 }
 // end thread-share
 
-// begin atomic-thread uses thread-share
+// begin atomic-thread
 /// Every thread adds its share to one value.
 ///
 /// \param in   n elements in device memory; left as they are
@@ -80,7 +80,7 @@ __global__ void atomic_thread(const int* in, unsigned long long* out, std::size_
 }
 // end atomic-thread
 
-// begin atomic-block uses thread-share block-sum
+// begin atomic-block
 /// Every block adds its sum to one value.
 __global__ void atomic_block(const int* in, unsigned long long* out, std::size_t n) {
   const long long sum = block_sum(thread_share(in, n));
@@ -88,7 +88,7 @@ __global__ void atomic_block(const int* in, unsigned long long* out, std::size_t
 }
 // end atomic-block
 
-// begin last-block uses thread-share block-sum
+// begin last-block
 /// The block that finishes last adds up what all blocks have left.
 ///
 /// \param in       n elements in device memory; left as they are
@@ -116,7 +116,7 @@ __global__ void last_block(const int* in, long long* partial, unsigned* ticket, 
 }
 // end last-block
 
-// begin grid-sync uses thread-share block-sum
+// begin grid-sync
 /// All blocks wait for each other; then block 0 adds up what they have left.
 ///
 /// \pre a cooperative launch: all blocks fit the device at once
@@ -134,7 +134,7 @@ __global__ void grid_sync(const int* in, long long* partial, long long* out, std
 }
 // end grid-sync
 
-// begin one-word uses thread-share block-sum
+// begin one-word
 /// Bits of a word that count blocks, and the largest grid that they have room for.
 constexpr unsigned kCountBits = 10;
 constexpr unsigned kMostBlocks = (1u << kCountBits) - 1;
@@ -254,7 +254,7 @@ __device__ Sum tile_share(const int4* tile, unsigned words) {
 }
 // end tile-share
 
-// begin vector-share uses tile-share
+// begin vector-share
 /// This thread's share of all. A block takes a whole tile, and if there are more tiles than blocks,
 /// every gridDim.x-th; the last tile need not be whole.
 template <class Sum>
@@ -321,7 +321,7 @@ __device__ T sum_by_warps(T value) {
 }
 // end warp-slots
 
-// begin whole-sum uses vector-share warp-slots two-words word-of-32
+// begin whole-sum
 /// The sum of n elements, added in Sum, in one launch: long loads, one barrier and no fence.
 ///
 /// \param in     n elements in device memory, at any address; left as they are

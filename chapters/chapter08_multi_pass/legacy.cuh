@@ -5,7 +5,7 @@
 
 namespace chapter08::legacy {
 
-// begin no-fence uses thread-share block-sum
+// begin no-fence
 /// last_block as it is often written. Do not copy.
 __global__ void no_fence(const int* in, long long* partial, unsigned* ticket, long long* out,
                          std::size_t n) {
@@ -25,7 +25,7 @@ __global__ void no_fence(const int* in, long long* partial, unsigned* ticket, lo
 }
 // end no-fence
 
-// begin stale-sums uses thread-share block-sum
+// begin stale-sums
 /// The same, for blocks that keep a running total over several launches. Do not copy.
 __global__ void stale(const int* in, long long* partial, unsigned* ticket, long long* out,
                       std::size_t n) {

@@ -5,7 +5,7 @@
 
 namespace chapter09::answers {
 
-// begin answer-runs uses sixteen-bytes
+// begin answer-runs
 /// count_per_lane, with one atomic for a run of equal bytes that one thread meets.
 ///
 /// \pre launched with 32 * kBins * sizeof(unsigned) bytes of dynamic shared memory

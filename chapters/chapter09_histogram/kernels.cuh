@@ -109,7 +109,7 @@ __device__ void each_byte(const unsigned char* in, std::size_t n, Count count) {
 }
 // end sixteen-bytes
 
-// begin bins-wide uses sixteen-bytes
+// begin bins-wide
 /// count_shared, loading 16 bytes at a time.
 __global__ void count_wide(const unsigned char* in, unsigned* bins, std::size_t n) {
   __shared__ unsigned mine[kBins];
@@ -125,7 +125,7 @@ __global__ void count_wide(const unsigned char* in, unsigned* bins, std::size_t 
 }
 // end bins-wide
 
-// begin bins-per-warp uses sixteen-bytes
+// begin bins-per-warp
 /// count_wide with a copy of the bins for each warp, one behind the other.
 ///
 /// \pre launched with kBins * sizeof(unsigned) bytes of dynamic shared memory a warp
@@ -147,7 +147,7 @@ __global__ void count_per_warp(const unsigned char* in, unsigned* bins, std::siz
 }
 // end bins-per-warp
 
-// begin bins-per-lane uses sixteen-bytes
+// begin bins-per-lane
 /// count_wide with a copy of the bins for each lane, side by side: the copies of one bin lie in the
 /// 32 banks, so that no two lanes of a warp ever meet in one.
 ///
@@ -170,7 +170,7 @@ __global__ void count_per_lane(const unsigned char* in, unsigned* bins, std::siz
 }
 // end bins-per-lane
 
-// begin read-bytes uses sixteen-bytes
+// begin read-bytes
 /// Adds the bytes up and counts nothing: what reading them takes.
 ///
 /// \param sums  one value a thread of the grid

@@ -5,7 +5,7 @@
 
 namespace chapter10::answers {
 
-// begin answer-wide-sum uses smem-tree
+// begin answer-wide-sum
 /// chapter05's unroll<4> with one load of 16 bytes in place of four of 4.
 ///
 /// \pre in begins at a multiple of 16 bytes

@@ -93,7 +93,7 @@ __global__ void vec3_arrays(const int* x, const int* y, const int* z, int* out, 
 }
 // end vec3-arrays
 
-// begin vec3-staged uses vec3-packed
+// begin vec3-staged
 /// The packed array again: loaded as the row of ints that it is, and sorted out in shared memory.
 ///
 /// \pre launched with 3 * blockDim.x * sizeof(int) bytes of dynamic shared memory or more

@@ -6,14 +6,17 @@
 #include CHAPTER_MAIN
 #undef main
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <sstream>
 
 #include "book/embedded.hpp"
+#include "book/input.hpp"
 
 namespace {
 
@@ -23,22 +26,33 @@ constexpr std::size_t kSizes[] = {
     1024, 1025, 4095, 4097, 65537, 99999, 131071, 131073, (1 << 20) - 1, (1 << 20) + 1};
 /// Past 2^31 elements an int cannot index the input; checked on a GPU, where memory allows.
 constexpr std::size_t kHuge = (std::size_t{1} << 31) + 12345;
+constexpr const char* kHugeBlocks[] = {"32", "256", "1024"};
+/// What a matrix should take on a GPU. It is printed and no condition: a slow machine isn't wrong.
+constexpr int kBudgetSeconds = 25;
 
-/// Runs the chapter's program with these arguments; its own messages are shown when it fails.
-int run(std::vector<std::string> arguments) {
+struct Outcome {
+  int status;
+  std::string out, error;
+};
+
+/// Runs the chapter's program with these arguments.
+Outcome run(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "matrix");
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
-  std::ostringstream said;
-  std::streambuf* out = std::cout.rdbuf(said.rdbuf());
+  std::ostringstream out, error;
+  std::streambuf* const cout = std::cout.rdbuf(out.rdbuf());
+  std::streambuf* const cerr = std::cerr.rdbuf(error.rdbuf());
   const int status = chapter_main(static_cast<int>(argv.size()), argv.data());
-  std::cout.rdbuf(out);
-  if (status != 0 && status != 77) {
-    std::printf("exit %d from:", status);
-    for (const std::string& argument : arguments) std::printf(" %s", argument.c_str());
-    std::printf("\n%s", said.str().c_str());
-  }
-  return status;
+  std::cout.rdbuf(cout);
+  std::cerr.rdbuf(cerr);
+  return {status, out.str(), error.str()};
+}
+
+void show(const std::vector<std::string>& arguments, const Outcome& outcome) {
+  std::printf("exit %d from:", outcome.status);
+  for (const std::string& argument : arguments) std::printf(" %s", argument.c_str());
+  std::printf("\n%s%s", outcome.out.c_str(), outcome.error.c_str());
 }
 
 /// Runs the cases in a file up to the first that can't be, whose exit status it gives back. A wrong
@@ -51,40 +65,136 @@ int run_cases(const char* path) {
   }
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
-    const int status = run({std::istream_iterator<std::string>(words), {}});
-    if (status > 1) return status;
+    const std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
+    const Outcome outcome = run(arguments);
+    if (outcome.status != 0) show(arguments, outcome);
+    if (outcome.status > 1) return outcome.status;
   }
   return 0;
 }
+
+class Matrix {
+ public:
+  /// The variants as `--list` has them, a number and a name a line. The legacy ones are told apart
+  /// there; they run only by name, and elsewhere.
+  Matrix() {
+    std::istringstream lines(run({"--list"}).out);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string number, name;
+      words >> number >> name;
+      if (!line.ends_with("legacy")) ran_[name] = 0;
+    }
+  }
+
+  /// Whether there is a device: all variants, with all blocks and sizes.
+  bool run_all() {
+    for (const unsigned block : kBlocks) {
+      const Since since(*this);
+      for (const std::size_t n : kSizes) {
+        const std::vector<std::string> arguments{"--once", "--block", std::to_string(block), "--n",
+                                                 std::to_string(n)};
+        const Outcome outcome = run(arguments);
+        if (outcome.status == 77) {
+          show(arguments, outcome);
+          return false;
+        }
+        if (outcome.status == 0) {
+          count(outcome.out);
+        } else {
+          ++failures_;
+          show(arguments, outcome);
+        }
+      }
+      since.tell("block " + std::to_string(block));
+    }
+    return true;
+  }
+
+  /// Each variant at the largest n, filled and compared by kernels: on the host this takes minutes.
+  void run_huge() {
+    book::fill_of_once = book::Fill::kKernel;
+    for (const auto& [name, ignored] : ran_) {
+      const Since since(*this);
+      std::string refused;
+      for (const char* block : kHugeBlocks) {
+        const std::vector<std::string> arguments{
+            "--once", "--variant", name, "--block", block, "--n", std::to_string(kHuge)};
+        const Outcome outcome = run(arguments);
+        if (outcome.status == 0) {
+          count(outcome.out);
+        } else if (outcome.status == 2) {  // by the device's memory or the problem: no wrong kernel
+          refused = "; not run: " + outcome.error.substr(0, outcome.error.find('\n'));
+        } else {
+          ++failures_;
+          show(arguments, outcome);
+        }
+      }
+      since.tell("n = " + std::to_string(kHuge) + ", " + name, refused);
+    }
+  }
+
+  /// Says what was run; whether all of it was right, and each variant among it.
+  bool end() {
+    std::size_t variants = 0;
+    for (const auto& [name, cases] : ran_) {
+      if (cases > 0) {
+        ++variants;
+      } else {
+        std::printf("%s was not run in any case\n", name.c_str());
+      }
+    }
+    std::printf("%zu of %zu variants, %zu cases, %d runs failed; %.1f s (budget on a GPU: %d s)\n",
+                variants, ran_.size(), cases_, failures_, seconds_since(start_), kBudgetSeconds);
+    return failures_ == 0 && variants == ran_.size() && variants > 0;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  /// Cases and seconds of a part of the matrix, told when it ends: it never runs without a word.
+  class Since {
+   public:
+    explicit Since(const Matrix& matrix) : matrix_(matrix), cases_(matrix.cases_) {}
+    void tell(const std::string& part, const std::string& more = "") const {
+      std::printf("%s: %zu cases, %.1f s%s\n", part.c_str(), matrix_.cases_ - cases_,
+                  seconds_since(start_), more.c_str());
+      std::fflush(stdout);
+    }
+
+   private:
+    const Matrix& matrix_;
+    std::size_t cases_;
+    Clock::time_point start_ = Clock::now();
+  };
+
+  /// Counts a run's variants: the first words of its table's rows.
+  void count(const std::string& out) {
+    const std::size_t table = std::min(out.size(), out.find("\nvariant "));
+    std::istringstream lines(out.substr(table, out.find("\n\n", table) - table));
+    for (std::string line; std::getline(lines, line);) {
+      const auto variant = ran_.find(line.substr(0, line.find(' ')));
+      if (variant == ran_.end()) continue;
+      ++variant->second;
+      ++cases_;
+    }
+  }
+
+  std::map<std::string, std::size_t> ran_;  // by variant: in how many cases
+  std::size_t cases_ = 0;
+  int failures_ = 0;
+  Clock::time_point start_ = Clock::now();
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc == 2) return run_cases(argv[1]);
-  const auto start = std::chrono::steady_clock::now();
-  int cases = 0;
-  int failures = 0;
-  for (const unsigned block : kBlocks) {
-    for (const std::size_t n : kSizes) {
-      const int status =
-          run({"--once", "--block", std::to_string(block), "--n", std::to_string(n)});
-      if (status == 77) return 77;
-      ++cases;
-      failures += status != 0;
-    }
-  }
-  const char* huge = "not run: it would take the embedded device hours";
-  if (!book::on_embedded_device()) {
-    for (const char* block : {"32", "256", "1024"}) {
-      const int status = run({"--once", "--block", block, "--n", std::to_string(kHuge)});
-      ++cases;
-      // 2: refused, for this device's memory or by the problem itself: no failure of a kernel.
-      failures += status != 0 && status != 2;
-      huge = status == 2 ? "not run: refused, as the line above says" : "run";
-    }
-  }
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("%d cases, %d failed; n = %zu %s; %.1f s\n", cases, failures, kHuge, huge, seconds);
-  return failures == 0 ? 0 : 1;
+  Matrix matrix;
+  if (!matrix.run_all()) return 77;
+  if (!book::on_embedded_device()) matrix.run_huge();  // which would take it hours
+  return matrix.end() ? 0 : 1;
 }

@@ -17,10 +17,11 @@ from typing import Any
 
 import pytest
 
+from chapters.tests.expected import CHAPTERS, ROOT, expected
 from tools.measuring.profilers import kernel_name
+from tools.tests.limits import LIMIT
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 RECORD = ROOT / "figures/data/nvidia-h200/counters.json"
 N = 1 << 20
 OPERATIONS = ("ld", "st")
@@ -120,7 +121,7 @@ def counted(chapter: str, cases: list[str], work: Path) -> list[dict[str, str]]:
     listed.write_text("".join(f"{case}\n" for case in cases), encoding="utf-8")
     program = folder() / "chapters/tests" / f"{chapter}_matrix"
     done = subprocess.run(
-        [program, listed], capture_output=True, text=True, env=embedded(page), timeout=300
+        [program, listed], capture_output=True, text=True, env=embedded(page), timeout=LIMIT
     )
     assert done.returncode == 0, done.stdout + done.stderr
     with page.open(encoding="utf-8") as file:
@@ -131,9 +132,8 @@ def counted(chapter: str, cases: list[str], work: Path) -> list[dict[str, str]]:
 #: other bank conflicts, each with a wavefront more. Less those they are equal. (`whole`'s warps
 #: store their sums at the same moment, one lane each: such a store has no conflict of its own.)
 ARBITRATED = ("stride_classic", "mixed32", "whole", "whole32")
-#: Loads that ptxas merges because of an alignment that PTX doesn't state: the device infers it and
-#: says so. Here the inference is right, see test_machine_accesses.py.
-INFERRED = ("tile", "tile_padded", "tile_padded4", "tile_swizzled")
+#: Variants flagged for an alignment that is inferred, and rightly.
+INFERRED = {name for chapter in CHAPTERS for name in expected(chapter).inferred}
 
 
 def without_arbitration(recorded: dict[str, str], row: dict[str, str]) -> dict[str, str]:
@@ -180,7 +180,7 @@ def test_every_counter_of_small_launches_is_the_hardwares(chapter: str, tmp_path
 
 def test_every_chapter_is_recorded_at_many_shapes() -> None:
     missing = []
-    for chapter in sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu")):
+    for chapter in CHAPTERS:
         if chapter not in SMALL:
             missing.append(chapter)
             continue

@@ -11,16 +11,22 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from chapters.tests.expected import CHAPTERS, ROOT, expected
+from tools.tests.built import environment, nvcc, tool
+
 BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
-CHAPTERS = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
+
+#: A chapter that includes another's kernels has them in its program.
+TOLD = [expected(chapter) for chapter in CHAPTERS]
+RIGHTLY_FLAGGED = [part for facts in TOLD for part in facts.inferred_kernels]
+COPIED = [name for facts in TOLD for name in facts.copied]
+NARROWED = {part: change for facts in TOLD for part, change in facts.narrowed.items()}
 
 #: What the chapters have too little of: neighbouring shared loads, which ptxas merges, or can't.
 TILES = """
@@ -77,34 +83,14 @@ __global__ void atomics(int* a, int* c) {
 }
 """
 
-#: Flagged for an alignment that is inferred, which in chapter 4's tiles is the assembler's too: so
-#: they are compared all the same.
-RIGHTLY_FLAGGED = ("7productINS_",)
-#: No loop, and yet ptxas writes a part of them twice, once for each outcome of a test before it.
-COPIED = {"gmem_unrolled", "smem_unrolled"}
-#: Of its 8-byte sum it stores the lower half, and ptxas loads no more than that: one lane's load,
-#: one wavefront either way.
-NARROWED = {"typed_sumIxE": ("shared load 8", "shared load 4")}
 #: CUB's kernels, which pages compare with and do not count: straight-line code that ptxas reshapes.
 CUB = "_ZN3cub"
 
 Accesses = Counter[str]
 
 
-def tool(name: str) -> Path:
-    """A tool of the toolkit's, from PATH, the toolkit or NVIDIA's wheels."""
-    wheels = Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/bin")
-    path = [Path(p) for p in os.environ.get("PATH", "").split(os.pathsep) if p]
-    for folder in [*path, Path("/usr/local/cuda/bin"), *wheels]:
-        if os.access(folder / name, os.X_OK):
-            return folder / name
-    pytest.skip(f"{name} is neither in PATH nor in the Python environment")
-
-
 def run(*command: str | Path) -> str:
-    environment = {**os.environ}
-    environment["PATH"] = f"{tool('cuobjdump').parent}{os.pathsep}{environment['PATH']}"
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment())
     assert done.returncode == 0, f"{command}: {done.stderr}"
     return done.stdout
 
@@ -258,7 +244,7 @@ def tiles(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = folder / "tiles.cu"
     source.write_text(TILES, encoding="utf-8")
     run(
-        tool("nvcc"),
+        nvcc(),
         "-std=c++20",
         "-O3",
         "-arch=compute_90",

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
 LEGACY = {
@@ -23,7 +25,7 @@ def run(chapter: str, *arguments: str, cwd: Path | None = None) -> subprocess.Co
     program = build / "chapters" / chapter / chapter
     assert program.exists(), f"{program} is not built: tools/test builds it"
     return subprocess.run(
-        [program, *arguments], capture_output=True, text=True, cwd=cwd, timeout=60, check=False
+        [program, *arguments], capture_output=True, text=True, cwd=cwd, timeout=LIMIT, check=False
     )
 
 
@@ -230,7 +232,9 @@ def test_a_histogram_for_256_threads_is_wrong_with_others() -> None:
 
 def test_what_a_gpu_did_with_the_classic_template() -> None:
     """Chapter 7's page tells these: stopped, right by luck, or wrong by what lies behind."""
-    text = (ROOT / "chapters/tests/many-classic-nvidia-h200.txt").read_text(encoding="utf-8")
+    text = (
+        ROOT / "chapters/chapter07_effective_bandwidth/transcripts/nvidia-h200/many_classic.txt"
+    ).read_text(encoding="utf-8")
     seen = dict(line.split(": ", 1) for line in text.splitlines()[1:])
     for n in (33, 1000, 10007, 65536, 1048573, 16777216):
         assert "cudaErrorIllegalAddress" in seen[f"64 {n}"]

@@ -12,18 +12,15 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-CHAPTERS = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
+from chapters.tests.expected import CHAPTERS, ROOT, expected
+from tools.tests.limits import LIMIT
+
 N = 8192
-#: Lanes that run apart take long over kernels that do much: fewer of those.
-FEWER = {"chapter04_bank_conflicts": 256, "chapter09_histogram": 1024}
 # The last warp without __syncwarp, and the same steps with it.
 CLASSIC = {
-    ("chapter01_gmem", "gmem_classic"): "gmem_unrolled",
-    ("chapter02_smem", "smem_classic"): "smem_unrolled",
-    ("chapter03_divergence", "in_step_classic"): "smem",  # with __syncthreads, for that matter
-    ("chapter05_unroll4", "last_warp_classic"): "last_warp_sync",
-    ("chapter05_unroll4", "unroll4_classic"): "last_warp_sync",
+    (chapter, classic): repaired
+    for chapter in CHAPTERS
+    for classic, repaired in expected(chapter).in_step.items()
 }
 
 
@@ -37,7 +34,7 @@ def run(
         [program, "--device", "embedded", "--once", "--n", str(n), *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=LIMIT,
         check=False,
         env={**os.environ, "EMU_SCHEDULE": schedule},
     )
@@ -59,7 +56,7 @@ def wrong(chapter: str, variant: str, schedule: str) -> bool:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_modern_kernels_are_right_in_every_schedule(chapter: str, seed: int) -> None:
-    assert_right(chapter, seed, n=FEWER.get(chapter, N))
+    assert_right(chapter, seed, n=expected(chapter).apart or N)
     assert_right(chapter, seed, "--block", "32", n=1000)
 
 
@@ -68,7 +65,7 @@ def test_modern_kernels_are_right_in_every_schedule(chapter: str, seed: int) -> 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_modern_kernels_are_right_in_many_schedules(chapter: str, block: int) -> None:
     for seed in range(100, 108):
-        for n in (1, 33, FEWER.get(chapter, 10_000) + 1):
+        for n in (1, 33, (expected(chapter).apart or 10_000) + 1):
             assert_right(chapter, seed, "--block", str(block), n=n)
 
 

@@ -1,10 +1,17 @@
-# Finds nvcc and decides which GPU architectures to build for. Include it after project() and before
-# enable_language(CUDA): CMake looks for nvcc in PATH alone, and by then it is too late to help.
+# Finds nvcc and the GPUs, and decides which architectures to build for. Include it after project()
+# and before enable_language(CUDA): CMake looks for nvcc in PATH alone, and by then it is too late to
+# help. What is decided once stays; a GPU that comes later needs a fresh build folder.
 #
 #   CMAKE_CUDA_COMPILER       nvcc, from -DCMAKE_CUDA_COMPILER, CUDACXX, CUDA_HOME, PATH,
 #                             /usr/local/cuda, or NVIDIA's wheels in this repository's .venv
-#   CMAKE_CUDA_ARCHITECTURES  yours (-DCMAKE_CUDA_ARCHITECTURES or CUDAARCHS), else PTX for 75 and
-#                             90, and machine code for the GPU that answers
+#   BOOK_GPUS                 compute capabilities of the GPUs that answer and can run what this
+#                             toolkit builds, e.g. 86;90; empty for none. Yours with -DBOOK_GPUS=...
+#   CMAKE_CUDA_ARCHITECTURES  yours (-DCMAKE_CUDA_ARCHITECTURES or CUDAARCHS), else machine code for
+#                             those GPUs and PTX for 90; where there is none, PTX for 75 and 90
+#
+# PTX for 90, whichever GPU there is: it is what the recorded counts were compiled from, the embedded
+# device takes the highest that its profile allows (an H200's, unless told otherwise), and a driver
+# compiles it for any GPU that is newer. PTX for 75 serves the embedded device as a T4 alone.
 include_guard(GLOBAL)
 
 function(_find_nvcc)
@@ -34,6 +41,31 @@ function(_find_nvcc)
   message(STATUS "CUDA compiler: ${nvcc}")
 endfunction()
 
+function(_find_gpus)
+  if(DEFINED BOOK_GPUS)
+    return()
+  endif()
+  # Asks the driver; fails where there is none. `native` can't be combined with other values.
+  file(REAL_PATH "${CMAKE_CUDA_COMPILER}" nvcc)
+  cmake_path(GET nvcc PARENT_PATH bin)
+  execute_process(COMMAND "${bin}/__nvcc_device_query"
+    OUTPUT_VARIABLE answer ERROR_QUIET RESULT_VARIABLE status)
+  set(gpus "")
+  if(status EQUAL 0)
+    string(REGEX MATCHALL "[0-9]+" found "${answer}")
+    list(REMOVE_DUPLICATES found)
+    foreach(gpu IN LISTS found)
+      if(gpu IN_LIST known_gpus OR gpu GREATER 90)
+        list(APPEND gpus ${gpu})
+      else()
+        message(WARNING "This toolkit can't build for the GPU here (sm_${gpu}).\n"
+                        "A GTX 10xx card (sm_61) needs CUDA 12.")
+      endif()
+    endforeach()
+  endif()
+  set(BOOK_GPUS "${gpus}" CACHE STRING "Compute capabilities of the GPUs here")
+endfunction()
+
 function(_decide_architectures)
   if(DEFINED ENV{CUDAARCHS} AND NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES "$ENV{CUDAARCHS}" CACHE STRING "CUDA architectures")
@@ -47,37 +79,29 @@ function(_decide_architectures)
     return()
   endif()
 
-  # 75 is the oldest that CUDA 13 knows; the recorded runs and the embedded device use 90.
-  set(list 75-virtual 90-virtual)
-  file(REAL_PATH "${CMAKE_CUDA_COMPILER}" nvcc)
-  cmake_path(GET nvcc PARENT_PATH bin)
-  execute_process(COMMAND "${CMAKE_CUDA_COMPILER}" --list-gpu-code
-    OUTPUT_VARIABLE known ERROR_QUIET)
-  if(known MATCHES "sm_61")  # CUDA 12 or older: GTX 10xx cards are built for as well
-    list(APPEND list 61-real)
-  endif()
-  # Asks the driver; fails where there is none. `native` can't be combined with other values.
-  execute_process(COMMAND "${bin}/__nvcc_device_query"
-    OUTPUT_VARIABLE answer ERROR_QUIET RESULT_VARIABLE status)
-  if(status EQUAL 0)
-    string(REGEX MATCHALL "[0-9]+" gpus "${answer}")
-    foreach(gpu IN LISTS gpus)
-      if(known MATCHES "sm_${gpu}[^0-9]")
+  if(BOOK_GPUS)
+    set(why "for the GPU here")
+    set(list "")
+    foreach(gpu IN LISTS BOOK_GPUS)
+      if(gpu IN_LIST known_gpus)  # one that is newer runs the PTX
         list(APPEND list ${gpu}-real)
-      else()
-        message(WARNING "This toolkit can't build for the GPU here (sm_${gpu}).\n"
-                        "A GTX 10xx card (sm_61) needs CUDA 12; a card newer than the toolkit "
-                        "runs the PTX of compute_90.")
       endif()
     endforeach()
-    set(why "this machine's GPU included")
   else()
     set(why "no GPU here")
+    set(list 75-virtual)
+    if(61 IN_LIST known_gpus)  # CUDA 12 or older: GTX 10xx cards are built for as well
+      list(APPEND list 61-real)
+    endif()
   endif()
-  list(REMOVE_DUPLICATES list)
+  list(APPEND list 90-virtual)
   set(CMAKE_CUDA_ARCHITECTURES "${list}" CACHE STRING "CUDA architectures")
   message(STATUS "CUDA architectures: ${list} (${why})")
 endfunction()
 
 _find_nvcc()
+# What the toolkit can build for, as 75;80;86 and so on.
+execute_process(COMMAND "${CMAKE_CUDA_COMPILER}" --list-gpu-code OUTPUT_VARIABLE known_gpus ERROR_QUIET)
+string(REGEX MATCHALL "[0-9]+" known_gpus "${known_gpus}")
+_find_gpus()
 _decide_architectures()

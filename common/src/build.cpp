@@ -22,6 +22,9 @@ std::string compile_flags() {
 std::string embedded_folder() {
   return BOOK_EMBEDDED_FOLDER;
 }
+std::string embedded_build() {
+  return BOOK_EMBEDDED_BUILD;
+}
 
 }  // namespace internal
 }  // namespace book

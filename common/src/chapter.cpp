@@ -189,7 +189,7 @@ class Running {
     Problem& problem = *v.problem;
     if (current_ != nullptr && current_ != &problem) current_->release();
     current_ = &problem;
-    problem.prepare(c.shape, session_.seed, options_.once ? Fill::kCopy : Fill::kKernel);
+    problem.prepare(c.shape, session_.seed, options_.once ? fill_of_once : Fill::kKernel);
     if (spoiled_.contains(&problem)) {
       problem.restore();
       spoiled_.erase(&problem);

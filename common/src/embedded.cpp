@@ -78,8 +78,8 @@ void start_on_embedded_device(const std::string& why, const std::string& notice)
   }
   const fs::path folder = library_folder();
   if (folder.empty()) {
-    throw not_available(why +
-                        ", and there is no embedded device here: build the whole book for it");
+    throw not_available(
+        why + ", and the embedded device is not built; fix: " + internal::embedded_build());
   }
   std::string path = folder.string();
   if (const char* others = std::getenv("LD_LIBRARY_PATH"); others != nullptr && *others != '\0') {

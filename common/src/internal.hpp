@@ -18,6 +18,8 @@ std::string host_compiler();  ///< e.g. "GNU 13.3.0"
 std::string compile_flags();  ///< e.g. "-O3 -lineinfo"
 /// Folder of the library that stands in for the CUDA runtime; empty where the build has none.
 std::string embedded_folder();
+/// How to get it, e.g. "cmake --build '/home/me/book/build' --target embedded_device".
+std::string embedded_build();
 
 /// Calls `work(part, first, last)` for consecutive parts of [0, n), each on a thread of its own:
 /// as many as the host has cores, fewer where a part would be too small to be worth a thread.

@@ -323,7 +323,7 @@ std::string table(const Session& session, const std::vector<Run>& runs) {
 }
 
 std::string to_json(const Session& session, const std::vector<Run>& runs) {
-  const Json head{{"schema", 1},
+  const Json head{{"schema", 2},
                   {"chapter", session.chapter},
                   {"commands", Json::array({session.command})},
                   {"device", json_of(session.device)},
@@ -380,7 +380,7 @@ std::string list_json(const std::string& chapter, const std::vector<VariantInfo>
                     {"profiled", v.profiled},
                     {"steady", v.steady}});
   }
-  return document({{"schema", 1}, {"chapter", chapter}}, "variants", list);
+  return document({{"schema", 2}, {"chapter", chapter}}, "variants", list);
 }
 
 std::string count_text(std::size_t n) {

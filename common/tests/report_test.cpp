@@ -230,7 +230,7 @@ TEST(Table, LeavesOutWhatThereIsNot) {
 
 TEST(Record, HoldsTheSession) {
   const auto record = nlohmann::json::parse(book::to_json(session(), {run()}));
-  EXPECT_EQ(record["schema"], 1);
+  EXPECT_EQ(record["schema"], 2);
   EXPECT_EQ(record["chapter"], "chapter02_smem");
   EXPECT_EQ(record["commands"], (nlohmann::json{{"./run", "--json", "x.json"}}));
   EXPECT_EQ(record["device"]["name"], "NVIDIA H200");
@@ -398,7 +398,7 @@ TEST(List, IsALineAVariant) {
 
 TEST(List, IsJsonForTools) {
   const auto list = nlohmann::json::parse(book::list_json("chapter02_smem", kVariants));
-  EXPECT_EQ(list["schema"], 1);
+  EXPECT_EQ(list["schema"], 2);
   EXPECT_EQ(list["chapter"], "chapter02_smem");
   ASSERT_EQ(list["variants"].size(), 2u);
   EXPECT_EQ(list["variants"][1], (nlohmann::json{{"name", "smem_classic"},

@@ -13,3 +13,15 @@
   document.addEventListener("toggle", reach, true);
   reach();
 })();
+
+// What was searched for is found bit by bit. The search page says in one line when that is done,
+// where it is read out: the line is there from the start.
+(() => {
+  const said = document.getElementById("search-said");
+  if (!said) return;
+  const results = document.getElementById("search-results");
+  new MutationObserver(() => {
+    const summary = results.querySelector(".search-summary")?.textContent ?? "";
+    if (said.textContent !== summary) said.textContent = summary;
+  }).observe(results, { childList: true, subtree: true });
+})();

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from figures import regions
-from figures.recorded import COUNTER_ALIASES
+from figures.records import regions
+from figures.records.naming import COUNTER_ALIASES
+from figures.records.transcripts import EXAMPLES, FOLDER
 
 REFERENCE_DEVICE = "NVIDIA H200"
 LOCAL_DEVICE = "NVIDIA GeForce GTX 1080"
@@ -41,7 +42,7 @@ def device(name: str) -> dict[str, Any]:
 
 def provenance(name: str) -> dict[str, Any]:
     return {
-        "schema": 1,
+        "schema": 2,
         "device": device(name),
         "driver": "13.0",
         "toolkit": "13.0.88",
@@ -207,7 +208,7 @@ EIGHT_IN_ORDER = [EIGHT[at] for at in (0, 2, 1, 3, 4, 5, 6, 7)]
 def embedded_counters(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """A counters.json of the embedded device, of runs that a FakeSet counted."""
     return {
-        "schema": 1,
+        "schema": 2,
         "device": EMBEDDED_DEVICE,
         "toolkit": "13.0.88",
         "metrics": EIGHT_IN_ORDER,
@@ -219,12 +220,18 @@ def embedded_counters(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def embedded_set(root: Path, runs: list[dict[str, Any]], **texts: str) -> None:
-    """The embedded device's committed set: these runs, these texts and two probes."""
+    """The embedded device's committed set: these runs, these texts and two probes.
+
+    A text named as a chapter is what its program prints; any other is a transcript.
+    """
     folder = root / "figures" / "data" / "embedded"
     folder.mkdir(parents=True)
     (folder / "counters.json").write_text(json.dumps(embedded_counters(runs)), encoding="utf-8")
+    typed = root / EXAMPLES / FOLDER
+    typed.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+        place = folder if name.startswith("chapter") else typed
+        (place / f"{name}.txt").write_text(text, encoding="utf-8")
     counted = {
         "global load, width 4, stride 2": [12, 12, 96, 48, 0, 0, 0, 0],
         "turned tile, rows of 32": [32, 32, 128, 128, 1024, 32, 992, 0],

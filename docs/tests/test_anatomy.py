@@ -10,7 +10,9 @@ from docutils import nodes
 
 from docs.tests import pages
 from docs.tests.pages import CHAPTERS, DOCS, Page, Section
-from figures.climb import CLIMB, LAST_RUNG, number_of
+from figures import chapters
+from figures.climb import last_rung
+from figures.kit.chapter import Rung, number_of
 
 #: What a page may lack. The measuring page has no kernel of its own that adds up, and all of it is
 #: about what goes wrong, before our way that answers it.
@@ -152,20 +154,20 @@ def test_page_has_every_part(path: pages.Path) -> None:
     assert faults(pages.page(path)) == []
 
 
-def _side(rung: pages.directive, side: str) -> tuple[str, str]:
+def _side(rung: pages.directive, side: str) -> tuple[str, int]:
     """The kernel on one side of a rung, and its block."""
     _chapter, kernel, *more = rung["options"][side].split()
-    return kernel, next((one[6:] for one in more if one.startswith("block=")), "256")
+    return kernel, next((int(one[6:]) for one in more if one.startswith("block=")), 256)
 
 
 def test_the_ladders_figure_has_the_rungs_of_the_pages() -> None:
     rungs = {
-        path.stem: (_side(rung, "before")[0], *_side(rung, "after"))
+        path.stem: Rung(_side(rung, "before")[0], *_side(rung, "after"))
         for path in CHAPTERS
         for rung in pages.page(path).directives("rung")
-        if number_of(path.stem) <= LAST_RUNG
+        if number_of(path.stem) <= last_rung()
     }
-    assert {chapter: (*names, str(block)) for chapter, (*names, block) in CLIMB.items()} == rungs
+    assert {name: chapter.rung for name, chapter in chapters.rungs().items()} == rungs
 
 
 def _changed(old: str, new: str, count: int = 1) -> Page:
@@ -245,7 +247,9 @@ def unlinked(page: Page) -> list[str]:
         for text, linked in runs:
             if linked == term:
                 break
-            if not linked and _used(term, _without_longer(term, text)):
+            if linked or not _used(term, text):
+                continue
+            if _used(term, _without_longer(term, text)):
                 found.append(f"{term}: …{_around(term, text)}…")
                 break
     return found

@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book, Built
-from figures import machine_code
+from figures.records import machine_code
 
 Render = Callable[[str], Built]
 
@@ -76,6 +76,39 @@ def test_message_shows_what_the_compiler_said(recorded_book: Book) -> None:
     (code,) = built.page().select(".output pre")
     assert code.get_text().rstrip("\n") == said.rstrip("\n")
     assert "What the compiler says" in built.text()
+
+
+# ------------------------------------------------------------------ for screen readers
+
+
+def test_citations_are_a_list_of_list_items(render: Render) -> None:
+    built = render("""
+        See [one]_ and [two]_.
+
+        .. [one] The first.
+        .. [two] The second.
+        """)
+    (listed,) = built.page().select('[role="list"]')
+    assert [entry["role"] for entry in listed.select(".citation")] == ["listitem", "listitem"]
+    assert [entry["id"] for entry in listed.select(".citation")] == ["one", "two"]
+
+
+def test_an_empty_corner_of_a_table_is_no_heading(render: Render) -> None:
+    built = render("""
+        .. list-table::
+           :header-rows: 1
+           :stub-columns: 1
+
+           * -
+             - heading
+           * - row
+             - cell
+        """)
+    first, second = built.page().select("tr")
+    cells = [(cell.name, cell.get_text(strip=True)) for cell in first.select("th, td")]
+    assert cells == [("td", ""), ("th", "heading")]
+    cells = [(cell.name, cell.get_text(strip=True)) for cell in second.select("th, td")]
+    assert cells == [("th", "row"), ("td", "cell")]
 
 
 # ------------------------------------------------------------------ tables

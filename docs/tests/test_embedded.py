@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup
 
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book
+from figures.records.transcripts import transcripts
 
 TABLE = f"""\
 Page
@@ -235,7 +236,7 @@ def test_chapters_compared(book: Book, counts: Counts) -> None:
         (":compared:`probes launch`", "no sum 'launch'; nearest: launches"),
         (".. probes:: global_loads\n\n   x", "no counter 'global_loads'; nearest: global_load"),
         (".. probes:: global_load_sectors\n\n   turned", "no probe 'turned'; nearest: turned til"),
-        (".. output:: fault\n   :on: embedded", "nothing is recorded as embedded/fault.txt"),
+        (".. output:: fault\n   :on: embedded", "no transcript fault is recorded"),
         (".. listing:: tools/nothing.cu", "tools/nothing.cu cannot be read"),
     ],
 )
@@ -264,10 +265,12 @@ def test_every_example_is_shown_and_every_text_is_used() -> None:
     root = Path(__file__).resolve().parents[2]
     pages = [*root.glob("docs/*.rst"), *root.glob("docs/chapters/*.rst")]
     page = "".join(path.read_text(encoding="utf-8") for path in pages)
-    for path in (root / "tools/emulator/examples").iterdir():
+    for path in (root / "tools/emulator/examples").glob("*.*"):
         assert f"tools/emulator/examples/{path.name}" in page
-    for path in (root / "figures/data/embedded").glob("*.txt"):
-        assert path.stem.startswith("chapter") or f".. output:: {path.stem}\n" in page
+    known = transcripts(root)
+    assert len(known) > 20
+    for name in known:
+        assert f".. output:: {name}\n" in page
 
 
 def test_every_instruction_table_of_the_embedded_device_is_found() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from figures import recorded
+from figures.records.recordings import Recordings
 from figures.tests import synthetic
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -30,8 +30,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def books(root: Path) -> recorded.Books:
-    return recorded.open_books(root)
+def recordings(root: Path) -> Recordings:
+    return Recordings(root)
 
 
 Edit = Callable[[dict[str, Any]], None]

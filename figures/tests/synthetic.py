@@ -15,7 +15,9 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from figures import patterns, recorded
+from figures import chapters
+from figures.kit.costs import Counts
+from figures.records.naming import COUNTER_ALIASES, REFERENCE
 
 CHAPTERS = (
     "chapter00_timing",
@@ -165,7 +167,8 @@ _VARIANTS: dict[str, dict[str, tuple[str, str, float, int, dict[str, Any]]]] = {
         "read": ("chapter09_histogram", "read-bytes", 4200, 1, {"method": "read"}),
     },
     "chapter10_coalescing": {
-        name: ("chapter10_coalescing", *_coalescing(name)) for name in patterns.COALESCING
+        name: ("chapter10_coalescing", *_coalescing(name))
+        for name in chapters.known()["chapter10_coalescing"].patterns
     },
 }
 
@@ -272,7 +275,7 @@ def _bank_counters() -> list[dict[str, Any]]:
                     "grid": [n // block, 1, 1],
                     "block": [block, 1, 1],
                     "metrics": {
-                        recorded.COUNTER_ALIASES[f"shared_{what}"]: float(value)
+                        COUNTER_ALIASES[f"shared_{what}"]: float(value)
                         for what, value in (
                             ("load_wavefronts", passes),
                             ("load_conflicts", passes - 2**24),
@@ -418,7 +421,7 @@ def _bandwidth_runs(speed: float) -> list[dict[str, Any]]:
 def chapter_data(chapter: str, speed: float = 1.0, device: str = "") -> dict[str, Any]:
     """One chapter's file."""
     return {
-        "schema": 1,
+        "schema": 2,
         "chapter": chapter,
         "commands": [["./run", "--sweep", "n", "--json", "x.json"]],
         "device": {**DEVICE, **({"name": device} if device else {})},
@@ -443,17 +446,17 @@ def _counters(device: str) -> dict[str, Any]:
     n, block = 2**24, 256
     runs = []
     for chapter, variants in _VARIANTS.items():
-        for variant, (_, _, _, factor, params) in variants.items():
+        for variant, (origin, _, _, factor, params) in variants.items():
             grid = 132 * 8 if variant == "smem_stride" else n // (block * factor)
-            counts = patterns.derived_counts(variant, n, block, grid)
+            counts = chapters.derived_counts(origin, variant, n, block, grid)
             if counts is None:  # no pattern is written down: the input's sectors, read once
-                counts = patterns.Counts(global_load_sectors=n // 8, global_store_sectors=grid)
+                counts = Counts(global_load_sectors=n // 8, global_store_sectors=grid)
             metrics = {
-                recorded.COUNTER_ALIASES[name]: float(getattr(counts, name))
+                COUNTER_ALIASES[name]: float(getattr(counts, name))
                 for name in counts.__dataclass_fields__
             }
             resident = _RESIDENT.get(params.get("shared_kib", 0), 8)
-            metrics[recorded.COUNTER_ALIASES["occupancy_pct"]] = 12.0 * resident
+            metrics[COUNTER_ALIASES["occupancy_pct"]] = 12.0 * resident
             metrics |= _work(n, _VARIANTS[chapter][variant][2])
             runs.append(_counted(chapter, variant, n, block, grid, metrics, params))
     for place, (_, _, rate, factor) in enumerate(_METHODS):
@@ -474,7 +477,7 @@ def _work(n: int, rate: float) -> dict[str, float]:
     """Instructions and traffic: the slower a kernel, the more of the former."""
     counts = {"instructions": n / 32 * (4 + 9000 / rate), "dram_read_bytes": 4.0 * n}
     counts["dram_write_bytes"] = n / 64
-    return {recorded.COUNTER_ALIASES[name]: value for name, value in counts.items()}
+    return {COUNTER_ALIASES[name]: value for name, value in counts.items()}
 
 
 def _counted(
@@ -543,5 +546,5 @@ def write_set(folder: Path, *, speed: float = 1.0, device: str = "") -> Path:
 
 def write_root(root: Path) -> Path:
     """A repository's root with a reference set under figures/data, and no chapters."""
-    write_set(root / "figures" / "data" / recorded.REFERENCE)
+    write_set(root / "figures" / "data" / REFERENCE)
     return root

@@ -9,16 +9,24 @@ from typing import Any
 
 import pytest
 
-from figures import bandwidth, recorded
-from figures.bandwidth import BLOCK, CHAPTER
-from figures.picture import MissingData, View
-from figures.recorded import Books
+from figures.chapters.chapter07_effective_bandwidth.kernels import (
+    BLOCK,
+    NAME,
+    ROOFS,
+    every_kernel,
+    kernels_and_roofs,
+)
+from figures.chapters.chapter07_effective_bandwidth.methods import finished, methods
+from figures.chapters.chapter07_effective_bandwidth.roofline import issue_rate, roofline
+from figures.kit.pictures import MissingData, View
+from figures.records.naming import REFERENCE
+from figures.records.recordings import Recordings
 from figures.tests import synthetic
 
 
 @pytest.fixture(scope="module")
-def view(books: Books) -> View:
-    return View(books, books.reference)
+def view(recordings: Recordings) -> View:
+    return View(recordings, recordings.reference)
 
 
 @pytest.fixture
@@ -27,34 +35,34 @@ def edited(tmp_path: Path) -> Callable[..., View]:
 
     def edit(file: str, change: Callable[[list[dict[str, Any]]], None]) -> View:
         root = synthetic.write_root(tmp_path)
-        path = root / "figures/data" / recorded.REFERENCE / file
+        path = root / "figures/data" / REFERENCE / file
         for other in path.parent.iterdir():  # reading and checking them all takes seconds
-            if other.name not in (file, f"{CHAPTER}.json"):
+            if other.name not in (file, f"{NAME}.json"):
                 other.unlink()
         data = json.loads(path.read_text())
         change(data["runs"])
         path.write_text(json.dumps(data))
-        books = recorded.open_books(root)
-        return View(books, books.reference)
+        recordings = Recordings(root)
+        return View(recordings, recordings.reference)
 
     return edit
 
 
 def test_every_kernel_is_listed_once_in_its_own_chapter(view: View) -> None:
-    kernels = {(chapter, found.run["variant"]) for chapter, found in bandwidth.every_kernel(view)}
+    kernels = {(chapter, found.run["variant"]) for chapter, found in every_kernel(view)}
     own = {
         (chapter, run["variant"])
         for chapter in view.known.chapters
         for run in view.runs(chapter)
         if run["from"] == chapter and run["cache"] == "cold" and chapter > "chapter01"
     }
-    assert kernels == own - {(CHAPTER, roof) for roof in bandwidth.ROOFS}
+    assert kernels == own - {(NAME, roof) for roof in ROOFS}
     assert ("chapter05_unroll4", "unroll16") in kernels
-    assert (CHAPTER, "reduce1") not in kernels, "chapter 3 teaches it"
-    assert (CHAPTER, "reduce7_warm") not in kernels
+    assert (NAME, "reduce1") not in kernels, "chapter 3 teaches it"
+    assert (NAME, "reduce7_warm") not in kernels
     assert all(
         (found.run["n"], found.run["block"]) == (2**28, 256)
-        for chapter, found in bandwidth.every_kernel(view)
+        for chapter, found in every_kernel(view)
         if not chapter.startswith("chapter04")  # which has sizes of its own
     )
 
@@ -63,13 +71,13 @@ def test_a_kernel_is_shown_at_the_most_that_it_was_run_at(edited: Callable[..., 
     def keep_small(runs: list[dict[str, Any]]) -> None:
         runs[:] = [run for run in runs if run["variant"] != "gmem" or run["n"] <= 2**20]
 
-    kernels = bandwidth.every_kernel(edited("chapter01_gmem.json", keep_small))
+    kernels = every_kernel(edited("chapter01_gmem.json", keep_small))
     sizes = {found.run["variant"]: found.run["n"] for chapter, found in kernels if "01" in chapter}
     assert sizes == {"gmem": 2**20, "gmem_unrolled": 2**28}
 
 
 def test_reading_is_what_the_others_are_a_share_of(view: View) -> None:
-    table = bandwidth.kernels_and_roofs(view).table
+    table = kernels_and_roofs(view).table
     shares = {row[1]: row[-1] for row in table.rows}
     rates = {row[1]: row[table.columns.index("GB/s")] for row in table.rows}
     assert shares["read"] == 100
@@ -77,7 +85,7 @@ def test_reading_is_what_the_others_are_a_share_of(view: View) -> None:
 
 
 def test_methods_count_where_each_is_faster(edited: Callable[..., View], view: View) -> None:
-    assert "reduce2 at 9" in bandwidth.methods(view).alt
+    assert "reduce2 at 9" in methods(view).alt
 
     def slow_seventh(runs: list[dict[str, Any]]) -> None:
         for run in runs:
@@ -88,14 +96,14 @@ def test_methods_count_where_each_is_faster(edited: Callable[..., View], view: V
                 run["samples_us"] = [3 * sample for sample in run["samples_us"]]
                 run["gb_per_s"] /= 3
 
-    slower = bandwidth.methods(edited(f"{CHAPTER}.json", slow_seventh))
+    slower = methods(edited(f"{NAME}.json", slow_seventh))
     assert "reduce7 at 0" in slower.alt
     last = slower.table.columns.index("reduce7 gain")
     assert all(row[last] < 0.5 for row in slower.table.rows)
 
 
 def test_a_finished_sum_is_held_against_the_librarys_at_its_size(view: View) -> None:
-    table = bandwidth.finished(view).table
+    table = finished(view).table
     ratio, median = len(table.columns) - 1, table.columns.index("median µs")
     at = {(row[0], row[1]): row for row in table.rows}
     for n in (2**17, 2**28):
@@ -105,15 +113,15 @@ def test_a_finished_sum_is_held_against_the_librarys_at_its_size(view: View) -> 
 
 
 def test_the_roofline_is_counts_over_times(view: View) -> None:
-    rows = {(row[0], row[1]): row for row in bandwidth.roofline(view).table.rows}
-    _, _, n, work, moved, intensity, rate, share = rows[CHAPTER, "reduce3"]
+    rows = {(row[0], row[1]): row for row in roofline(view).table.rows}
+    _, _, n, work, moved, intensity, rate, share = rows[NAME, "reduce3"]
     assert n == "2²⁴"
-    time = view.find(CHAPTER, "reduce3", 2**24, BLOCK).run["median_us"]
+    time = view.find(NAME, "reduce3", 2**24, BLOCK).run["median_us"]
     assert intensity == pytest.approx(work / moved, abs=1e-4)
     assert rate == pytest.approx(work / time / 1e3, rel=1e-2)
-    roof = min(bandwidth.issue_rate(view.device), intensity * view.device["peak_gb_per_s"])
+    roof = min(issue_rate(view.device), intensity * view.device["peak_gb_per_s"])
     assert share == pytest.approx(100 * rate / roof, rel=1e-2)
-    assert bandwidth.issue_rate(view.device) == pytest.approx(132 * 4 * 1.98)
+    assert issue_rate(view.device) == pytest.approx(132 * 4 * 1.98)
     assert ("chapter05_unroll4", "unroll16") in rows
     assert ("chapter05_unroll4", "smem") not in rows, "it is chapter 2's"
 
@@ -123,4 +131,4 @@ def test_a_roofline_without_counts_says_whose_are_missing(edited: Callable[..., 
         runs[:] = [run for run in runs if run["variant"] not in ("reduce2", "read")]
 
     with pytest.raises(MissingData, match=r"^read and reduce2 are not counted"):
-        bandwidth.roofline(edited("counters.json", forget))
+        roofline(edited("counters.json", forget))

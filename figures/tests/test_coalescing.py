@@ -11,9 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from figures import coalescing, patterns, plots, recorded, traces
-from figures.coalescing import EXAMPLES, Transaction, first_rule, second_rule, todays_rule
-from figures.picture import View
+from figures import chapters
+from figures.chapters.chapter10_coalescing import rules, sweeps
+from figures.chapters.chapter10_coalescing.kernels import PATTERNS
+from figures.chapters.chapter10_coalescing.rules import (
+    EXAMPLES,
+    Transaction,
+    first_rule,
+    second_rule,
+    todays_rule,
+)
+from figures.kit import costs, patterns
+from figures.kit.patterns import Access
+from figures.kit.pictures import View
+from figures.records import traces
+from figures.records.recordings import Recordings
 from figures.tests.test_traces import METRICS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +47,7 @@ def test_in_order_and_aligned_is_one_transaction_or_two(width: int, expected: li
     made = first_rule(line(256, width), width)
     assert [each.size for each in made] == expected
     assert made[0].start == 256
-    assert coalescing.moved(made) == patterns.WARP * width
+    assert rules.moved(made) == patterns.WARP * width
 
 
 @pytest.mark.parametrize("first", (4, 32, 60))
@@ -121,15 +133,15 @@ def test_it_never_moves_less_than_is_wanted_nor_more_than_the_first_rule() -> No
 )
 def test_todays_rule_is_that_of_the_patterns(width: int, stride: int, first: int) -> None:
     request = [
-        patterns.Access(0, 0, 0, lane, patterns.GLOBAL, patterns.LOAD, "x", address // width, width)
+        Access(0, 0, 0, lane, patterns.GLOBAL, patterns.LOAD, "x", address // width, width)
         for lane, address in enumerate(line(first, width, stride))
     ]
     made = todays_rule(line(first, width, stride), width)
-    assert len(made) == patterns.sectors(request)
+    assert len(made) == costs.sectors(request)
 
 
 def test_a_warp_of_nobody_moves_nothing() -> None:
-    for rule in coalescing.RULES.values():
+    for rule in rules.RULES.values():
         assert rule([None] * 32, 4) == []
 
 
@@ -138,7 +150,7 @@ def test_a_warp_of_nobody_moves_nothing() -> None:
 
 def test_the_pages_examples() -> None:
     moved = {
-        name: [coalescing.moved(rule(addresses, 4)) for rule in coalescing.RULES.values()]
+        name: [rules.moved(rule(addresses, 4)) for rule in rules.RULES.values()]
         for name, addresses in EXAMPLES.items()
     }
     assert moved == {
@@ -200,7 +212,7 @@ def of_trace(traced: traces.Trace, arrays: Sequence[str]) -> list[Request]:
     )
 
 
-def of_pattern(accesses: Iterable[patterns.Access]) -> list[Request]:
+def of_pattern(accesses: Iterable[Access]) -> list[Request]:
     return sorted(
         (
             request[0].warp,
@@ -230,7 +242,8 @@ def test_a_pattern_is_what_its_kernel_does(
     more = {"EMU_TRACE_KERNEL": "chapter", "EMU_TRACE_BLOCK": f"{index},0,0"}
     shape = ["--variant", variant, "--n", str(n), "--block", str(block)]
     run(*shape, EMU_TRACE=str(path), **more)
-    kernel, _ = patterns.COALESCING[variant]
+    kernel = PATTERNS[variant].accesses
+    assert kernel
     expected = of_pattern(kernel(n, block, index))
     arrays = ("x", "y", "z", "out") if variant == "vec3_arrays" else ("in", "out")
     assert expected and of_trace(traces.read(path), arrays) == expected
@@ -243,9 +256,9 @@ def test_what_is_derived_is_counted(n: int, block: int, tmp_path: Path) -> None:
     with page.open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["ID"]]
     *rows, _allocations = rows
-    for variant, row in zip(patterns.COALESCING, rows, strict=True):
+    for variant, row in zip(PATTERNS, rows, strict=True):
         grid = int(row["Grid Size"].strip("()").split(",")[0])
-        derived = patterns.derived_counts(variant, n, block, grid)
+        derived = chapters.derived_counts(sweeps.NAME, variant, n, block, grid)
         for metric, short in METRICS.items():
             assert int(row[f"{metric}.sum"]) == getattr(derived, short), f"{variant} {short}"
 
@@ -285,7 +298,8 @@ def test_the_law_in_the_words_of_the_page() -> None:
 
 def coalesced_once(variant: str, kind: str) -> bool:
     """Whether all of a variant's requests are, on compute capability 1.0 and 1.1."""
-    kernel, _ = patterns.COALESCING[variant]
+    kernel = PATTERNS[variant].accesses
+    assert kernel
     least = 0
     made = 0
     for request in patterns.by_request(kernel(1 << 16, 256, 1)):
@@ -298,14 +312,14 @@ def coalesced_once(variant: str, kind: str) -> bool:
 
 
 def test_the_exercise_of_the_old_card() -> None:
-    loads = {name for name in patterns.COALESCING if coalesced_once(name, patterns.LOAD)}
-    stores = {name for name in patterns.COALESCING if coalesced_once(name, patterns.STORE)}
-    scattered = {name for name in patterns.COALESCING if name.startswith("store_stride")}
+    loads = {name for name in PATTERNS if coalesced_once(name, patterns.LOAD)}
+    stores = {name for name in PATTERNS if coalesced_once(name, patterns.STORE)}
+    scattered = {name for name in PATTERNS if name.startswith("store_stride")}
     assert loads == scattered | {
         *("load_stride1", "load_offset0", "load_offset16", "load_offset32"),
         *("copy4", "copy8", "copy16", "vec3_aligned", "vec3_arrays", "vec3_staged"),
     }
-    assert stores == set(patterns.COALESCING) - scattered - {"copy1"}
+    assert stores == set(PATTERNS) - scattered - {"copy1"}
 
 
 def test_the_other_exercises() -> None:
@@ -319,12 +333,12 @@ def test_the_other_exercises() -> None:
 
 
 def test_a_picture_says_who_counted(repository: Path) -> None:
-    books = recorded.open_books(repository)
-    view = View(books, books.reference)
-    assert books.reference.counters
-    chapters = {run["chapter"] for run in books.reference.counters["runs"]}
-    by = "the hardware" if plots.COALESCING in chapters else "the embedded device"
-    for picture in (plots.strides(view), plots.offsets(view), plots.widths(view)):
+    recordings = Recordings(repository)
+    view = View(recordings, recordings.reference)
+    assert recordings.reference.counters
+    chapters = {run["chapter"] for run in recordings.reference.counters["runs"]}
+    by = "the hardware" if sweeps.NAME in chapters else "the embedded device"
+    for picture in (sweeps.strides(view), sweeps.offsets(view), sweeps.widths(view)):
         assert f"by {by}" in picture.caption
-    for picture in (plots.strides(view), plots.offsets(view)):
+    for picture in (sweeps.strides(view), sweeps.offsets(view)):
         assert f"counted by {by} as derived" in picture.alt

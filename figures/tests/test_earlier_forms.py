@@ -9,24 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from figures import recorded
+from figures.records.naming import REFERENCE
+from figures.records.recordings import Recordings, is_stale
 
 
 def earlier_forms(root: Path) -> list[str]:
     """Every recorded variant whose kernel's source is no longer what was measured."""
-    books = recorded.open_books(root)
+    recordings = Recordings(root)
     names = {
         f"{record.data['chapter']}/{run['variant']}"
-        for record in books.reference.chapters.values()
+        for record in recordings.reference.chapters.values()
         for run in record.runs
-        if recorded.stale(
-            books.run(
+        if is_stale(
+            recordings.run(
                 record.data["chapter"],
                 run["variant"],
                 run["n"],
                 run["block"],
                 run["params"],
-                only=recorded.REFERENCE,
+                only=REFERENCE,
             )
         )
     }

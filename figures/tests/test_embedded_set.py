@@ -10,22 +10,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from figures import comparison, recorded
+from figures import comparison
 from figures.comparison import Reason
-from figures.recorded import DataError
+from figures.records.naming import EMBEDDED, REFERENCE
+from figures.records.reading import DataError
+from figures.records.recordings import Recordings, is_stale
+from figures.records.sets import NoSuchRun, load_embedded_set
+from figures.records.transcripts import transcripts
 from tools.measuring import embedded as recording
 
-EMBEDDED = Path("figures/data") / recorded.EMBEDDED
+COMMITTED = Path("figures/data") / EMBEDDED
 
 
 @pytest.fixture(scope="module")
 def again(repository: Path) -> dict[str, str]:
     build = Path(os.environ.get("BOOK_BUILD", repository / "build/tools"))
     toolkit = recording.Device(build).toolkit
-    data = json.loads((repository / EMBEDDED / "counters.json").read_text(encoding="utf-8"))
+    data = json.loads((repository / COMMITTED / "counters.json").read_text(encoding="utf-8"))
     if toolkit != data["toolkit"]:
         pytest.skip(f"recorded with CUDA {data['toolkit']}, here is {toolkit}: other PTX")
     # tools/test has rendered the guide, which counted some of it.
@@ -35,34 +38,32 @@ def again(repository: Path) -> dict[str, str]:
 AGAIN = "the set is not what the source gives: tools/measure --record embedded"
 
 
-@pytest.mark.slow
-def test_recording_again_gives_the_same_files(repository: Path, again: dict[str, str]) -> None:
-    committed = sorted(path.name for path in (repository / EMBEDDED).iterdir() if path.is_file())
-    assert committed == sorted(again), AGAIN
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", sorted(path.name for path in (Path(__file__).parents[1] / "data/embedded").glob("*.*"))
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(
+    [
+        *(str(path.relative_to(ROOT)) for path in (ROOT / COMMITTED).glob("*.*")),
+        *(str(each.path) for each in transcripts(ROOT).values()),
+    ]
 )
-def test_recording_again_gives_the_same_bytes(
-    repository: Path, again: dict[str, str], name: str
-) -> None:
-    text = (repository / EMBEDDED / name).read_bytes().decode("utf-8")
+
+
+@pytest.mark.slow
+def test_recording_again_gives_the_same_files(again: dict[str, str]) -> None:
+    assert sorted(again) == FILES, AGAIN
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
+def test_recording_again_gives_the_same_bytes(again: dict[str, str], name: str) -> None:
+    text = (ROOT / name).read_bytes().decode("utf-8")
     # Line by line, so that a failure names the run.
     assert text.splitlines() == again[name].splitlines(), AGAIN
     assert text == again[name], AGAIN
 
 
-def test_files_fit_the_schema_as_a_whole(repository: Path) -> None:
-    schema = json.loads((repository / "figures/data/schema.json").read_text(encoding="utf-8"))
-    for path in (repository / EMBEDDED).glob("*.json"):
-        jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), schema)
-
-
 def test_nothing_of_one_machine_is_in_it(repository: Path) -> None:
-    for path in (repository / EMBEDDED).iterdir():
-        text = path.read_text(encoding="utf-8")
+    for name in FILES:
+        text = (repository / name).read_text(encoding="utf-8")
         for word in (
             str(repository),
             str(Path.home()) + "/",
@@ -71,11 +72,11 @@ def test_nothing_of_one_machine_is_in_it(repository: Path) -> None:
             " ms",
             "µs",
         ):
-            assert word not in text, f"{path.name} has {word!r}"
+            assert word not in text, f"{name} has {word!r}"
 
 
 def test_every_probe_counts_what_hardware_counted(repository: Path) -> None:
-    tallies = comparison.probes(recorded.open_books(repository))
+    tallies = comparison.probes(Recordings(repository))
     assert sum(tally.launches for tally in tallies) > 600
     assert all(tally.launches > 0 for tally in tallies)
     assert all(tally.counters == 8 * tally.launches for tally in tallies)
@@ -83,7 +84,7 @@ def test_every_probe_counts_what_hardware_counted(repository: Path) -> None:
 
 
 def test_every_difference_in_a_chapter_has_its_reason(repository: Path) -> None:
-    tallies = comparison.chapters(recorded.open_books(repository))
+    tallies = comparison.chapters(Recordings(repository))
     assert sum(tally.launches for tally in tallies) >= 100
     for tally in tallies:
         assert Reason.UNKNOWN not in tally.reasons, f"{tally.name}: {tally.reasons}"
@@ -104,10 +105,10 @@ def spoilt(repository: Path, tmp_path: Path) -> Callable[[str, Spoil], Path]:
 
     def make(file: str, spoil: Spoil) -> Path:
         data = tmp_path / "figures/data"
-        shutil.copytree(repository / EMBEDDED, data / recorded.EMBEDDED)
-        (data / recorded.REFERENCE).symlink_to(repository / "figures/data" / recorded.REFERENCE)
+        shutil.copytree(repository / COMMITTED, data / EMBEDDED)
+        (data / REFERENCE).symlink_to(repository / "figures/data" / REFERENCE)
         (tmp_path / "chapters").symlink_to(repository / "chapters")
-        path = data / recorded.EMBEDDED / file
+        path = data / EMBEDDED / file
         content = json.loads(path.read_text(encoding="utf-8"))
         spoil(content)
         path.write_text(json.dumps(content), encoding="utf-8")
@@ -128,7 +129,7 @@ def test_one_number_changed_is_a_difference_without_reason(
     def one_more(data: dict[str, Any]) -> None:
         _metrics(data)[comparison.METRICS[2]] += 1
 
-    tallies = comparison.chapters(recorded.open_books(spoilt("counters.json", one_more)))
+    tallies = comparison.chapters(Recordings(spoilt("counters.json", one_more)))
     (chapter,) = [tally for tally in tallies if tally.name == "chapter01_gmem"]
     assert chapter.reasons == {Reason.UNKNOWN: 1}
 
@@ -141,12 +142,12 @@ def test_only_what_is_too_large_for_a_cpu_is_left_out(
         data["runs"] = [r for r in data["runs"] if (r["chapter"], r["n"]) != ("chapter01_gmem", n)]
 
     def launches(root: Path) -> int:
-        tallies = comparison.chapters(recorded.open_books(root))
+        tallies = comparison.chapters(Recordings(root))
         (chapter,) = [tally for tally in tallies if tally.name == "chapter01_gmem"]
         return chapter.launches
 
     assert launches(repository) > 0
-    with pytest.raises(recorded.NoSuchRun):
+    with pytest.raises(NoSuchRun):
         launches(spoilt("counters.json", without_smallest))
 
 
@@ -154,7 +155,7 @@ def test_one_probe_changed_is_a_difference(spoilt: Callable[[str, Spoil], Path])
     def one_more(data: dict[str, Any]) -> None:
         data["runs"][0]["embedded"][0] += 1
 
-    tallies = comparison.probes(recorded.open_books(spoilt("probes.json", one_more)))
+    tallies = comparison.probes(Recordings(spoilt("probes.json", one_more)))
     assert [tally.differing for tally in tallies][:2] == [1, 0]
 
 
@@ -180,7 +181,7 @@ def _negative(data: dict[str, Any]) -> None:
         (_with_a_date, "date"),
         (_without_a_hash, "kernel_hash"),
         (_twice, "recorded twice"),
-        (_negative, "minimum"),
+        (_negative, "-1: "),
     ],
 )
 def test_a_spoilt_set_is_refused(
@@ -188,7 +189,7 @@ def test_a_spoilt_set_is_refused(
 ) -> None:
     root = spoilt("counters.json", spoil)
     with pytest.raises(DataError, match=r"embedded/counters\.json") as caught:
-        recorded.load_set(root / EMBEDDED)
+        load_embedded_set(root / COMMITTED)
     assert words in str(caught.value)
 
 
@@ -205,11 +206,11 @@ def test_what_the_readers_build_counted_goes_first(
     own = tmp_path / "runs"
     own.mkdir()
     root = spoilt("counters.json", one_more)
-    (root / EMBEDDED / "counters.json").rename(own / "chapter01_gmem.json")
-    books = recorded.open_books(repository, own)
+    (root / COMMITTED / "counters.json").rename(own / "chapter01_gmem.json")
+    recordings = Recordings(repository, own)
     for chapter, is_own in (("chapter01_gmem", True), ("chapter02_smem", False)):
-        hardware = books.counters(chapter, "gmem", only=recorded.REFERENCE)
-        embedded = books.embedded(hardware.run)
+        hardware = recordings.counters(chapter, "gmem", only=REFERENCE)
+        embedded = recordings.embedded(hardware.run)
         assert embedded.is_local == is_own
         compared = comparison.compare(hardware, embedded, "global_store_requests")
         assert compared and compared.difference == is_own
@@ -221,12 +222,12 @@ def test_hardwares_count_of_a_changed_kernel_is_of_an_earlier_form(
     shutil.copytree(repository / "figures/data", tmp_path / "figures/data", symlinks=True)
     shutil.copytree(repository / "chapters", tmp_path / "chapters")
     kernels = tmp_path / "chapters/chapter01_gmem/kernels.cuh"
-    before = recorded.open_books(tmp_path)
-    assert not recorded.stale(before.counters("chapter01_gmem", "gmem"))
+    before = Recordings(tmp_path)
+    assert not is_stale(before.counters("chapter01_gmem", "gmem"))
     text = kernels.read_text(encoding="utf-8")
     marker = "// end gmem-loop\n"
     assert marker in text
     kernels.write_text(text.replace(marker, f"int planted;\n{marker}"), encoding="utf-8")
-    after = recorded.open_books(tmp_path)
-    assert recorded.stale(after.counters("chapter01_gmem", "gmem"))
-    assert not recorded.stale(after.counters("chapter01_gmem", "gmem_unrolled"))
+    after = Recordings(tmp_path)
+    assert is_stale(after.counters("chapter01_gmem", "gmem"))
+    assert not is_stale(after.counters("chapter01_gmem", "gmem_unrolled"))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from figures import histogram
-from figures.patterns import WARP
+from figures.chapters import chapter09_histogram as histogram
+from figures.kit.patterns import WARP
 from figures.tests.test_traces import trace
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from figures import machine_code
-from figures.machine_code import MachineCode, NoSuchCode
+from figures.records import machine_code
+from figures.records.machine_code import MachineCode, NoSuchCode
 
 CUOBJDUMP = """
 \t\tFunction : _ZN9chapter034treeEPKi

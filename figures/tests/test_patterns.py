@@ -3,50 +3,78 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from figures import patterns, recorded
-from figures.patterns import GLOBAL, LOAD, SHARED, STORE, Access, Counts
+from figures import chapters
+from figures.chapters.chapter01_gmem import gmem
+from figures.chapters.chapter02_smem import smem, smem_stride
+from figures.chapters.chapter03_divergence import interleaved, strided
+from figures.chapters.chapter04_bank_conflicts.kernels import padded, strided_swizzled
+from figures.chapters.chapter05_unroll4 import shuffle_partner
+from figures.kit import costs, patterns
+from figures.kit.costs import Counts, Work
+from figures.kit.patterns import GLOBAL, LOAD, SHARED, STORE, Access, Kernel
+from figures.records.naming import REFERENCE
+from figures.records.recordings import Recordings, counter_of, is_stale
+from figures.records.sets import NoSuchRun
 
 BLOCKS = (1, 2, 31, 32, 33, 100, 256)
 SIZES = (1, 31, 33, 256, 1000, 1025)
 
-Kernel = Callable[[int, int, int], Iterator[Access]]
 
-# name: the pattern, blocks of the input that a thread block folds
-KERNELS: dict[str, tuple[Kernel, int]] = {
-    "gmem": (patterns.gmem, 1),
-    "smem": (patterns.smem, 1),
-    "smem_unrolled": (patterns.smem_unrolled, 1),
-    **{f"unroll{f}": (partial(patterns.unroll, factor=f), f) for f in (2, 4, 8)},
-    "smem_stride": (partial(patterns.smem_stride, grid=3), 0),
-    "interleaved": (patterns.interleaved, 1),
-    "strided": (patterns.strided, 1),
-    "strided_padded": (patterns.strided_padded, 1),
-    "strided_swizzled": (patterns.strided_swizzled, 1),
+def tiles_of_a_block(kernel: Kernel) -> int:
+    """How many tiles of a long input a thread block folds."""
+    read = [a for a in kernel(1 << 20, 64, 0) if (a.space, a.kind) == (GLOBAL, LOAD)]
+    return len({a.index for a in read}) // 64
+
+
+def leaves_a_sum(kernel: Kernel) -> bool:
+    """Whether a block of it ends in one thread that stores what the array has added up to."""
+    accesses = list(kernel(1 << 20, 64, 0))
+    last = [a for a in accesses if a.level == accesses[-1].level and a.kind == LOAD]
+    return accesses[-1].array == "partial" and len(last) == 1
+
+
+#: The blocks whose accesses are registered, by chapter and variant, and of these the sums.
+REGISTERED: dict[tuple[str, str], Kernel] = {
+    (name, variant): pattern.accesses
+    for name, chapter in chapters.known().items()
+    for variant, pattern in chapter.patterns.items()
+    if pattern.accesses
 }
+SUMS = {name: kernel for name, kernel in REGISTERED.items() if leaves_a_sum(kernel)}
+GRID = 3
+#: Kernels whose blocks share the input by turns, and an answer of chapter 4's.
+MORE: dict[tuple[str, str], Kernel] = {
+    ("chapter02_smem", "smem_stride"): partial(smem_stride, grid=GRID),
+    ("answers", "strided_swizzled"): strided_swizzled,
+}
+KERNELS = SUMS | MORE
 
 
-def _grid(n: int, block: int, factor: int) -> int:
-    return -(-n // (block * factor)) if factor else 3
+def grid_of(name: tuple[str, str], n: int, block: int) -> int:
+    return GRID if name[1] == "smem_stride" else -(-n // (block * tiles_of_a_block(KERNELS[name])))
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-@pytest.mark.parametrize("name", KERNELS)
-def test_following_a_pattern_adds_up_the_array(name: str, block: int) -> None:
-    kernel, factor = KERNELS[name]
+@pytest.mark.parametrize("name", KERNELS, ids="/".join)
+def test_following_a_pattern_adds_up_the_array(name: tuple[str, str], block: int) -> None:
+    kernel = KERNELS[name]
     for n in SIZES:
         values = [random.Random(n).randrange(256) for _ in range(n)]
-        grid = _grid(n, block, factor)
+        grid = grid_of(name, n, block)
         partials = [-1] * grid  # poisoned, so that a block that writes nothing is seen
-        source = "data" if name == "gmem" else "in"
-        tile = [-1] * (max(patterns.padded(block), 32 * -(-block // 32)) + 1)
-        arrays = {source: list(values), "tile": tile, "partial": partials}
+        tile = [-1] * (max(padded(block), 32 * -(-block // 32)) + 1)
+        # In place or not, an array of the input's own.
+        arrays = {
+            **{source: list(values) for source in ("data", "in")},
+            "tile": tile,
+            "partial": partials,
+        }
         for index in range(grid):
             patterns.follow(kernel(n, block, index), arrays)
         assert sum(partials) == sum(values), f"n = {n}"
@@ -54,7 +82,7 @@ def test_following_a_pattern_adds_up_the_array(name: str, block: int) -> None:
 
 @pytest.mark.parametrize("block", (1, 2, 16, 32, 64, 256))
 def test_the_shuffled_end_leaves_its_last_values_to_the_lanes(block: int) -> None:
-    accesses = list(patterns.unroll(4 * block, block, 0, factor=4, finish=patterns.SHUFFLE))
+    accesses = list(patterns.folded(4 * block, block, 0, factor=4, finish=patterns.SHUFFLE))
     arrays = {"in": list(range(4 * block)), "tile": [-1] * block, "partial": [-1]}
     patterns.follow([a for a in accesses if a.array != "partial"], arrays)
     # What the last warp's lanes loaded is what they then exchange.
@@ -66,14 +94,14 @@ def test_the_shuffled_end_leaves_its_last_values_to_the_lanes(block: int) -> Non
 def test_one_shuffle_tree_reaches_every_lane() -> None:
     values = list(range(patterns.WARP))
     for offset in (16, 8, 4, 2, 1):
-        values = [v + values[patterns.shuffle_partner(t, offset)] for t, v in enumerate(values)]
+        values = [v + values[shuffle_partner(t, offset)] for t, v in enumerate(values)]
     assert values == [sum(range(patterns.WARP))] * patterns.WARP
 
 
 @pytest.mark.parametrize("block", (2, 8, 256, 1024))
 def test_gmem_reads_as_often_as_the_page_derives(block: int) -> None:
     # Two loads for each of the block's additions, and one for the result.
-    loads = [a for a in patterns.gmem(block, block, 0) if a.kind == LOAD]
+    loads = [a for a in gmem(block, block, 0) if a.kind == LOAD]
     assert len(loads) == 2 * (block - 1) + 1
 
 
@@ -82,7 +110,7 @@ def test_smem_reads_each_element_once(n: int) -> None:
     loads = [
         a.index
         for index in range(-(-n // 256))
-        for a in patterns.smem(n, 256, index)
+        for a in smem(n, 256, index)
         if (a.space, a.kind) == (GLOBAL, LOAD)
     ]
     assert loads == list(range(n))
@@ -90,7 +118,7 @@ def test_smem_reads_each_element_once(n: int) -> None:
 
 def test_a_step_never_reads_what_the_same_step_writes() -> None:
     # Within a level only a barrier orders threads, so no thread may read another's new value.
-    kernels = (patterns.gmem, patterns.smem, patterns.interleaved, patterns.strided)
+    kernels = (gmem, smem, interleaved, strided)
     for kernel in kernels:
         for block in BLOCKS:
             accesses = list(kernel(block, block, 0))
@@ -108,25 +136,33 @@ def test_interleaved_and_strided_make_the_same_additions(block: int) -> None:
         tree = [a for a in kernel(block, block, 0) if a.space == SHARED]
         return [(a.step, a.kind, a.index) for a in tree]
 
-    assert slots(patterns.interleaved) == slots(patterns.strided)
+    assert slots(interleaved) == slots(strided)
+
+
+def parted_warps(step: Work, block: int) -> int:
+    """Warps in which some lanes add and others do not: where a branch parts lanes."""
+    return sum(
+        len(lanes) < min(patterns.WARP, block - warp * patterns.WARP)
+        for warp, lanes in step.lanes.items()
+    )
 
 
 # What chapter 3 says of a block of 256: threads that add, warps that they are in, and those of
 # these warps in which other lanes do not, step by step.
 WORK: dict[str, tuple[Kernel, list[tuple[int, int, int]]]] = {
     "interleaved": (
-        patterns.interleaved,
+        interleaved,
         [
             *((128 >> step, 8, 8) for step in range(5)),
             *((4, 4, 4), (2, 2, 2), (1, 1, 1)),
         ],
     ),
     "strided": (
-        patterns.strided,
+        strided,
         [(128, 4, 0), (64, 2, 0), (32, 1, 0), *((16 >> step, 1, 1) for step in range(5))],
     ),
     "smem": (
-        patterns.smem,
+        smem,
         [(128, 4, 0), (64, 2, 0), (32, 1, 0), *((16 >> step, 1, 1) for step in range(5))],
     ),
 }
@@ -135,19 +171,19 @@ WORK: dict[str, tuple[Kernel, list[tuple[int, int, int]]]] = {
 @pytest.mark.parametrize("name", WORK)
 def test_who_works_at_each_step(name: str) -> None:
     kernel, expected = WORK[name]
-    steps = patterns.work(kernel(256, 256, 0), 256)
-    assert [(s.adding, len(s.lanes), s.parted) for s in steps] == expected
+    steps = costs.work(kernel(256, 256, 0), 256)
+    assert [(s.adding, len(s.lanes), parted_warps(s, 256)) for s in steps] == expected
     assert [s.step for s in steps] == list(range(1, 9)) and steps[0].warps == 8
 
 
 def test_a_short_warp_with_all_its_lanes_at_work_is_not_parted() -> None:
     # 66 threads: at the first step of smem the first 33 add, one of them alone in its warp's half.
-    (first, *_rest) = patterns.work(patterns.smem(66, 66, 0), 66)
-    assert (first.adding, len(first.lanes), first.parted) == (33, 2, 1)
-    (only,) = patterns.work(patterns.interleaved(2, 2, 0), 2)
-    assert (only.adding, only.parted) == (1, 1)
-    short = patterns.Work(1, {1: frozenset({0, 1})}, 2, 34)
-    assert short.parted == 0
+    (first, *_rest) = costs.work(smem(66, 66, 0), 66)
+    assert (first.adding, len(first.lanes), parted_warps(first, 66)) == (33, 2, 1)
+    (only,) = costs.work(interleaved(2, 2, 0), 2)
+    assert (only.adding, parted_warps(only, 2)) == (1, 1)
+    short = Work(1, {1: frozenset({0, 1})}, 2)
+    assert parted_warps(short, 34) == 0
 
 
 # ----------------------------------------------------------------------------------- costs
@@ -156,7 +192,9 @@ def test_a_short_warp_with_all_its_lanes_at_work_is_not_parted() -> None:
 @pytest.mark.parametrize("block", (32, 100, 256, 1024))
 def test_strided_pays_in_conflicts_what_interleaved_pays_in_warps(block: int) -> None:
     counts = {
-        name: patterns.derived_counts(name, 10_001, block, -(-10_001 // block))
+        name: chapters.derived_counts(
+            "chapter03_divergence", name, 10_001, block, -(-10_001 // block)
+        )
         for name in ("interleaved", "strided")
     }
     by_warps, by_conflicts = counts["interleaved"], counts["strided"]
@@ -181,11 +219,11 @@ def _request(offsets: list[int], space: str = GLOBAL, width: int = 4) -> list[Ac
     [(1, 0, 4), (2, 0, 8), (8, 0, 32), (33, 0, 32), (0, 0, 1), (1, 1, 5), (1, 8, 4)],
 )
 def test_sectors_of_a_strided_warp(stride: int, first: int, sectors: int) -> None:
-    assert patterns.sectors(_request([first + stride * lane for lane in range(32)])) == sectors
+    assert costs.sectors(_request([first + stride * lane for lane in range(32)])) == sectors
 
 
 def test_an_access_across_two_sectors_touches_both() -> None:
-    assert patterns.sectors([Access(0, 0, 0, 0, GLOBAL, LOAD, "x", 1, 24)]) == 2
+    assert costs.sectors([Access(0, 0, 0, 0, GLOBAL, LOAD, "x", 1, 24)]) == 2
 
 
 @pytest.mark.parametrize(
@@ -193,23 +231,23 @@ def test_an_access_across_two_sectors_touches_both() -> None:
 )
 def test_bank_conflicts_of_a_strided_warp(stride: int, conflicts: int) -> None:
     request = _request([stride * lane for lane in range(32)], SHARED)
-    assert patterns.bank_conflicts(request) == conflicts
-    assert patterns.wavefronts(request) == conflicts + 1
+    assert costs.bank_conflicts(request) == conflicts
+    assert costs.wavefronts(request) == conflicts + 1
 
 
 def test_bytes_side_by_side_do_not_conflict() -> None:
-    assert patterns.bank_conflicts(_request(list(range(32)), SHARED, width=1)) == 0
+    assert costs.bank_conflicts(_request(list(range(32)), SHARED, width=1)) == 0
 
 
 def test_a_request_of_no_lane_costs_nothing() -> None:
-    assert patterns.count([]) == Counts()
-    assert patterns.bank_conflicts([]) == 0
+    assert costs.count([]) == Counts()
+    assert costs.bank_conflicts([]) == 0
 
 
 def test_wide_loads_go_by_parts_of_the_warp_and_join_where_neighbours_share() -> None:
     def passes(indices: list[int], width: int) -> tuple[int, int]:
         request = _request(indices, SHARED, width=width)
-        return patterns.wavefronts(request), patterns.bank_conflicts(request)
+        return costs.wavefronts(request), costs.bank_conflicts(request)
 
     assert passes(list(range(32)), 8) == (2, 0)
     assert passes(list(range(32)), 16) == (4, 0)
@@ -220,50 +258,56 @@ def test_wide_loads_go_by_parts_of_the_warp_and_join_where_neighbours_share() ->
     assert passes([32 * (lane // 2) for lane in range(32)], 8) == (16, 15), "joined, they conflict"
     # A lane whose partner is not there shares with nobody else.
     alone = _request([0], SHARED, width=8)
-    assert patterns.wavefronts(alone) == 1
+    assert costs.wavefronts(alone) == 1
     store = [replace(access, kind=STORE) for access in _request([0] * 32, SHARED, width=8)]
-    assert patterns.wavefronts(store) == 2, "stores never join"
+    assert costs.wavefronts(store) == 2, "stores never join"
 
 
 @pytest.mark.parametrize("block", (32, 33, 100, 256))
 @pytest.mark.parametrize("n", (1, 1000, 4096, 10_001))
 @pytest.mark.parametrize(
-    "variant",
-    (
-        *("gmem", "smem", "smem_unrolled", "smem_stride", "first_add", "unroll4", "complete"),
-        *("interleaved", "strided", "strided_padded"),
-    ),
+    ("chapter", "variant"),
+    [
+        *(("chapter01_gmem", "gmem"), ("chapter02_smem", "smem")),
+        *(("chapter02_smem", "smem_unrolled"), ("chapter02_smem", "smem_stride")),
+        *(("chapter03_divergence", name) for name in ("interleaved", "strided")),
+        ("chapter04_bank_conflicts", "strided_padded"),
+        *(("chapter05_unroll4", name) for name in ("first_add", "unroll4", "complete")),
+    ],
 )
-def test_derived_counts_equal_those_of_every_block(variant: str, n: int, block: int) -> None:
-    more: dict[str, tuple[Kernel, int]] = {
-        "first_add": (partial(patterns.unroll, factor=2), 2),
-        "complete": (partial(patterns.unroll, factor=4, finish=patterns.SHUFFLE), 4),
-    }
-    kernel, factor = (KERNELS | more)[variant]
-    grid = _grid(n, block, factor)
-    counted = sum((patterns.count(kernel(n, block, i)) for i in range(grid)), Counts())
-    assert patterns.derived_counts(variant, n, block, grid) == counted
+def test_derived_counts_equal_those_of_every_block(
+    chapter: str, variant: str, n: int, block: int
+) -> None:
+    kernel = (REGISTERED | MORE)[chapter, variant]
+    grid = GRID if variant == "smem_stride" else -(-n // (block * tiles_of_a_block(kernel)))
+    counted = sum((costs.count(kernel(n, block, i)) for i in range(grid)), Counts())
+    assert chapters.derived_counts(chapter, variant, n, block, grid) == counted
     assert counted.global_load_sectors > 0
 
 
 def test_no_count_is_derived_for_what_has_no_pattern() -> None:
-    assert patterns.derived_counts("smem_classic", 1024, 256, 4) is None
+    assert chapters.derived_counts("chapter02_smem", "smem_classic", 1024, 256, 4) is None
+    assert chapters.derived_counts("chapter99_none", "smem", 1024, 256, 4) is None
 
 
 def test_the_hardware_counted_what_is_derived(repository: Path) -> None:
-    books = recorded.open_books(repository)
-    if not books.reference.counters:
+    recordings = Recordings(repository)
+    if not recordings.reference.counters:
         pytest.skip("no counters are recorded yet")
     compared = 0
-    for run in books.reference.counters["runs"]:
+    for run in recordings.reference.counters["runs"]:
         grid = run["launches"][0]["grid"][0]
-        derived = patterns.derived_counts(run["variant"], run["n"], run["block"], grid)
         name = (run["chapter"], run["variant"], run["n"], run["block"])
-        if derived is None or recorded.stale(books.run(*name[:2], only=recorded.REFERENCE)):
+        try:
+            timed = recordings.run(*name[:2], only=REFERENCE)
+        except NoSuchRun:
+            continue  # a faulty form, which was not timed
+        derived = chapters.derived_counts(timed.run["from"], *name[1:], grid)
+        if derived is None or is_stale(timed):
             continue
-        found = books.counters(*name, only=recorded.REFERENCE)
+        found = recordings.counters(*name, only=REFERENCE)
         for field in derived.__dataclass_fields__:
-            measured, expected = recorded.counter(found, field), getattr(derived, field)
+            measured, expected = counter_of(found, field), getattr(derived, field)
             if field.endswith("conflicts"):
                 # A busy SM now and then makes a shared access wait its turn, and counts that as
                 # a conflict and a wavefront more than the pattern has.
@@ -271,7 +315,7 @@ def test_the_hardware_counted_what_is_derived(repository: Path) -> None:
                 continue
             if field.endswith("wavefronts"):
                 conflicts = field.replace("wavefronts", "conflicts")
-                measured -= recorded.counter(found, conflicts)
+                measured -= counter_of(found, conflicts)
                 expected -= getattr(derived, conflicts)
             assert measured == expected, f"{name} {field}"
             compared += 1

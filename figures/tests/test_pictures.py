@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,37 +14,104 @@ from pathlib import Path
 
 import pytest
 
-from figures import diagrams, draw, plots, recorded, style
-from figures.picture import MissingData, View, bytes_text, short_size, significant, time_text
-from figures.recorded import Books
+from figures import catalogue, chapters, draw
+from figures.chapters import chapter03_divergence, chapter06_dynamic_smem
+from figures.every_chapter import chapter_blocks, chapter_counters, chapter_time
+from figures.kit import style
+from figures.kit.chapter import Chapter
+from figures.kit.pictures import MissingData, Picture, View
+from figures.ladder import ladder
+from figures.records.naming import COUNTER_ALIASES, LOCAL, REFERENCE, run_name
+from figures.records.recordings import Recordings
 from figures.tests import synthetic
 
-NAMES = [*plots.plots(synthetic.CHAPTERS), *diagrams.FIGURES]
+#: What can be drawn from the made-up recordings: of a chapter that they lack, its diagrams.
+MADE_UP = [chapter for name, chapter in chapters.known().items() if name in synthetic.CHAPTERS]
+NAMES = [
+    *catalogue.OF_THE_BOOK,
+    *(name for chapter in MADE_UP for name in catalogue.plots_of(chapter)),
+    *catalogue.diagrams(),
+]
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_the_registry_has_what_the_guide_asks_for(root: Path) -> None:
-    wanted = {"ladder", "chapter00_methods", "chapter00_l2", "chapter00_latency"}
-    wanted |= {"chapter01_time", "chapter02_time", "chapter05_time", "chapter05_unroll"}
-    wanted |= {f"chapter{c}_{kind}" for c in ("01", "02", "05") for kind in ("bandwidth", "blocks")}
-    wanted |= {"chapter01_counters", "chapter02_counters", "primer_machine", "grid_to_elements"}
-    wanted |= {"chapter03_time", "chapter03_bandwidth", "chapter03_paths", "lanes_at_work"}
-    wanted |= {"tree_spreading"}
-    wanted |= {"chapter04_time", "chapter04_bandwidth", "chapter04_strides", "chapter04_tiles"}
-    wanted |= {"bank_strides", "bank_steps", "tile_banks"}
-    wanted |= {"tree_gmem", "tree_smem", "unroll_fold", "warp_shuffle", "grid_stride"}
-    wanted |= {"chapter06_fit", "chapter06_occupancy", "chapter06_bandwidth", "two_arrays"}
-    wanted |= {f"chapter07_{what}" for what in ("kernels", "l2", "grid", "methods", "finished")}
-    wanted |= {"chapter07_roofline"}
-    wanted |= {"chapter08_small", "chapter08_ratio", "passes_tree", "one_word"}
-    wanted |= {"chapter09_methods", "chapter09_shared", "copies_in_banks"}
-    wanted |= {"chapter10_strides", "chapter10_offsets", "chapter10_widths", "chapter10_time"}
-    wanted |= {"coalescing_rules", "vec3_layouts"}
-    assert wanted <= set(draw.figures(root))
+def test_there_is_every_picture_that_the_guide_asks_for(root: Path) -> None:
+    pages = [path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.rst"))]
+    asked = {
+        kind: {
+            name for page in pages for name in re.findall(rf"^\.\. {kind}:: +(\w+)$", page, re.M)
+        }
+        for kind in ("plot", "diagram")
+    }
+    assert len(asked["plot"]) > 30 and len(asked["diagram"]) > 15
+    assert asked["plot"] <= set(catalogue.plots(root))
+    assert asked["diagram"] <= set(catalogue.diagrams())
+
+
+def test_every_chapter_has_its_place_on_the_ladder_and_its_plots(root: Path) -> None:
+    named = catalogue.plots(root)
+    for name in synthetic.CHAPTERS:
+        assert f"{name[:9]}_here" in named
+    (root / "chapters" / "chapter99_new").mkdir()
+    try:
+        more = catalogue.plots(root).keys() - named.keys()
+    finally:
+        (root / "chapters" / "chapter99_new").rmdir()
+    kinds = ("here", "time", "bandwidth", "blocks", "counters")
+    assert more == {f"chapter99_{kind}" for kind in kinds}
+
+
+def test_a_chapters_module_is_all_that_its_figures_need(repository: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "figures"
+    shutil.copytree(
+        repository / "figures", copy, ignore=shutil.ignore_patterns("data", "tests", "__pycache__")
+    )
+    (copy / "data").symlink_to(repository / "figures" / "data")
+    (tmp_path / "chapters").symlink_to(repository / "chapters")
+    (copy / "chapters" / "chapter99_new.py").write_text(
+        "from figures.chapters.chapter01_gmem import tree_gmem\n"
+        "from figures.kit.chapter import Chapter\n"
+        "CHAPTER = Chapter('chapter99_new', diagrams={'new_tree': tree_gmem})\n"
+    )
+    command = [sys.executable, "-m", "figures.draw", "--out", "drawn", "--only"]
+    asked = [*command, "new_tree", "chapter99_here"]
+    subprocess.run(asked, check=True, cwd=tmp_path)
+    assert {path.name for path in (tmp_path / "drawn").glob("*.json")} == {
+        "new_tree.json",
+        "chapter99_here.json",
+    }
+    before = json.loads((tmp_path / "drawn/new_tree.json").read_text())["fingerprint"]
+    # An edit there draws again.
+    with (copy / "chapters" / "chapter99_new.py").open("a") as file:
+        file.write("# another line\n")
+    subprocess.run(asked, check=True, cwd=tmp_path)
+    assert json.loads((tmp_path / "drawn/new_tree.json").read_text())["fingerprint"] != before
+
+
+def test_a_module_that_names_another_chapter_is_refused(repository: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "figures"
+    shutil.copytree(
+        repository / "figures", copy, ignore=shutil.ignore_patterns("data", "tests", "__pycache__")
+    )
+    (copy / "chapters" / "chapter99_new.py").write_text(
+        "from figures.kit.chapter import Chapter\nCHAPTER = Chapter('chapter98_old')\n"
+    )
+    ask = [sys.executable, "-c", "from figures import chapters; chapters.known()"]
+    done = subprocess.run(ask, check=False, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode and "figures/chapters/chapter99_new says that it is of" in done.stderr
+
+
+def test_two_figures_of_one_name_are_refused() -> None:
+    def nothing(view: View) -> Picture:
+        raise AssertionError(view)
+
+    with pytest.raises(catalogue.TwoFigures, match="'chapter99_time'"):
+        catalogue.plots_of(Chapter("chapter99_new", plots={"chapter99_time": nothing}))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_picture_says_what_it_shows(name: str, root: Path, books: Books) -> None:
-    picture, drawn_from = draw.make(name, root, books)
+def test_a_picture_says_what_it_shows(name: str, root: Path, recordings: Recordings) -> None:
+    picture, drawn_from = draw.make(name, root, recordings)
     assert len(picture.alt) > 60
     assert picture.alt.endswith(".")
     assert picture.caption.endswith(".")
@@ -59,12 +127,12 @@ def test_a_picture_says_what_it_shows(name: str, root: Path, books: Books) -> No
 
 
 @pytest.fixture(scope="module")
-def drawn(root: Path, books: Books) -> Callable[[str], dict[str, str]]:
+def drawn(root: Path, recordings: Recordings) -> Callable[[str], dict[str, str]]:
     """Draws a picture the first time that it is asked for."""
 
     @functools.cache
     def of(name: str) -> dict[str, str]:
-        return draw.drawings(name, draw.make(name, root, books)[0])
+        return draw.drawings(name, draw.make(name, root, recordings)[0])
 
     return of
 
@@ -74,10 +142,10 @@ Drawn = Callable[[str], dict[str, str]]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_data_give_the_same_bytes(
-    name: str, root: Path, books: Books, drawn: Drawn
+    name: str, root: Path, recordings: Recordings, drawn: Drawn
 ) -> None:
     once = drawn(name)
-    assert once == draw.drawings(name, draw.make(name, root, books)[0])
+    assert once == draw.drawings(name, draw.make(name, root, recordings)[0])
     assert set(once) == {f"{name}-light.svg", f"{name}-dark.svg"}
     for text in once.values():
         assert "<text" in text, "letters stay letters"
@@ -137,13 +205,13 @@ def test_contrast_is_wcags() -> None:
 
 
 def _view(root: Path) -> View:
-    books = recorded.open_books(root)
-    return View(books, books.reference)
+    recordings = Recordings(root)
+    return View(recordings, recordings.reference)
 
 
 def _change(root: Path, chapter: str, variant: str, factor: float) -> None:
     """Makes one variant's times that much longer."""
-    path = root / "figures/data" / recorded.REFERENCE / f"{chapter}.json"
+    path = root / "figures/data" / REFERENCE / f"{chapter}.json"
     data = json.loads(path.read_text())
     for run in data["runs"]:
         if run["variant"] == variant:
@@ -157,14 +225,14 @@ def _change(root: Path, chapter: str, variant: str, factor: float) -> None:
 
 def test_the_fastest_is_computed(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
-    assert "smem_stride is the fastest" in plots.chapter_time(_view(root), "chapter02_smem").alt
+    assert "smem_stride is the fastest" in chapter_time(_view(root), "chapter02_smem").alt
     _change(root, "chapter02_smem", "gmem", 0.05)
-    assert "gmem is the fastest" in plots.chapter_time(_view(root), "chapter02_smem").alt
+    assert "gmem is the fastest" in chapter_time(_view(root), "chapter02_smem").alt
 
 
 def test_what_cannot_be_told_apart_shares_the_lead(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
-    path = root / "figures/data" / recorded.REFERENCE / "chapter01_gmem.json"
+    path = root / "figures/data" / REFERENCE / "chapter01_gmem.json"
     data = json.loads(path.read_text())
     for run in data["runs"]:  # in the second recording alone the two are level
         if run["repeat"]:
@@ -173,12 +241,12 @@ def test_what_cannot_be_told_apart_shares_the_lead(tmp_path: Path) -> None:
             run["median_ci_us"] = [low, high]
             run["min_us"], run["p25_us"], run["p75_us"] = low, low, high
     path.write_text(json.dumps(data))
-    alt = plots.chapter_time(_view(root), "chapter01_gmem").alt
+    alt = chapter_time(_view(root), "chapter01_gmem").alt
     assert "gmem and gmem_unrolled share the lead" in alt
 
 
-def test_the_ladder_ends_in_the_fastest(books: Books) -> None:
-    table = plots.ladder(View(books, books.reference)).table
+def test_the_ladder_ends_in_the_fastest(recordings: Recordings) -> None:
+    table = ladder(View(recordings, recordings.reference)).table
     rate = table.columns.index("GB/s")
     rates = [row[rate] for row in table.rows]
     assert rates == sorted(rates)
@@ -186,15 +254,15 @@ def test_the_ladder_ends_in_the_fastest(books: Books) -> None:
         run["gb_per_s"]
         for chapter in synthetic.CHAPTERS[1:]
         if chapter < "chapter08"  # from where on nobody climbs
-        for run in books.reference.chapters[chapter].runs
+        for run in recordings.reference.chapters[chapter].runs
         if (run["n"], run["block"], run["repeat"]) == (2**28, 256, 0)
         and run["bytes_written"] == 4 * run["grid"]  # a partial sum a block
     )
     assert rates[-1] == round(fastest, 1)
 
 
-def test_a_launch_that_asks_for_memory_it_does_not_use_is_no_rung(books: Books) -> None:
-    kernels = [row[1] for row in plots.ladder(View(books, books.reference)).table.rows]
+def test_a_launch_that_asks_for_memory_it_does_not_use_is_no_rung(recordings: Recordings) -> None:
+    kernels = [row[1] for row in ladder(View(recordings, recordings.reference)).table.rows]
     assert "dynamic_smem" in kernels and "dynamic_unroll4" in kernels
     assert not [name for name in kernels if name.startswith("ask")]
 
@@ -205,92 +273,91 @@ def test_a_launch_that_asks_for_memory_it_does_not_use_is_no_rung(books: Books) 
 )
 def test_blocks_that_fit_an_sm(asked: int, blocks: int) -> None:
     # What cudaOccupancyMaxActiveBlocksPerMultiprocessor says on an H200 is in the recorded runs.
-    assert plots.blocks_that_fit(synthetic.DEVICE, 256, asked) == blocks
+    assert chapter06_dynamic_smem.blocks_that_fit(synthetic.DEVICE, 256, asked) == blocks
 
 
 def test_the_rule_of_blocks_that_fit_is_the_calculators(repository: Path) -> None:
-    known = recorded.open_books(repository).reference.chapters.get("chapter06_dynamic_smem")
+    known = Recordings(repository).reference.chapters.get("chapter06_dynamic_smem")
     if known is None:
         pytest.skip("chapter 6 is not recorded yet")
     runs = [run for run in known.runs if "shared_kib" in run["params"] and run["block"] >= 128]
     assert runs
     for run in runs:
-        rule = plots.blocks_that_fit(known.data["device"], run["block"], run["shared_bytes"])
-        assert rule == run["blocks_per_sm"], recorded.run_name(run)
+        rule = chapter06_dynamic_smem.blocks_that_fit(
+            known.data["device"], run["block"], run["shared_bytes"]
+        )
+        assert rule == run["blocks_per_sm"], run_name(run)
 
 
 def test_stairs_are_drawn_only_where_the_rule_holds(tmp_path: Path) -> None:
     def steps(edit: bool) -> str:
         root = synthetic.write_root(tmp_path / str(edit))
-        path = root / "figures/data" / recorded.REFERENCE / "chapter06_dynamic_smem.json"
+        path = root / "figures/data" / REFERENCE / "chapter06_dynamic_smem.json"
         data = json.loads(path.read_text())
         for run in data["runs"]:
             run["blocks_per_sm"] -= edit and run["params"].get("shared_kib") == 64
         path.write_text(json.dumps(data))
-        picture = plots.shared_occupancy(_view(root))
+        picture = chapter06_dynamic_smem.shared_occupancy(_view(root))
         return draw.drawings("x", picture)["x-light.svg"]
 
     assert len(steps(False)) > len(steps(True)) + 300
 
 
-def test_the_ladder_has_no_kernel_that_does_other_work(books: Books) -> None:
-    table = plots.ladder(View(books, books.reference)).table
+def test_the_ladder_has_no_kernel_that_does_other_work(recordings: Recordings) -> None:
+    table = ladder(View(recordings, recordings.reference)).table
     kernels = {row[table.columns.index("kernel")] for row in table.rows}
     assert {"interleaved", "interleaved_mask", "strided"} <= kernels
     assert not {name for name in kernels if name.startswith(("mixed", "sorted"))}
 
 
-def test_a_chapter_compares_what_can_be_compared(books: Books) -> None:
-    named = plots.plots(synthetic.CHAPTERS)
-    table = named["chapter03_time"](View(books, books.reference)).table
-    assert [row[0] for row in table.rows] == list(plots.COMPARED["chapter03_divergence"])
+def test_a_chapter_compares_what_can_be_compared(recordings: Recordings) -> None:
+    named = catalogue.plots_of(chapter03_divergence.CHAPTER)
+    table = named["chapter03_time"](View(recordings, recordings.reference)).table
+    assert [row[0] for row in table.rows] == list(chapter03_divergence.TREES)
 
 
 def test_what_a_path_costs_is_computed(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
-    before = plots.paths_sweep(_view(root))
+    before = chapter03_divergence.paths_sweep(_view(root))
     (last,) = [found for found in before.runs if found.run["variant"] == "mixed32"]
     (first,) = [found for found in before.runs if found.run["variant"] == "mixed1"]
     ratio = last.run["median_us"] / first.run["median_us"]
     assert f"{ratio:.2f} times as long" in before.alt
     _change(root, "chapter03_divergence", "mixed32", 2.0)
-    assert f"{2 * ratio:.2f} times as long" in plots.paths_sweep(_view(root)).alt
+    assert f"{2 * ratio:.2f} times as long" in chapter03_divergence.paths_sweep(_view(root)).alt
 
 
 def test_a_derived_count_that_is_off_is_said(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
-    assert (
-        "equals the measured one exactly"
-        in plots.chapter_counters(_view(root), "chapter02_smem").alt
-    )
-    path = root / "figures/data" / recorded.REFERENCE / "counters.json"
+    assert "equals the measured one exactly" in chapter_counters(_view(root), "chapter02_smem").alt
+    path = root / "figures/data" / REFERENCE / "counters.json"
     data = json.loads(path.read_text())
     for run in data["runs"]:
         if (run["chapter"], run["variant"]) == ("chapter02_smem", "smem"):
-            metric = recorded.COUNTER_ALIASES["global_load_sectors"]
+            metric = COUNTER_ALIASES["global_load_sectors"]
             run["launches"][0]["metrics"][metric] += 1
     path.write_text(json.dumps(data))
-    alt = plots.chapter_counters(_view(root), "chapter02_smem").alt
+    alt = chapter_counters(_view(root), "chapter02_smem").alt
     assert "differs from the measured one for smem." in alt
 
 
 def test_a_changed_kernel_shows_in_the_provenance(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
-    path = root / "figures/data" / recorded.REFERENCE / "chapter01_gmem.json"
+    path = root / "figures/data" / REFERENCE / "chapter01_gmem.json"
     data = json.loads(path.read_text())
     for run in data["runs"]:
         if run["variant"] == "gmem":
             run["kernel_hash"] = "0" * 16
     path.write_text(json.dumps(data))
     (root / "chapters/chapter01_gmem").mkdir(parents=True)
-    picture, drawn_from = draw.make("chapter01_time", root, recorded.open_books(root))
+    picture, drawn_from = draw.make("chapter01_time", root, Recordings(root))
     provenance = draw.words(picture, drawn_from)["provenance"]
     assert provenance.endswith("; measured on an earlier form of gmem")
 
 
 def test_a_smaller_card_is_drawn_at_the_size_it_has(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
-    for path in (root / "figures/data" / recorded.REFERENCE).glob("chapter*.json"):
+    for path in (root / "figures/data" / REFERENCE).glob("chapter*.json"):
         data = json.loads(path.read_text())
         for run in data["runs"]:  # chapter 7 has the book's block size in its sweep of blocks alone
             if data["chapter"].startswith("chapter07") and run["block"] != 128:
@@ -298,9 +365,9 @@ def test_a_smaller_card_is_drawn_at_the_size_it_has(tmp_path: Path) -> None:
         data["runs"] = [run for run in data["runs"] if run["n"] <= 2**26]
         path.write_text(json.dumps(data))
     view = _view(root)
-    assert "2²⁶" in plots.ladder(view).alt
+    assert "2²⁶" in ladder(view).alt
     with pytest.raises(MissingData, match="one block size only"):
-        plots.chapter_blocks(view, "chapter01_gmem")
+        chapter_blocks(view, "chapter01_gmem")
 
 
 # --------------------------------------------------------------------------- the local set
@@ -310,14 +377,14 @@ def test_the_local_set_takes_over_and_the_reference_is_named(tmp_path: Path) -> 
     root = synthetic.write_root(tmp_path)
     (root / "chapters/chapter02_smem").mkdir(parents=True)
     synthetic.write_set(root / "figures/data/local", speed=0.3, device="Reader's GPU")
-    picture, drawn_from = draw.make("chapter02_time", root, recorded.open_books(root))
-    assert drawn_from == recorded.LOCAL
+    picture, drawn_from = draw.make("chapter02_time", root, Recordings(root))
+    assert drawn_from == LOCAL
     local, _, reference = picture.alt.partition(" The book's own: ")
     assert local.startswith("On Reader's GPU")
     assert reference.startswith("On Made-up GPU")
     # The README's picture is the reference's in any case.
-    before = draw.cover(recorded.open_books(synthetic.write_root(tmp_path / "other")))
-    assert draw.cover(recorded.open_books(root)) == before
+    before = draw.cover(Recordings(synthetic.write_root(tmp_path / "other")))
+    assert draw.cover(Recordings(root)) == before
 
 
 def test_a_figure_the_local_set_cannot_draw_is_the_references(tmp_path: Path) -> None:
@@ -325,8 +392,8 @@ def test_a_figure_the_local_set_cannot_draw_is_the_references(tmp_path: Path) ->
     (root / "chapters/chapter02_smem").mkdir(parents=True)
     local = synthetic.write_set(root / "figures/data/local", device="Reader's GPU")
     (local / "counters.json").unlink()
-    picture, drawn_from = draw.make("chapter02_counters", root, recorded.open_books(root))
-    assert drawn_from == recorded.REFERENCE
+    picture, drawn_from = draw.make("chapter02_counters", root, Recordings(root))
+    assert drawn_from == REFERENCE
     assert picture.alt.startswith("On Made-up GPU")
 
 
@@ -393,7 +460,7 @@ def test_a_broken_reference_fails_the_drawing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = synthetic.write_root(tmp_path)
-    (root / "figures/data" / recorded.REFERENCE / "chapter01_gmem.json").write_text("{")
+    (root / "figures/data" / REFERENCE / "chapter01_gmem.json").write_text("{")
     assert draw.main(["--out", str(tmp_path / "out"), "--root", str(root)]) == 1
     assert "chapter01_gmem.json" in capsys.readouterr().err
 
@@ -408,27 +475,6 @@ def test_a_place_that_cannot_be_written_is_named(
 
 
 def test_the_readme_is_that_of_the_recording(repository: Path) -> None:
-    for name, text in draw.readme_files(repository, recorded.open_books(repository)).items():
+    for name, text in draw.readme_files(repository, Recordings(repository)).items():
         found = (repository / name).read_text(encoding="utf-8")
         assert found == text, f"{name} is out of date: .venv/bin/python -m figures.draw --readme"
-
-
-# ----------------------------------------------------------------------------------- words
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(4.19, "4.19"), (74.62, "74.6"), (811.2, "811"), (4190.3, "4190"), (0.5, "0.50"), (0, "0")],
-)
-def test_numbers_keep_three_digits(value: float, text: str) -> None:
-    assert significant(value) == text
-
-
-def test_units_follow_the_size() -> None:
-    assert (time_text(74.62), time_text(1331.2)) == ("74.6 µs", "1.33 ms")
-    assert (bytes_text(62914560), bytes_text(500), bytes_text(3 * 2**29)) == (
-        "60 MiB",
-        "500 bytes",
-        "1.5 GiB",
-    )
-    assert (short_size(2**24), short_size(1024), short_size(1000)) == ("16M", "1K", "1000")

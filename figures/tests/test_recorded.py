@@ -8,12 +8,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from figures import recorded
-from figures.recorded import Books, BrokenLocalSet, DataError, NoSuchRun
-from figures.regions import region_hash
+from figures.records import schema
+from figures.records.naming import COUNTER_ALIASES, EMBEDDED, LOCAL, REFERENCE
+from figures.records.reading import DataError
+from figures.records.recordings import (
+    BrokenLocalSet,
+    RecordedRun,
+    Recordings,
+    counter_of,
+    is_faster,
+    is_stale,
+)
+from figures.records.regions import region_hash
+from figures.records.sets import NoSuchRun, load_set
 from figures.tests import synthetic
 
 Edit = Callable[[dict[str, Any]], None]
@@ -72,12 +81,19 @@ def _interval(low: float, high: float) -> Edit:
         (_set("n", -1), "n", "-1"),
         (_set("n", 10.5), "n", "10.5"),
         (_set("registers", "many"), "registers", "'many'"),
+        (_set("n", True), "n", "True"),
+        (_set("stopped_by", ""), "stopped_by", "''"),
+        (_set("from", "chapter1"), "from", "'chapter1'"),
+        (_set("kernel_hash", "12"), "kernel_hash", "'12'"),
+        (_set("median_ci_us", [1.0]), "median_ci_us", "[1.0]"),
+        (_set("median_ci_us", None), "median_ci_us", "None of 25 samples"),
+        (_set("params", {"unroll": [4]}), "params.unroll", "[4]"),
     ],
 )
 def test_a_faulty_run_is_named(faulty: Faulty, edit: Edit, field: str, words: str) -> None:
     folder = faulty(edit)
     with pytest.raises(DataError) as caught:
-        recorded.load_set(folder)
+        load_set(folder)
     message = str(caught.value)
     assert message.startswith(str(folder / "chapter01_gmem.json"))
     assert "chapter01_gmem/gmem" in message
@@ -87,11 +103,11 @@ def test_a_faulty_run_is_named(faulty: Faulty, edit: Edit, field: str, words: st
 
 def test_the_run_is_named_in_full(faulty: Faulty) -> None:
     with pytest.raises(DataError, match=FIRST):
-        recorded.load_set(faulty(_set("verified", False)))
+        load_set(faulty(_set("verified", False)))
 
 
 def test_a_sound_set_is_taken(faulty: Faulty) -> None:
-    loaded = recorded.load_set(faulty(lambda data: None))
+    loaded = load_set(faulty(lambda data: None))
     assert len(loaded.chapters["chapter01_gmem"].runs) == 3
 
 
@@ -100,7 +116,7 @@ def test_half_written_json_is_refused(faulty: Faulty) -> None:
     path = folder / "chapter01_gmem.json"
     path.write_text(path.read_text()[:-200])
     with pytest.raises(DataError, match=r"chapter01_gmem\.json: line 1, column \d+: not whole"):
-        recorded.load_set(folder)
+        load_set(folder)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "\xff"])
@@ -108,39 +124,56 @@ def test_what_is_no_record_at_all_is_refused(faulty: Faulty, text: str) -> None:
     folder = faulty(lambda data: None)
     (folder / "chapter01_gmem.json").write_bytes(text.encode("latin-1"))
     with pytest.raises(DataError, match=r"chapter01_gmem\.json"):
-        recorded.load_set(folder)
+        load_set(folder)
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [0, 3, "2", None])
 def test_another_schema_version_is_refused(faulty: Faulty, version: Any) -> None:
     with pytest.raises(DataError, match=r"field 'schema': version .* is unknown here"):
-        recorded.load_set(faulty(lambda data: data.update(schema=version)))
+        load_set(faulty(lambda data: data.update(schema=version)))
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("nvidia-h200", "tools/measure --record nvidia-h200"), ("local", "tools/measure")],
+)
+def test_an_older_books_file_is_refused_with_what_renews_it(
+    faulty: Faulty, name: str, command: str
+) -> None:
+    spoilt = faulty(lambda data: data.update(schema=1))
+    folder = spoilt.rename(spoilt.with_name(name))
+    with pytest.raises(DataError) as caught:
+        load_set(folder)
+    assert str(caught.value).startswith(f"{folder / 'chapter01_gmem.json'}: field 'schema'")
+    assert str(caught.value).endswith(
+        f"version 1 is an older book's, this one reads 2; renew it: {command}"
+    )
 
 
 def test_a_missing_schema_version_is_refused(faulty: Faulty) -> None:
     with pytest.raises(DataError, match="field 'schema': missing"):
-        recorded.load_set(faulty(lambda data: data.pop("schema")))
+        load_set(faulty(lambda data: data.pop("schema")))
 
 
 def test_a_run_recorded_twice_is_refused(faulty: Faulty) -> None:
     with pytest.raises(DataError, match=f"{FIRST}: recorded twice"):
-        recorded.load_set(faulty(lambda data: data["runs"].append(data["runs"][0])))
+        load_set(faulty(lambda data: data["runs"].append(data["runs"][0])))
 
 
 @pytest.mark.parametrize("field", ["device", "source", "date", "commands"])
 def test_provenance_must_be_whole(faulty: Faulty, field: str) -> None:
     with pytest.raises(DataError, match=f"field '{field}': missing"):
-        recorded.load_set(faulty(lambda data: data.pop(field)))
+        load_set(faulty(lambda data: data.pop(field)))
 
 
 def test_a_shortened_commit_is_refused(faulty: Faulty) -> None:
     with pytest.raises(DataError, match=r"source\.commit"):
-        recorded.load_set(faulty(lambda data: data["source"].update(commit="0123456")))
+        load_set(faulty(lambda data: data["source"].update(commit="0123456")))
 
 
 def test_a_file_of_another_chapter_is_refused(faulty: Faulty) -> None:
     with pytest.raises(DataError, match="field 'chapter'"):
-        recorded.load_set(faulty(lambda data: data.update(chapter="chapter02_smem")))
+        load_set(faulty(lambda data: data.update(chapter="chapter02_smem")))
 
 
 def test_a_set_is_of_one_device(tmp_path: Path) -> None:
@@ -148,14 +181,14 @@ def test_a_set_is_of_one_device(tmp_path: Path) -> None:
     data = synthetic.chapter_data("chapter02_smem", device="Another GPU")
     (folder / "chapter02_smem.json").write_text(json.dumps(data))
     with pytest.raises(DataError, match=r"chapter02_smem.json: .*'Another GPU'.*'Made-up GPU'"):
-        recorded.load_set(folder)
+        load_set(folder)
 
 
 def test_console_output_begins_with_its_command(tmp_path: Path) -> None:
     folder = synthetic.write_set(tmp_path / "set")
     (folder / "chapter02_smem.txt").write_text("n = 3\n")
     with pytest.raises(DataError, match=r"chapter02_smem\.txt: line 1"):
-        recorded.load_set(folder)
+        load_set(folder)
 
 
 def test_counters_are_checked_too(tmp_path: Path) -> None:
@@ -165,7 +198,7 @@ def test_counters_are_checked_too(tmp_path: Path) -> None:
     data["runs"][0]["launches"][0]["metrics"]["smsp__inst_executed.sum"] = -1
     path.write_text(json.dumps(data))
     with pytest.raises(DataError, match=r"counters.json: chapter01_gmem/gmem .*inst_executed"):
-        recorded.load_set(folder)
+        load_set(folder)
 
 
 @pytest.mark.parametrize(
@@ -186,32 +219,32 @@ def test_a_check_that_contradicts_itself_is_refused(
     data["runs"][0].update(spoil)
     path.write_text(json.dumps(data))
     with pytest.raises(DataError, match=f"sanitizer.json: chapter01_gmem/gmem .*'{field}'"):
-        recorded.load_set(folder)
+        load_set(folder)
 
 
 def test_an_unknown_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such set"):
-        recorded.load_set(tmp_path / "nowhere")
+        load_set(tmp_path / "nowhere")
 
 
-def test_made_up_files_fit_the_whole_schema(root: Path, repository: Path) -> None:
-    # load_set checks runs one by one for the sake of its messages; the schema as a whole is what
-    # others would check against, so it has to agree.
-    schema = json.loads((repository / "figures/data/schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    for path in (root / "figures/data" / recorded.REFERENCE).glob("*.json"):
-        jsonschema.validate(json.loads(path.read_text()), schema)
+def test_the_schema_that_others_read_is_the_same(repository: Path) -> None:
+    assert repository / "figures/data/schema.json" == schema.SCHEMA_FILE
+    assert schema.SCHEMA_FILE.read_text(encoding="utf-8") == schema.json_schema_text(), (
+        "renew it: .venv/bin/python -m figures.records.schema"
+    )
+    required = schema.json_schema()["$defs"]["ChapterFile"]["required"]
+    assert "source" in required and "migrated" not in required
 
 
 def test_every_committed_set_is_sound(repository: Path) -> None:
     folders = [p for p in (repository / "figures/data").iterdir() if p.is_dir()]
     # Of the embedded device's set test_embedded_set.py asks more: it has neither commit nor date.
-    others = (recorded.LOCAL, recorded.EMBEDDED)
+    others = (LOCAL, EMBEDDED)
     committed = [p for p in folders if p.name not in others]
     if not committed:
         pytest.skip("no set is recorded yet")
     for folder in committed:
-        found = recorded.load_set(folder)
+        found = load_set(folder)
         # What a local set may lack, one that others build on may not.
         for record in found.chapters.values():
             assert record.data["source"], f"{record.path}: of no known commit"
@@ -228,18 +261,18 @@ def test_every_committed_set_is_sound(repository: Path) -> None:
 # ------------------------------------------------------------------------------- questions
 
 
-def test_defaults_are_the_books(books: Books) -> None:
-    run = books.run("chapter02_smem", "smem").run
+def test_defaults_are_the_books(recordings: Recordings) -> None:
+    run = recordings.run("chapter02_smem", "smem").run
     assert (run["n"], run["block"]) == (2**24, 256)
 
 
-def test_params_are_needed_only_where_they_tell_runs_apart(books: Books) -> None:
-    assert books.run("chapter05_unroll4", "unroll4").run["params"] == {"unroll": 4}
-    assert books.run("chapter05_unroll4", "unroll4", params={"unroll": "4"})
+def test_params_are_needed_only_where_they_tell_runs_apart(recordings: Recordings) -> None:
+    assert recordings.run("chapter05_unroll4", "unroll4").run["params"] == {"unroll": 4}
+    assert recordings.run("chapter05_unroll4", "unroll4", params={"unroll": "4"})
 
 
-def test_the_one_block_that_there_is_is_taken(books: Books) -> None:
-    assert books.run("chapter00_timing", "pointer_chase").run["block"] == 1
+def test_the_one_block_that_there_is_is_taken(recordings: Recordings) -> None:
+    assert recordings.run("chapter00_timing", "pointer_chase").run["block"] == 1
 
 
 @pytest.mark.parametrize(
@@ -253,29 +286,29 @@ def test_the_one_block_that_there_is_is_taken(books: Books) -> None:
     ],
 )
 def test_a_question_without_answer_names_the_nearest(
-    books: Books, question: tuple[Any, ...], words: str
+    recordings: Recordings, question: tuple[Any, ...], words: str
 ) -> None:
     with pytest.raises(NoSuchRun, match=words.replace("^", r"\^")):
-        books.run(*question)
+        recordings.run(*question)
 
 
-def test_counters_by_alias_and_by_name(books: Books) -> None:
-    found = books.counters("chapter02_smem", "smem")
-    by_alias = recorded.counter(found, "global_load_sectors")
+def test_counters_by_alias_and_by_name(recordings: Recordings) -> None:
+    found = recordings.counters("chapter02_smem", "smem")
+    by_alias = counter_of(found, "global_load_sectors")
     assert by_alias == 2**24 * 4 / 32
-    assert by_alias == recorded.counter(found, recorded.COUNTER_ALIASES["global_load_sectors"])
+    assert by_alias == counter_of(found, COUNTER_ALIASES["global_load_sectors"])
     with pytest.raises(NoSuchRun, match="near it: global_load_sectors"):
-        recorded.counter(found, "global_load_sector")
+        counter_of(found, "global_load_sector")
 
 
-def test_faster_needs_both_repeats_apart(books: Books) -> None:
-    fast = books.run("chapter05_unroll4", "complete", n=2**28)
-    slow = books.run("chapter05_unroll4", "unroll4", n=2**28)
-    assert recorded.faster(fast, slow)
-    assert not recorded.faster(slow, fast)
-    assert not recorded.faster(fast, fast)
-    once = recorded.Found(**{**vars(fast), "repeats": fast.repeats[:1]})
-    assert not recorded.faster(once, slow)
+def test_faster_needs_both_repeats_apart(recordings: Recordings) -> None:
+    fast = recordings.run("chapter05_unroll4", "complete", n=2**28)
+    slow = recordings.run("chapter05_unroll4", "unroll4", n=2**28)
+    assert is_faster(fast, slow)
+    assert not is_faster(slow, fast)
+    assert not is_faster(fast, fast)
+    once = RecordedRun(**{**vars(fast), "repeats": fast.repeats[:1]})
+    assert not is_faster(once, slow)
 
 
 def test_a_changed_kernel_is_stale(tmp_path: Path) -> None:
@@ -284,64 +317,64 @@ def test_a_changed_kernel_is_stale(tmp_path: Path) -> None:
     chapter.mkdir(parents=True)
     kernels = chapter / "kernels.cuh"
     kernels.write_text("// begin gmem-loop\nint a;\n// end gmem-loop\n")
-    path = root / "figures/data" / recorded.REFERENCE / "chapter01_gmem.json"
+    path = root / "figures/data" / REFERENCE / "chapter01_gmem.json"
     data = json.loads(path.read_text())
     for run in data["runs"]:
         run["kernel_hash"] = region_hash("int a;")
     path.write_text(json.dumps(data))
-    assert not recorded.stale(recorded.open_books(root).run("chapter01_gmem", "gmem"))
+    assert not is_stale(Recordings(root).run("chapter01_gmem", "gmem"))
     kernels.write_text("// begin gmem-loop\nint a;  // why\n// end gmem-loop\n")
-    assert not recorded.stale(recorded.open_books(root).run("chapter01_gmem", "gmem"))
+    assert not is_stale(Recordings(root).run("chapter01_gmem", "gmem"))
     kernels.write_text("// begin gmem-loop\nint b;\n// end gmem-loop\n")
-    assert recorded.stale(recorded.open_books(root).run("chapter01_gmem", "gmem"))
+    assert is_stale(Recordings(root).run("chapter01_gmem", "gmem"))
 
 
-def test_what_the_sanitizer_said_comes_tool_by_tool(books: Books) -> None:
-    found = books.sanitizer("chapter01_gmem", "gmem")
+def test_what_the_sanitizer_said_comes_tool_by_tool(recordings: Recordings) -> None:
+    found = recordings.sanitizer("chapter01_gmem", "gmem")
     assert [each.run["tool"] for each in found] == ["memcheck", "racecheck"]
     with pytest.raises(NoSuchRun, match="chapter01_gmem/nothing"):
-        books.sanitizer("chapter01_gmem", "nothing")
+        recordings.sanitizer("chapter01_gmem", "nothing")
 
 
 # ------------------------------------------------------------------------------ the local set
 
 
 def _local(root: Path, **more: Any) -> Path:
-    return synthetic.write_set(root / "figures/data" / recorded.LOCAL, **more)
+    return synthetic.write_set(root / "figures/data" / LOCAL, **more)
 
 
 def test_the_local_set_answers_first_and_the_reference_fills_in(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
     local = _local(root, speed=0.5, device="Reader's GPU")
     (local / "chapter02_smem.json").unlink()
-    books = recorded.open_books(root)
-    mine = books.run("chapter01_gmem", "gmem")
+    recordings = Recordings(root)
+    mine = recordings.run("chapter01_gmem", "gmem")
     assert (mine.is_local, mine.device_name) == (True, "Reader's GPU")
-    theirs = books.run("chapter02_smem", "smem")
+    theirs = recordings.run("chapter02_smem", "smem")
     assert (theirs.is_local, theirs.device_name) == (False, "Made-up GPU")
-    only = books.run("chapter01_gmem", "gmem", only=recorded.REFERENCE)
+    only = recordings.run("chapter01_gmem", "gmem", only=REFERENCE)
     assert not only.is_local
     with pytest.raises(ValueError, match="different devices"):
-        recorded.faster(mine, theirs)
+        is_faster(mine, theirs)
 
 
 def test_a_broken_local_set_is_reported_and_left_out(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
-    (_local(root) / "chapter01_gmem.json").write_text('{"schema": 1, "ch')
+    (_local(root) / "chapter01_gmem.json").write_text('{"schema": 2, "ch')
     with pytest.warns(BrokenLocalSet, match=r"local/chapter01_gmem.json.*half-written"):
-        books = recorded.open_books(root)
-    assert books.local is None
-    assert books.run("chapter01_gmem", "gmem").set_name == recorded.REFERENCE
+        recordings = Recordings(root)
+    assert recordings.local is None
+    assert recordings.run("chapter01_gmem", "gmem").set_name == REFERENCE
 
 
 def test_a_broken_reference_stops(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
-    path = root / "figures/data" / recorded.REFERENCE / "chapter01_gmem.json"
+    path = root / "figures/data" / REFERENCE / "chapter01_gmem.json"
     path.write_text("{")
     with pytest.raises(DataError):
-        recorded.open_books(root)
+        Recordings(root)
 
 
 def test_before_the_first_recording_questions_have_no_answer(tmp_path: Path) -> None:
     with pytest.raises(NoSuchRun, match="nothing is recorded"):
-        recorded.open_books(tmp_path).run("chapter01_gmem", "gmem")
+        Recordings(tmp_path).run("chapter01_gmem", "gmem")

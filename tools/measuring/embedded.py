@@ -5,7 +5,9 @@ every machine, so a test records the set again and compares. What is in it:
 
 - ``counters.json``: every variant of every chapter, at the shapes that hardware was asked for
 - ``probes.json``: the probes of tools/emulator, beside what hardware counted for them
-- ``<chapter>.txt``, and a text for each of TRANSCRIPTS: what a reader would see who typed that
+- ``<chapter>.txt``: what ``./run`` prints
+
+The transcripts (figures/records/transcripts.py) are recorded with it, each where it lies.
 """
 
 from __future__ import annotations
@@ -18,17 +20,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from figures.records.transcripts import EXAMPLES, transcripts
 from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, profilers
-from tools.measuring.plan import SCHEMA_VERSION, Program, Variant, find_programs
+from tools.measuring.programs import SCHEMA_VERSION, Program, Shape, Variant, find_programs
 from tools.measuring.provenance import write_whole
 from tools.measuring.records import record_text
 
 SET = "embedded"
+FOLDER = f"figures/data/{SET}"
 DEVICE = {"name": "embedded device", "passes_for": "NVIDIA H200"}
 BAD_ARGUMENTS = 2
 LARGEST_N = 2**24
@@ -46,206 +50,12 @@ SOURCE_METRICS = (
 
 PROBES = ROOT / "tools" / "emulator" / "probes"
 HARDWARE = "nvidia-h200"
-EXAMPLES = ROOT / "tools" / "emulator" / "examples"
-
-_BUILD = "nvcc -cudart shared -arch=compute_90 -lineinfo"
-
-#: Texts by name: the chapter whose program `./run` is, and what is typed.
-TRANSCRIPTS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "own_program": (
-        "",
-        (
-            f"{_BUILD} -o stride stride.cu",
-            "tools/emulate --csv counters.csv ./stride",
-            "cut -d'\"' -f10,32,36 --output-delimiter=' | ' counters.csv",
-        ),
-    ),
-    "own_clock": (
-        "",
-        (
-            f"{_BUILD} -o own_clock own_clock.cu",
-            "tools/emulate ./own_clock",
-            "tools/emulate --check race ./own_clock 2>&1 | grep -m 1 -A 4 race:",
-        ),
-    ),
-    "static_runtime": (
-        "",
-        ("nvcc -o static stride.cu", "tools/emulate ./static", "echo $?"),
-    ),
-    "wild_access": (
-        "chapter02_smem",
-        ("./run --once --variant smem_classic --n 1000 2>&1 | grep '^embedded'",),
-    ),
-    "chapter02_unwritten": (
-        "chapter02_smem",
-        tuple(
-            f"tools/emulate --check init ./run --once --variant smem_classic {shape} 2>&1 "
-            "| grep -m 1 -A 3 init:"
-            for shape in ("--n 1000 --block 1024", "--n 1024 --block 32")
-        ),
-    ),
-    "chapter02_stride": (
-        "chapter02_smem",
-        tuple(
-            f"tools/emulate --check {check} ./run --once --variant stride_classic --n 256 2>&1 "
-            f"| grep -m 1 -A {lines} {check}:"
-            for check, lines in (("init", 3), ("race", 4))
-        ),
-    ),
-    "chapter03_masks": (
-        "chapter03_divergence",
-        (
-            "tools/emulate --trace trace.jsonl ./run --once --variant interleaved --n 256 "
-            ">log 2>&1",
-            "grep '\"warp\":0,.*st.shared' trace.jsonl | grep -o '\"active\":[^]]*]'",
-        ),
-    ),
-    "chapter03_apart": (
-        "chapter03_divergence",
-        tuple(
-            f"tools/emulate {schedule}./run --variant in_step_classic --n 4096 2>&1 "
-            "| grep -o 'sum .*'"
-            for schedule in ("", "--schedule apart:1 ", "--schedule apart:2 ")
-        ),
-    ),
-    "chapter04_misaligned": (
-        "chapter04_bank_conflicts",
-        ("tools/emulate ./run --variant tile_misaligned --n 32 2>&1 | grep '^embedded'",),
-    ),
-    "chapter04_steps": (
-        "chapter04_bank_conflicts",
-        tuple(
-            line
-            for variant in ("strided", "smem")
-            for line in (
-                f"tools/emulate --trace trace.jsonl ./run --once --variant {variant} --n 256 "
-                ">log 2>&1",
-                "grep '\"warp\":0,.*ld.shared' trace.jsonl "
-                "| grep -o 'shared_load_wavefronts.*[0-9]' | cut -d, -f1 | uniq -c",
-            )
-        ),
-    ),
-    "chapter05_small_block": (
-        "chapter05_unroll4",
-        (
-            "tools/emulate ./run --once --variant last_warp_classic --n 1024 --block 32 2>&1 "
-            "| grep '^embedded'",
-        ),
-    ),
-    "chapter07_template": (
-        "chapter07_effective_bandwidth",
-        (
-            "./run --once --variant reduce7_classic --n 1000 --block 256 2>&1 | grep '^embedded'",
-            "tools/emulate --check race ./run --once --variant reduce7_classic --n 1000 2>&1 "
-            "| grep -m 1 -A 4 race:",
-        ),
-    ),
-    "chapter08_overflow": (
-        "chapter08_multi_pass",
-        tuple(
-            f"./run --once --variant {variant} --n {n} 2>&1 | grep -o 'sum is .*'"
-            for variant, n in (("ramp_int", 65535), ("ramp_int", 65536), ("ramp", 65536))
-        ),
-    ),
-    "chapter10_faults": (
-        "chapter10_coalescing",
-        tuple(
-            f"./run --device embedded --variant {variant} --n 1001 2>&1 | grep ^embedded"
-            for variant in ("offset_words", "rounded_up")
-        ),
-    ),
-    "chapter10_strides": (
-        "chapter10_coalescing",
-        ("./run --device embedded | grep -E '^(variant|load_stride)' | cut -c 1-67",),
-    ),
-    "waits_for_ever": (
-        "",
-        (f"{_BUILD} -o wait wait.cu", "tools/emulate ./wait"),
-    ),
-    "unknown_instruction": (
-        "",
-        (
-            f"{_BUILD} -o cluster cluster.cu",
-            "tools/emulate ./cluster",
-            "tools/emulate --list-unsupported ./cluster",
-        ),
-    ),
-    "race": (
-        "chapter05_unroll4",
-        (
-            "tools/emulate --check race ./run --once --variant last_warp_classic --n 512 2>&1 "
-            "| grep -m 1 -A 4 race:",
-        ),
-    ),
-    "race_global": (
-        "chapter01_gmem",
-        (
-            "tools/emulate --check race ./run --once --variant gmem_classic --n 256 2>&1 "
-            "| grep -m 1 -A 4 race:",
-        ),
-    ),
-    "unwritten": (
-        "chapter02_smem",
-        (
-            "tools/emulate --check init ./run --once --variant stride_classic --n 256 2>&1 "
-            "| grep -A 3 init:",
-        ),
-    ),
-    "checked": (
-        "chapter02_smem",
-        (
-            "tools/emulate --check all ./run --once --variant stride_classic --n 256 >log 2>&1",
-            "echo $?",
-            "tools/emulate --check all ./run --once --variant smem --n 1000 >log 2>&1",
-            "echo $?",
-        ),
-    ),
-    "trace": (
-        "chapter02_smem",
-        (
-            "tools/emulate --trace trace.jsonl ./run --once --variant smem --n 32 --block 32 >log",
-            "wc -l <trace.jsonl",
-            'grep -m 1 -o \'"op":"ld.shared.*\' trace.jsonl',
-        ),
-    ),
-    "lanes_apart": (
-        "chapter05_unroll4",
-        (
-            "tools/emulate ./run --once --variant last_warp_classic --n 1024 | grep sum",
-            "tools/emulate --schedule apart:1 ./run --once --variant last_warp_classic --n 1024 "
-            "2>&1 | grep sum",
-            "tools/emulate --schedule apart:2 ./run --once --variant last_warp_classic --n 1024 "
-            "2>&1 | grep sum",
-            "tools/emulate --schedule apart:1 ./run --once --variant last_warp_sync --n 1024 "
-            "2>&1 | grep sum",
-        ),
-    ),
-    "histogram_blocks": (
-        "chapter09_histogram",
-        tuple(
-            f"./run --variant classic_256 --n 2^16 --block {block} 2>&1 "
-            "| grep -E 'counts (agree|differ)|writes'"
-            for block in (256, 64, 1024)
-        ),
-    ),
-    "histogram_barrier": (
-        "chapter09_histogram",
-        (
-            "tools/emulate --check race ./run --variant no_barrier --n 4096 2>&1 "
-            "| grep -m 1 -A 4 race:",
-        ),
-    ),
-    "histogram_atomic": (
-        "chapter09_histogram",
-        ("./run --variant no_atomic --n 2^16 2>&1 | grep -E 'counts (agree|differ)'",),
-    ),
-    "no_times": ("chapter02_smem", ("./run --sweep n", "echo $?")),
-}
 
 
 def record(build: Path, *, rebuild: bool = True, runs: Path | None = None) -> dict[str, str]:
-    """The set's files, by name. What the guide has counted of these very programs, in its folder
-    *runs*, is not counted again.
+    """The set's files and the transcripts, by their path from the repository's root.
+
+    What the guide has counted of these very programs, in its folder *runs*, is not counted again.
     """
     with tempfile.TemporaryDirectory(prefix="embedded-") as folder:
         work = Path(folder)
@@ -255,18 +65,18 @@ def record(build: Path, *, rebuild: bool = True, runs: Path | None = None) -> di
         counted = [
             run
             for program in programs
-            for run in device.count(program, known=known_runs(device, program, runs))
+            for run in device.count(program, all_shapes, known_runs(device, program, runs))
         ]
         files = {
-            "counters.json": counters_text(device, counted),
-            "probes.json": probes(device, work),
+            f"{FOLDER}/counters.json": counters_text(device, counted),
+            f"{FOLDER}/probes.json": probes(device, work),
         }
         for program in programs:
-            files[f"{program.chapter}.txt"] = device.console(program)
+            files[f"{FOLDER}/{program.chapter}.txt"] = device.console(program)
         paths = {program.chapter: program.path for program in programs}
-        for name, (chapter, lines) in TRANSCRIPTS.items():
-            here = work / name
-            files[f"{name}.txt"] = transcript(device, here, paths.get(chapter), lines)
+        for each in transcripts(ROOT).values():
+            program_path = paths[each.chapter] if each.chapter else None
+            files[str(each.path)] = replayed(device, work / each.name, program_path, each.commands)
     return files
 
 
@@ -330,18 +140,16 @@ class Device:
     def count(
         self,
         program: Program,
-        shapes: tuple[tuple[int, int], ...] | None = None,
+        shapes_of: Callable[[Variant], Iterable[Shape]],
         known: Iterable[dict[str, Any]] = (),
     ) -> list[dict[str, Any]]:
-        """Every variant's counters, at the shapes at which hardware's are read."""
-        if shapes is None:
-            shapes = counter_shapes(program)
+        """Every variant's counters, each at its shapes."""
         there = {(run["variant"], run["n"], run["block"]): run for run in known}
         cases = [
             (variant, n, block)
             for variant in program.variants
             if variant.has_counters
-            for n, block in variant.shapes(shapes)
+            for n, block in shapes_of(variant)
         ]
 
         def one(number: int) -> dict[str, Any] | None:
@@ -395,10 +203,17 @@ class Device:
         return f"$ ./run\n{done.stdout}"
 
 
-def counter_shapes(program: Program) -> tuple[tuple[int, int], ...]:
+def all_shapes(variant: Variant) -> list[Shape]:
     """Hardware's, but for those that would keep a CPU busy for minutes."""
-    shapes = profilers.counter_shapes(program.chapter)
-    return tuple((n, block) for n, block in shapes if n <= LARGEST_N)
+    return [(n, block) for n, block in variant.counted if n <= LARGEST_N]
+
+
+def shapes_shown(variant: Variant) -> list[Shape]:
+    """Of those, the first for each n: what a reader waits for."""
+    first: dict[int, Shape] = {}
+    for n, block in all_shapes(variant):
+        first.setdefault(n, (n, block))
+    return list(first.values())
 
 
 def known_runs(device: Device, program: Program, folder: Path | None) -> list[dict[str, Any]]:
@@ -414,7 +229,7 @@ def known_runs(device: Device, program: Program, folder: Path | None) -> list[di
 
 
 def kernel_hash(region: str | None) -> str | None:
-    from figures import regions
+    from figures.records import regions
 
     known = regions.regions(ROOT)
     return known[region].hash if region in known else None
@@ -484,11 +299,11 @@ done
 """
 
 
-def transcript(device: Device, here: Path, program: Path | None, lines: Iterable[str]) -> str:
+def replayed(device: Device, here: Path, program: Path | None, lines: Iterable[str]) -> str:
     """What a terminal shows after these lines, without the folders of this machine."""
     here.mkdir()
     (here / "tools").symlink_to(ROOT / "tools")
-    for example in EXAMPLES.glob("*.cu"):
+    for example in (ROOT / EXAMPLES).glob("*.cu"):
         shutil.copy(example, here)
     if program:
         (here / "run").symlink_to(program)
@@ -510,16 +325,13 @@ def transcript(device: Device, here: Path, program: Path | None, lines: Iterable
 
 
 def main(arguments: list[str]) -> int:
-    """``python -m tools.measuring.embedded BUILD CHAPTER FILE``: one chapter's counters, afresh.
-
-    At the shape that the pages show: a reader waits for it.
-    """
+    """``python -m tools.measuring.embedded BUILD CHAPTER FILE``: one chapter's counters, afresh."""
     build, chapter, file = Path(arguments[0]), arguments[1], Path(arguments[2])
     try:
         with tempfile.TemporaryDirectory(prefix="embedded-") as folder:
             (program,) = find_programs([chapter], build, Path(folder), rebuild=False)
         device = Device(build)
-        text = counters_text(device, device.count(program, counter_shapes(program)[:1]))
+        text = counters_text(device, device.count(program, shapes_shown))
     except Failure as failure:
         print(failure, file=sys.stderr)
         return failure.status

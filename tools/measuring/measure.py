@@ -10,23 +10,15 @@ import re
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tools.measuring import CUDA_ERROR, ROOT, Failure, children, embedded, profilers
-from tools.measuring.plan import (
-    CountersRefused,
-    Plan,
-    Program,
-    Variant,
-    chapter_names,
-    find_programs,
-    find_tool,
-    probe,
-    timing_name,
-)
+from tools.measuring.plan import CountersRefused, Plan, Tool, find_tool, timing_name
+from tools.measuring.programs import Program, Variant, chapter_names, find_programs, probe
 from tools.measuring.provenance import Source, source_of, write_stamp
 from tools.measuring.records import collected, merged, publish, record_text, refuse_change
 from tools.measuring.steps import Parts, Result, Worker, duration
@@ -39,10 +31,11 @@ DESCRIPTION = """\
 Measures every chapter on this machine's GPU and writes what it finds into figures/data/local/,
 which then takes the place of the recorded numbers in your copy of the guide.
 
-Each chapter's program runs three times: plainly, over sizes (--sweep n) and over block sizes
-(--sweep block). All of it is done twice, the second time in reverse order, so that a card that
-warms up or drifts shows itself. A run is named by its variant, n, block and parameters; where a
-sweep repeats a run that the plain one has, the first is kept and the later one dropped.
+Each chapter's program runs plainly, then over sizes (--sweep n) and block sizes (--sweep block)
+where its variants have these axes. All of it is done twice, the second time in reverse order, so
+that a card that warms up or drifts shows itself. A run is named by its variant, n, block and
+parameters; where a sweep repeats a run that the plain one has, the first is kept and the later one
+dropped.
 
 Stop it with Ctrl-C whenever you like: what is finished is kept, and the same command goes on from
 there, as long as neither the programs nor the source have changed. The files of an earlier
@@ -61,10 +54,15 @@ def main(arguments: list[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     kept = "finished steps are kept, and the same command goes on from there"
+    again = f"{kept} (--fresh starts over)"
+    if options.stamp or options.dry_run or options.record == embedded.SET:
+        kept = again = "nothing was written"
     try:
         if options.stamp:
             print(write_stamp(ROOT))
             return 0
+        if options.dry_run:
+            return _show_steps(options)
         if options.record == embedded.SET:
             return _record_embedded(options.build.absolute())
         return _measure(options)
@@ -72,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         status, line = failure.status, str(failure)
     except KeyboardInterrupt:
         children.stop_all()
-        status, line = INTERRUPTED, f"stopped; {kept} (--fresh starts over)"
+        status, line = INTERRUPTED, f"stopped; {again}"
     except OSError as error:
         full = error.errno == errno.ENOSPC
         line = "the disk is full" if full else f"{error.strerror or error}"
@@ -107,7 +105,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     add(
         "--build",
         metavar="DIR",
-        type=Path,
+        type=_build_folder,
         default=_guides_build(),
         help="where the programs are, or are to be built (default: where tools/guide builds them, "
         "or build)",
@@ -123,6 +121,11 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--allow-dirty",
         action="store_true",
         help="with --record: also where the source differs from its commit; the files say so",
+    )
+    add(
+        "--dry-run",
+        action="store_true",
+        help="measure nothing, and list the steps that would be taken; needs no GPU",
     )
     add(
         "--stamp",
@@ -143,6 +146,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
             parser.error("--chapters: a recording is of all chapters; leave it or --record out")
     elif options.allow_dirty:
         parser.error("--allow-dirty: only with --record")
+    if options.dry_run and name == embedded.SET:
+        parser.error("--dry-run: recording the embedded device takes one step, and no GPU")
     known = chapter_names()
     for chapter in options.chapters or []:
         if chapter not in known:
@@ -150,10 +155,37 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
+def _build_folder(text: str) -> Path:
+    """A folder that CMake may fill."""
+    if not text.strip() or Path(text).absolute() == ROOT:
+        raise argparse.ArgumentTypeError("name a folder of its own to build in, such as build")
+    return Path(text)
+
+
 def _guides_build() -> Path:
     """The build folder of tools/guide, where it has been run."""
     build = ROOT / "build" / "tools"
     return build if (build / "CMakeCache.txt").is_file() else ROOT / "build"
+
+
+def _show_steps(options: argparse.Namespace) -> int:
+    """What `_measure` would do, a line each."""
+    chapters = sorted(set(options.chapters or chapter_names()))
+    with tempfile.TemporaryDirectory(prefix="measure-") as folder:
+        work = Path(folder)
+        programs = find_programs(chapters, options.build.absolute(), work)
+        plan = Plan(
+            programs,
+            Source(None),
+            work,
+            Tool("ncu", "") if options.counters else None,
+            Tool("compute-sanitizer", "") if options.sanitizers else None,
+        )
+        steps = [*plan.timings(), *plan.counters(), *plan.sanitizers()]
+    for step in steps:
+        print(step.label)
+    print(f"{len(steps)} steps of {', '.join(chapters)}; nothing was measured")
+    return 0
 
 
 def _measure(options: argparse.Namespace) -> int:
@@ -193,7 +225,7 @@ def _measure(options: argparse.Namespace) -> int:
                 )
             checked = list(worker.do(checks, at_once=SANITIZERS_AT_ONCE).values())
 
-        records = [merged(program.chapter, timed, source, hashes) for program in programs]
+        records = [merged(program, timed, source, hashes) for program in programs]
         for record in records[1:]:
             refuse_change(records[0], record)
         files = {f"{record['chapter']}.json": record_text(record) for record in records}
@@ -233,15 +265,15 @@ def _measure(options: argparse.Namespace) -> int:
 def _record_embedded(build: Path) -> int:
     """The embedded device's set, whole; it needs no GPU and gives the same bytes everywhere."""
     start = time.monotonic()
-    folder = ROOT / "figures" / "data" / embedded.SET
+    folder = ROOT / embedded.FOLDER
     files = embedded.record(build)
     with _work_folder(folder / ".partial"):
-        publish(folder, folder / ".partial", files)
+        publish(ROOT, folder / ".partial", files)
         for old in folder.glob("*.*"):
-            if old.is_file() and old.name not in files:
+            if old.is_file() and f"{embedded.FOLDER}/{old.name}" not in files:
                 old.unlink()
     print(f"recorded in {duration(time.monotonic() - start)}")
-    print(f"written to {folder.relative_to(ROOT)}/: {', '.join(sorted(files))}")
+    print("written:", *sorted(files), sep="\n  ")
     return 0
 
 
@@ -289,7 +321,7 @@ def _work_folder(work: Path) -> Iterator[None]:
 
 def _kernel_hashes(programs: list[Program], notes: list[str]) -> dict[str, str]:
     """The hash of every region's code, by the region's name."""
-    from figures import regions
+    from figures.records import regions
 
     try:
         known = {name: region.hash for name, region in regions.regions(ROOT).items()}

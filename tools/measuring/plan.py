@@ -1,4 +1,4 @@
-"""The chapters' programs, and the steps that measuring them takes."""
+"""The steps that measuring the chapters' programs takes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import math
 import os
 import re
 import shutil
-import struct
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,67 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from tools.measuring import NOT_AVAILABLE, ROOT, Failure, children, profilers
+from tools.measuring.programs import Program, Variant, json_of, once
 from tools.measuring.provenance import Source, utc_now
 from tools.measuring.steps import Result, Step, duration
 
-SCHEMA_VERSION = 1
 PARTS_VERSION = 1  # raise it when what is kept of a step changes
 REPEATS = 2
-
-#: A chapter is measured by these runs of its program, in this order.
-INVOCATIONS: dict[str, list[str]] = {
-    "default": [],
-    "sweep-n": ["--sweep", "n"],
-    "sweep-block": ["--sweep", "block"],
-}
-#: Where a chapter has something else to sweep, its variants do so, and these are all its sizes.
-OWN_INVOCATIONS = {"chapter10_coalescing": {"default": [], "large": ["--n", "2^28"]}}
-PT_LOAD = 1
 TOOL_TIMEOUT_S = 300.0  # no profiler needs this long for one launch; a hung one would take for ever
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One variant of a program, as its ``--list --json`` has it."""
-
-    name: str
-    region: str | None
-    legacy: bool
-    findings: tuple[str, ...]
-    only_block: int | None  # where it takes but one
-    params: dict[str, Any]
-    profiled: bool  # or another variant has the same kernels in the same way
-    steady: bool = True  # two launches count alike: a kernel that waits for others need not
-    counted: tuple[int, ...] = ()  # its own n, where it has them: rows of a matrix, say
-
-    def shapes(self, wanted: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-        """These (n, block), with the variant's own n and block where it takes no others."""
-        if self.counted:
-            return [(n, self.only_block or 256) for n in self.counted]
-        return list(dict.fromkeys((n, self.only_block or block) for n, block in wanted))
-
-    @property
-    def has_counters(self) -> bool:
-        """Whether there is something to count that a second launch would count again."""
-        return self.profiled and self.steady
-
-    @property
-    def checked_shape(self) -> tuple[int, int]:
-        """Where compute-sanitizer looks: with a tail."""
-        if self.counted:
-            return self.counted[-1] - 3, self.only_block or 256
-        n, block = profilers.SANITIZER_SHAPE
-        return n, self.only_block or block
-
-
-@dataclass(frozen=True)
-class Program:
-    """One chapter's program; *digest* is of what is loaded of it."""
-
-    chapter: str
-    path: Path
-    digest: str
-    variants: tuple[Variant, ...]
 
 
 @dataclass(frozen=True)
@@ -91,38 +36,6 @@ class Tool:
 
 class CountersRefused(Exception):
     """This machine doesn't let ncu read counters."""
-
-
-# ---------------------------------------------------------------------------- the programs
-
-
-def invocations(chapter: str) -> dict[str, list[str]]:
-    """The runs of a chapter's program by which it is measured."""
-    return OWN_INVOCATIONS.get(chapter, INVOCATIONS)
-
-
-def chapter_names() -> list[str]:
-    return sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/CMakeLists.txt"))
-
-
-def find_programs(
-    names: list[str], build: Path, work: Path, *, rebuild: bool = True
-) -> list[Program]:
-    """The chapters' programs, built where they are missing or older than their sources."""
-    paths = {name: build / "chapters" / name / name for name in names}
-    if rebuild and any(_outdated(path) for path in paths.values()):
-        _build(build)
-    for path in paths.values():
-        if not os.access(path, os.X_OK):
-            raise Failure(f"{path} is not there{', not even after building' if rebuild else ''}")
-    return [_program(name, path, work) for name, path in paths.items()]
-
-
-def probe(program: Program, work: Path) -> None:
-    """One small launch on a GPU, so that a machine without one is told at once."""
-    variant = next(each for each in program.variants if not each.legacy)
-    once = _once([variant.name], 1024, variant.only_block or 256)
-    _succeed(program.path, ["--device", "gpu", *once], work)
 
 
 def find_tool(name: str, option: str) -> Tool:
@@ -138,135 +51,6 @@ def find_tool(name: str, option: str) -> Tool:
     said = children.run([path, "--version"], ROOT).stdout
     version = re.search(r"[Vv]ersion (\d+(?:\.\d+){0,2})", said)
     return Tool(path, version[1] if version else "unknown")
-
-
-def _outdated(program: Path) -> bool:
-    if not program.is_file():
-        return True
-    built = program.stat().st_mtime
-    sources = [ROOT / "CMakeLists.txt", *ROOT.glob("chapters/chapter*/*"), *ROOT.glob("common/*")]
-    for folder in ("cmake", "include", "src"):
-        sources += ROOT.glob(f"common/{folder}/**/*")
-    return any(path.is_file() and path.stat().st_mtime > built for path in sources)
-
-
-def _build(build: Path) -> None:
-    """Configures, and builds every program; quick where little has changed."""
-    print(f"building the programs in {build} …", flush=True)
-    build.mkdir(parents=True, exist_ok=True)
-    log = build / "measure-build.log"
-    cores = str(os.cpu_count() or 1)
-    with log.open("w", encoding="utf-8") as out:
-        for command in (
-            ["cmake", "-S", str(ROOT), "-B", str(build)],
-            ["cmake", "--build", str(build), "--target", "programs", "-j", cores],
-        ):
-            try:
-                done = children.run(command, ROOT)
-            except FileNotFoundError:
-                raise Failure(
-                    "the programs have to be built, and cmake is not installed (on Debian and "
-                    "Ubuntu: sudo apt install cmake)",
-                    NOT_AVAILABLE,
-                ) from None
-            out.write(f"$ {' '.join(command)}\n{done.stdout}{done.stderr}")
-            if done.status != 0:
-                lines = (done.stdout + done.stderr).splitlines()
-                wrong = [line.strip() for line in lines if re.search(r"(?i)\berror\b", line)]
-                reason = wrong[0] if wrong else done.last_line
-                raise Failure(f"building failed: {reason} (log: {log})")
-
-
-def _program(chapter: str, path: Path, work: Path) -> Program:
-    file = work / f"{chapter}-list.json"
-    listed, _ = _json_of(path, ["--list", "--json", file.name], file)
-    try:
-        variants = tuple(
-            Variant(
-                name=str(each["name"]),
-                region=each["region"],
-                legacy=bool(each["legacy"]),
-                findings=tuple(each["findings"]),
-                only_block=_only_block(each["blocks"]),
-                params=dict(each["params"]),
-                profiled=bool(each["profiled"]),
-                steady=bool(each["steady"]),
-                counted=tuple(each.get("counted") or ()),
-            )
-            for each in listed["variants"]
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise Failure(f"'{chapter} --list --json' is not as it should be: {error!r}") from None
-    if all(variant.legacy for variant in variants):
-        raise Failure(f"'{chapter} --list --json' names no variant to measure")
-    return Program(chapter, path, hashlib.sha256(_loaded(path.read_bytes())).hexdigest(), variants)
-
-
-def _loaded(program: bytes) -> bytes:
-    """What is loaded of a program: built twice it is the same, and its table of symbols isn't.
-
-    nvcc puts the number of its process into that table. Of what is no 64-bit ELF file, all of it.
-    """
-    if program[:5] != b"\x7fELF\x02":
-        return program
-    (table,) = struct.unpack_from("<Q", program, 32)
-    size, count = struct.unpack_from("<HH", program, 54)
-    loaded = []
-    for at in range(table, table + size * count, size):
-        kind, _flags, offset, address, _physical, length = struct.unpack_from(
-            "<IIQQQQ", program, at
-        )
-        if kind == PT_LOAD:
-            loaded.append(address.to_bytes(8, "little") + program[offset : offset + length])
-    return b"".join(loaded)
-
-
-def _only_block(blocks: str) -> int | None:
-    """The one block of a variant that takes "block 1 only", as --list words it."""
-    only = re.fullmatch(r"block (\d+) only", blocks)
-    return int(only[1]) if only else None
-
-
-def _once(variants: Sequence[str], n: int, block: int) -> list[str]:
-    """One launch of each of these variants: what profilers run."""
-    return ["--once", "--variant", *variants, "--n", str(n), "--block", str(block)]
-
-
-def _succeed(program: Path, arguments: list[str], cwd: Path) -> children.Finished:
-    """Runs a program that has to end well."""
-    done = children.run([str(program), *arguments], cwd)
-    if done.status == NOT_AVAILABLE:  # "no GPU here", which the program says best itself
-        raise Failure(done.last_line, NOT_AVAILABLE)
-    if done.status != 0:
-        shown = " ".join([program.name, *arguments])
-        raise Failure(f"'{shown}' ended with status {done.status}: {done.last_line}")
-    return done
-
-
-def _json_of(program: Path, arguments: list[str], file: Path) -> tuple[dict[str, Any], str]:
-    """Runs a program that writes *file*; the file's content, and what the program printed."""
-    shown = " ".join([program.name, *arguments])
-    file.unlink(missing_ok=True)
-    done = _succeed(program, arguments, file.parent)
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
-    except FileNotFoundError:
-        raise Failure(f"'{shown}' wrote no record") from None
-    except ValueError as error:
-        raise Failure(f"'{shown}' wrote a record that can't be read: {error}") from None
-    file.unlink()
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA_VERSION:
-        raise Failure(f"'{shown}' wrote a record of another schema than {SCHEMA_VERSION}")
-    if data.get("chapter") != program.name:
-        raise Failure(f"'{shown}' wrote a record of chapter {data.get('chapter')!r}")
-    return data, done.stdout
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"it holds {name}, which is not a number")
-
-
-# -------------------------------------------------------------------------------- the steps
 
 
 @dataclass(frozen=True)
@@ -287,7 +71,7 @@ class Launch:
 
     @property
     def arguments(self) -> list[str]:
-        return _once([self.variant.name], self.n, self.block)
+        return once([self.variant.name], self.n, self.block)
 
     @property
     def command(self) -> list[str]:
@@ -329,7 +113,7 @@ class Plan:
         forward = [
             (program, kind, arguments)
             for program in self.programs
-            for kind, arguments in invocations(program.chapter).items()
+            for kind, arguments in program.invocations.items()
         ]
         steps = []
         for repeat in range(REPEATS):
@@ -355,7 +139,7 @@ class Plan:
             for program in self.programs
             for variant in program.variants
             if variant.has_counters
-            for n, block in variant.shapes(profilers.counter_shapes(program.chapter))
+            for n, block in variant.counted
         ]
         return [
             CounterStep(
@@ -401,7 +185,7 @@ class Plan:
         plain = not arguments
         date, before = utc_now(), _clocks() if plain else None
         command = [*arguments, "--json", f"{name}.json"]
-        record, console = _json_of(program.path, command, self.work / f"{name}.json")
+        record, console = json_of(program.path, command, self.work / f"{name}.json")
         _refuse_bad_runs(record, " ".join([program.chapter, *command]))
         # As a reader would type it, and without this machine's folders.
         record["commands"] = [["./run", *command]]
@@ -419,7 +203,7 @@ class Plan:
         assert self.ncu and len(launches) == len(steps)
         first = next(iter(launches.values()))
         names = [launch.variant.name for launch in launches.values()]
-        arguments = _once(names, first.n, first.block)
+        arguments = once(names, first.n, first.block)
         command = [self.ncu.path, *profilers.ncu_options(), str(first.program.path), *arguments]
         try:
             ran = children.run(command, self.work, TOOL_TIMEOUT_S)
@@ -461,10 +245,10 @@ class Plan:
         raise Failure(f"ncu gave no counters of {launch}: {said}")
 
     def _check(self, sanitizer: Tool, program: Program, variant: Variant, check: str) -> Result:
-        n, block = variant.checked_shape
-        once = _once([variant.name], n, block)
+        n, block = variant.checked
+        arguments = once([variant.name], n, block)
         options = profilers.sanitizer_options(check)
-        command = [sanitizer.path, *options, str(program.path), *once]
+        command = [sanitizer.path, *options, str(program.path), *arguments]
         try:
             done = children.run(command, self.work, TOOL_TIMEOUT_S)
             text, status = done.stdout + "\n" + done.stderr, done.status
@@ -481,7 +265,7 @@ class Plan:
             "n": n,
             "block": block,
             "tool": check,
-            "command": " ".join(["compute-sanitizer", *options, "./run", *once]),
+            "command": " ".join(["compute-sanitizer", *options, "./run", *arguments]),
             "exit": status,
             "findings": findings,
             "messages": messages,
@@ -541,7 +325,7 @@ def run_name(run: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _refuse_bad_runs(record: dict[str, Any], shown: str) -> None:
-    """Only what would spoil a recording unseen; figures/recorded.py checks every field."""
+    """Only what would spoil a recording unseen; figures/records checks every field."""
     runs = record.get("runs")
     if not isinstance(runs, list) or not runs:
         raise Failure(f"'{shown}' recorded no run")

@@ -37,29 +37,11 @@ METRICS = (
     "sm__warps_active.avg.pct_of_peak_sustained_active",
     "launch__registers_per_thread",
 )
-#: (n, block) at which a variant's counters are read, where it takes the block.
-COUNTER_SHAPES = ((2**24, 256), (2**20, 256), (2**24, 128))
-#: A chapter about the memory's throughput wants launches that no cache can hold; one whose counts
-#: go with something else than the size is counted at one.
-OWN_SHAPES = {
-    "chapter07_effective_bandwidth": ((2**24, 128), (2**24, 256), (2**20, 256), (2**28, 128)),
-    "chapter08_multi_pass": ((2**24, 256), (2**20, 256)),
-    "chapter09_histogram": ((2**24, 256), (2**20, 256)),
-    "chapter10_coalescing": ((2**24, 256),),
-}
-
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
-#: A multiple of nothing: tails are what faults hide in.
-SANITIZER_SHAPE = (1_048_573, 256)
 #: compute-sanitizer's exit status when it has found something.
 FOUND = 4
 
 NO_PERMISSION = "ERR_NVGPUCTRPERM"
-
-
-def counter_shapes(chapter: str) -> tuple[tuple[int, int], ...]:
-    """(n, block) at which a chapter's counters are read on hardware; first what its page shows."""
-    return OWN_SHAPES.get(chapter, COUNTER_SHAPES)
 
 
 def ncu_options() -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import subprocess
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -45,15 +46,15 @@ def source_of(root: Path, set_name: str) -> Source:
         return Source(commit.strip(), changed, dirty=bool(changed))
     if (root / STAMP).exists():
         return _stamped(root, set_name)
-    why = "git can't name a commit" if (root / ".git").exists() else "there is no .git"
-    return Source(None, note=f"{why} and no stamp (tools/measure --stamp writes one beside git)")
+    why = _why_not(root)
+    return Source(None, note=f"{why}, and no stamp (tools/measure --stamp writes one beside git)")
 
 
 def write_stamp(root: Path) -> str:
     """Writes the stamp; returns the line that says so."""
     commit = _git(root, "rev-parse", "HEAD") if (root / ".git").exists() else None
     if commit is None:
-        raise Failure("--stamp needs git and a commit here: it is what the stamp tells of", 2)
+        raise Failure(f"--stamp needs a commit that git can name: {_why_not(root)}", 2)
     tracked = (_git(root, "ls-files", "-z") or "").split("\0")
     hashes = {name: _hash(root / name) for name in sorted(filter(None, tracked))}
     files = {name: digest for name, digest in hashes.items() if digest}
@@ -110,6 +111,23 @@ def _changed(root: Path, set_name: str) -> list[str]:
     if status is None:
         raise Failure("git status failed: can't tell whether the source is clean", 2)
     return [entry[3:] for entry in status.split("\0") if entry]
+
+
+def _why_not(root: Path) -> str:
+    """Why git names no commit here."""
+    if not (root / ".git").exists():
+        return "there is no .git"
+    try:
+        command = ["git", "-C", str(root), "rev-parse", "HEAD"]
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    except OSError:
+        return "git is not installed"
+    if "dubious ownership" in said:
+        return (
+            "this checkout belongs to another user, and git refuses it until "
+            f"you allow it: git config --global --add safe.directory {shlex.quote(str(root))}"
+        )
+    return f"git says {said.strip().splitlines()[0]!r}" if said.strip() else "git names none"
 
 
 def _git(root: Path, *arguments: str) -> str | None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tools.measuring import Failure
-from tools.measuring.plan import REPEATS, invocations, run_name, timing_name
+from tools.measuring.plan import REPEATS, run_name, timing_name
+from tools.measuring.programs import Program
 from tools.measuring.provenance import Source, write_whole
 from tools.measuring.steps import Result
 
@@ -20,7 +21,7 @@ COMMON = ("device", "driver", "toolkit", "host_compiler", "flags", "architecture
 
 
 def merged(
-    chapter: str, timed: dict[str, Result], source: Source, hashes: dict[str, str]
+    program: Program, timed: dict[str, Result], source: Source, hashes: dict[str, str]
 ) -> Record:
     """One chapter's record out of its invocations' records; *timed* has all steps' results, in
     the order of time.
@@ -28,6 +29,7 @@ def merged(
     Runs are taken in the order of the invocations, whatever order they were measured in: so a run
     that occurs twice comes from the same kind of invocation in both repeats.
     """
+    chapter = program.chapter
     in_time = [timed[name] for name in timed if timed[name]["record"]["chapter"] == chapter]
     first, last = in_time[0], in_time[-1]
     before, after = first["clocks"]["before"], last["clocks"]["after"]
@@ -41,7 +43,7 @@ def merged(
     runs: list[dict[str, Any]] = []
     for repeat in range(REPEATS):
         seen = set()
-        for kind in invocations(chapter):
+        for kind in program.invocations:
             part = timed[timing_name(chapter, kind, repeat)]["record"]
             refuse_change(first["record"], part)
             for run in part["runs"]:
@@ -113,10 +115,11 @@ def publish(folder: Path, work: Path, files: dict[str, str]) -> None:
     shutil.rmtree(ready, ignore_errors=True)
     for name, text in files.items():
         write_whole(ready / name, text)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
     held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         for name in files:
             (ready / name).replace(folder / name)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
-    ready.rmdir()
+    shutil.rmtree(ready)

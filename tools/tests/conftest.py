@@ -8,19 +8,24 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from tools.tests.built import nvcc
+from tools.tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[2]
+NAME = "the book"  # of every copy: with a space in it, as a reader's may have
 
 
 def tracked_files() -> list[str]:
     """What a commit of the work tree would hold; of an archive, all but what is made in it."""
     if not (ROOT / ".git").exists():
-        made = re.compile(r"build|\.venv/|\.deps/|(.*/)?__pycache__/|\.\w+_cache/|\.writable")
+        made = re.compile(r"build|\.venv/|(.*/)?__pycache__/|\.\w+_cache/|\.writable")
         paths = (path for path in ROOT.rglob("*") if path.is_file())
         names = (str(path.relative_to(ROOT)) for path in paths)
         return [name for name in names if not made.match(name)]
@@ -46,19 +51,48 @@ def public() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def checkout(public: Path) -> Callable[..., Path]:
-    """Makes a fresh copy of the checkout, or of a part; its path has a space, as a reader's may."""
+    """Makes a fresh copy of the checkout, or of a part."""
 
     def make(name: str, part: str = "", owner: int | None = None) -> Path:
-        copy = public / name / "the book"
+        copy = public / name / NAME
         for file in tracked_files():
             if file.startswith(part):
                 (copy / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / file, copy / file)
-        if (ROOT / ".deps").is_dir():  # headers that were carried here
-            (copy / ".deps").symlink_to(ROOT / ".deps")
         if owner is not None:
             subprocess.run(["chown", "-R", str(owner), copy], check=True)
         return copy
+
+    return make
+
+
+@pytest.fixture
+def environment() -> Callable[..., None]:
+    """Makes a copy's .venv of links to what is installed here, but NVIDIA's wheels.
+
+    The package `own` is a copy: what is to be changed must be no link.
+    """
+
+    def make(copy: Path, own: str = "?") -> None:
+        venv = copy / ".venv"
+        python = [sys.executable, "-m", "venv", "--without-pip", venv]
+        subprocess.run(python, check=True)
+        here = Path(sys.prefix)
+        for folder in (
+            here,
+            here / "bin",
+            here / "include",
+            *here.glob("lib/python3*/site-packages"),
+        ):
+            for path in folder.iterdir():
+                link = venv / path.relative_to(here)
+                if path.name.startswith(own):
+                    shutil.copytree(path, link)
+                elif not link.exists() and not re.match(r"nvidia|cuda|\.", path.name):
+                    link.symlink_to(path)
+        version = [venv / "bin" / "python", "--version"]
+        said = subprocess.run(version, capture_output=True, text=True, check=True)
+        (venv / ".python").write_text(said.stdout)
 
     return make
 
@@ -87,14 +121,6 @@ def commands(public: Path, request: pytest.FixtureRequest) -> Callable[..., Path
     return make
 
 
-def wheels_compiler() -> str | None:
-    """This checkout's own nvcc, for its copies, on a machine that has no other."""
-    if shutil.which("nvcc") or Path("/usr/local/cuda/bin/nvcc").exists():
-        return None
-    wheels = ROOT.glob(".venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc")
-    return next(map(str, wheels), None)
-
-
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -110,7 +136,7 @@ def run() -> Run:
         replace: dict[Path, Path] | None = None,
         user: int | None = None,
         without: Sequence[str] = (),
-        timeout: int = 60,
+        timeout: int = LIMIT,
         **variables: str,
     ) -> subprocess.CompletedProcess[str]:
         argv = [str(word) for word in command]
@@ -129,8 +155,10 @@ def run() -> Run:
         if user is not None and os.geteuid() != 0:
             pytest.skip("only root can act as another user")
         kept = {name: value for name, value in os.environ.items() if name not in without}
-        if "CUDACXX" not in without and (wheel := wheels_compiler()):
-            kept.setdefault("CUDACXX", wheel)
+        # What a copy compiles is what the checkout has compiled (tools/steps.sh).
+        kept["CCACHE_BASEDIR"] = str(next((p for p in (cwd, *cwd.parents) if p.name == NAME), cwd))
+        if "CUDACXX" not in without:
+            kept.setdefault("CUDACXX", str(nvcc()))
         with subprocess.Popen(
             argv,
             cwd=cwd,

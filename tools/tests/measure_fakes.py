@@ -147,7 +147,7 @@ if [ "$1" = --version ]; then
 fi
 echo "========= COMPUTE-SANITIZER"
 case "$FAKE_SANITIZER" in
-  slow) exec sleep "47.$FAKE_WHO";;  # a name that no other test's has
+  slow) exec sleep "3647.$FAKE_WHO";;  # a name that no other test's has
   unsupported)
     echo "========= Error: Device not supported."
     echo "========= ERROR SUMMARY: 0 errors"
@@ -212,12 +212,12 @@ def install_chapter(
     install(path, _CHAPTER)
     chapter = path.name
     variants = [
-        _variant(chapter, "plain", "any", {}),
-        _variant(chapter, "picky", "multiples of 256", {"stride": 2}),
-        _variant(chapter, "single", "block 1 only", {}),
-        _variant(chapter, "old_form", "any", {}) | {"legacy": True, "findings": ["racecheck"]},
+        _variant(chapter, "plain"),
+        _variant(chapter, "picky", multiple_of=256) | {"params": {"stride": 2}},
+        _variant(chapter, "single", high=1),
+        _variant(chapter, "old_form") | {"legacy": True, "findings": ["racecheck"]},
     ]
-    listed = {"schema": 1, "chapter": chapter, "variants": variants}
+    listed = {"schema": 2, "chapter": chapter, "default_block": 256, "variants": variants}
     path.with_name(f"{chapter}.list.json").write_text(json.dumps(listed))
     for kind, shapes in SHAPES.items():
         runs = [_run(v, n, block) | (run or {}) for v in variants[:2] for n, block in shapes]
@@ -225,10 +225,17 @@ def install_chapter(
         path.with_name(f"{chapter}.{kind}.json").write_text(text)
 
 
-def _variant(chapter: str, name: str, blocks: str, params: dict[str, Any]) -> dict[str, Any]:
-    region = f"{chapter[:9]}-{name.replace('_', '-')}"
-    common = {"name": name, "from": chapter, "region": region, "legacy": False, "findings": []}
-    return common | {"blocks": blocks, "params": params, "profiled": True, "steady": True}
+def _variant(chapter: str, name: str, *, high: int = 1024, multiple_of: int = 1) -> dict[str, Any]:
+    block = min(256, high)
+    counted = [(2**24, block), (2**20, block), (2**24, min(128, high))]
+    return {
+        **{"name": name, "from": chapter, "region": f"{chapter[:9]}-{name.replace('_', '-')}"},
+        **{"legacy": False, "findings": [], "params": {}, "counters": "exact", "profiled": True},
+        "blocks": {"low": 1, "high": high, "powers_of_two": False, "multiple_of": multiple_of},
+        "axes": [{"name": "n", "values": [2**10, 2**24]}, {"name": "block", "values": [128, 256]}],
+        "counted": [{"n": n, "block": each} for n, each in dict.fromkeys(counted)],
+        "checked": {"n": 1_048_573, "block": block},
+    }
 
 
 def _run(variant: dict[str, Any], n: int, block: int) -> dict[str, Any]:
@@ -253,7 +260,7 @@ def _record(chapter: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
         **{"peak_gb_per_s": 100.0},
     }
     return {
-        **{"schema": 1, "chapter": chapter, "commands": [["/somewhere/run"]], "device": device},
+        **{"schema": 2, "chapter": chapter, "commands": [["/somewhere/run"]], "device": device},
         **{"driver": "13.0", "toolkit": "13.0.88", "host_compiler": "GNU 13", "flags": "-O3"},
         **{"architectures": "90-real", "seed": 2018, "cache": "cold", "source": None},
         **{"date": "2000-01-01T00:00:00Z", "clocks": None, "runs": runs},

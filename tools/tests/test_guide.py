@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(path.parent.name for path in (ROOT / "chapters").glob("chapter*/main.cu"))
 LAST = CHAPTERS[-1]
@@ -49,7 +51,12 @@ def first_run(checkout: Callable[..., Path]) -> tuple[Path, str]:
     counters = copy / "tools" / "measuring" / "profilers.py"
     with edited(counters, "COUNTER_SHAPES = (", "COUNTER_SHAPES = ((2**10, 256), "):
         done = subprocess.run(
-            ["tools/guide"], cwd=copy, capture_output=True, text=True, timeout=1800, check=False
+            ["tools/guide"],
+            cwd=copy,
+            capture_output=True,
+            text=True,
+            timeout=3 * LIMIT,
+            check=False,
         )
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"The guide: {copy}/build/guide/index.html" in done.stdout
@@ -70,7 +77,7 @@ def guide(run: Run, book: Path) -> tuple[subprocess.CompletedProcess[str], float
         return usage.ru_utime + usage.ru_stime
 
     begin = used()
-    done = run("tools/guide", cwd=book, timeout=600)
+    done = run("tools/guide", cwd=book, timeout=LIMIT)
     return done, used() - begin
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tools.measuring import plan, profilers, provenance, records
-from tools.measuring.plan import Variant
+from tools.measuring import embedded, plan, profilers, programs, provenance, records
+from tools.measuring.programs import Program, Variant
 from tools.measuring.steps import Estimate, Progress, Step, duration
 
 
@@ -89,9 +89,13 @@ def test_messages_are_few_distinct_and_without_folders() -> None:
     assert messages[0].startswith("Invalid read 0 in ") and "/home" not in "".join(messages)
 
 
-def variant(name: str, region: str, **more: Any) -> plan.Variant:
-    settings = {"legacy": False, "findings": (), "only_block": None, "params": {}, **more}
-    return plan.Variant(name, region, profiled=True, **settings)
+def variant(name: str, region: str, **more: Any) -> Variant:
+    settings: dict[str, Any] = {
+        **{"legacy": False, "findings": (), "counters": "exact", "profiled": True},
+        **{"low": 1, "high": 1024, "powers_of_two": False, "multiple_of": 1},
+        **{"counted": ((2**24, 256),), "checked": (1_048_573, 256)},
+    }
+    return Variant(name=name, region=region, **settings | more)
 
 
 def test_of_a_swept_kernel_one_is_checked() -> None:
@@ -107,9 +111,27 @@ def test_of_a_swept_kernel_one_is_checked() -> None:
     assert plan.without_twins([*swept, *others]) == [swept[0], *others]
 
 
-def test_a_chapter_may_be_measured_by_other_runs() -> None:
-    assert plan.invocations("chapter01_gmem") is plan.INVOCATIONS
-    assert "default" in plan.invocations("chapter10_coalescing"), "whose console text is kept"
+def test_a_chapter_is_measured_along_the_axes_of_its_variants() -> None:
+    def kinds(*variants: Variant) -> list[str]:
+        return list(Program("chapter01_one", Path("run"), "", variants).invocations)
+
+    along_n, along_both = {"n": (2**28,)}, {"block": (32, 64), "n": (2**10, 2**11)}
+    swept = variant("stride2", "load", axes={"stride": (1, 2)})
+    assert kinds(swept) == ["default"], "another axis is one of variants"
+    assert kinds(swept, variant("a", "a", axes=along_n)) == ["default", "sweep-n"]
+    both = variant("b", "b", axes=along_both)
+    assert kinds(swept, both) == ["default", "sweep-n", "sweep-block"]
+    assert kinds(swept, variant("c", "c", axes=along_both, legacy=True)) == ["default"]
+
+
+def test_the_blocks_that_a_variant_takes() -> None:
+    def taken(**blocks: Any) -> list[int]:
+        return [b for b in range(1025) if variant("a", "a", **blocks).takes(b)]
+
+    assert taken() == list(range(1, 1025))
+    assert taken(high=1) == [1]
+    assert taken(low=64, powers_of_two=True) == [64, 128, 256, 512, 1024]
+    assert taken(multiple_of=256) == [256, 512, 768, 1024]
 
 
 def test_durations() -> None:
@@ -187,21 +209,17 @@ def test_a_program_built_twice_is_the_same(tmp_path: Path) -> None:
         source.write_text(code)
         subprocess.run(["g++", *options, "-o", program, source], check=True)
         assert name.encode() in program.read_bytes()
-        return plan._loaded(program.read_bytes())
+        return programs._loaded(program.read_bytes())
 
     once = loaded("tmpxft_00001a2b.cpp", "int main() { return 1; }")
     assert len(once) > 1000
     assert loaded("tmpxft_00001a2c.cpp", "int main() { return 1; }") == once
     assert loaded("tmpxft_00001a2b.cpp", "int main() { return 2; }") != once
-    assert plan._loaded(b"#!/bin/sh\n") == b"#!/bin/sh\n"
+    assert programs._loaded(b"#!/bin/sh\n") == b"#!/bin/sh\n"
 
 
-def test_a_variant_with_sizes_of_its_own_is_profiled_at_those() -> None:
-    common: dict[str, Any] = {"region": None, "legacy": False, "findings": (), "params": {}}
-    common["profiled"] = True
-    plain = Variant(name="plain", only_block=None, **common)
-    sized = Variant(name="sized", only_block=1024, counted=(2048, 256), **common)
-    assert plain.shapes(profilers.COUNTER_SHAPES) == list(profilers.COUNTER_SHAPES)
-    assert sized.shapes(profilers.COUNTER_SHAPES) == [(2048, 1024), (256, 1024)]
-    assert plain.checked_shape == profilers.SANITIZER_SHAPE
-    assert sized.checked_shape == (253, 1024), "the small one, with a tail"
+def test_the_embedded_device_counts_what_a_cpu_can() -> None:
+    shapes = ((2**24, 256), (2**20, 256), (2**24, 128), (2**28, 128))
+    counted = variant("plain", "load", counted=shapes)
+    assert embedded.all_shapes(counted) == list(shapes[:3])
+    assert embedded.shapes_shown(counted) == list(shapes[:2]), "each n once"

@@ -19,6 +19,7 @@ NO_TOOLKIT = ("CUDACXX", "CUDA_HOME")
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Commands = Callable[..., Path]
 Checkout = Callable[..., Path]
+Environment = Callable[..., None]
 
 
 @pytest.fixture
@@ -40,17 +41,6 @@ def assert_stopped(
         assert Path(path).stat().st_size > 0
 
 
-def environment_without_packages(book: Path) -> None:
-    """A .venv that set-up takes for complete, so that only what follows is tried."""
-    venv = book / ".venv"
-    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    shutil.copy(book / "tools" / "requirements.txt", venv)
-    version = subprocess.run(
-        [venv / "bin" / "python", "--version"], capture_output=True, text=True, check=True
-    )
-    (venv / ".python").write_text(version.stdout)
-
-
 def test_a_second_run_is_quick_and_changes_nothing(run: Run) -> None:
     """The checkout itself is set up: these tests run in its .venv."""
     before = sorted(path.stat().st_mtime_ns for path in (ROOT / ".venv").glob("*"))
@@ -64,6 +54,15 @@ def test_a_second_run_is_quick_and_changes_nothing(run: Run) -> None:
 
 def test_an_unknown_purpose(run: Run, book: Path) -> None:
     assert run("tools/setup", "everything", cwd=book).returncode == 2
+
+
+@pytest.mark.parametrize("tool", ["setup", "guide", "test"])
+def test_help_says_what_it_does(run: Run, book: Path, tool: str) -> None:
+    done = run(f"tools/{tool}", "--help", cwd=book)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"usage: tools/{tool}")
+    assert "shellcheck" not in done.stdout and "set -e" not in done.stdout
+    assert not (book / "build").exists()
 
 
 @pytest.mark.parametrize("tool", ["guide", "test"])
@@ -91,6 +90,10 @@ def test_packages_missing_and_no_right_to_install(
     book = checkout("no-right", part="tools/", owner=NOBODY)
     path = commands(without=["cmake", "ninja", "sudo"])
     done = run("tools/setup", cwd=book, user=NOBODY, PATH=str(path))
+    assert_stopped(done, "administrator", "su -c 'apt-get update && .* cmake ninja-build'")
+    (path / "sudo").write_text("#!/bin/sh\nexit 1\n")
+    (path / "sudo").chmod(0o755)
+    done = run("tools/setup", cwd=book, user=NOBODY, PATH=str(path))
     assert_stopped(done, "administrator", "sudo sh -c 'apt-get update && .* cmake ninja-build'")
 
 
@@ -106,7 +109,7 @@ def test_apt_fails(run: Run, book: Path, commands: Commands) -> None:
         **{"apt-get": "echo E: Temporary failure resolving; exit 100", "sudo": 'shift; exec "$@"'},
     )
     done = run("tools/setup", cwd=book, PATH=str(path))
-    assert_stopped(done, "apt could not install: doxygen", "check the network", log=True)
+    assert_stopped(done, "apt could not install: doxygen", "then: apt-get update", log=True)
 
 
 def test_an_old_cmake(run: Run, book: Path, commands: Commands) -> None:
@@ -146,12 +149,13 @@ def test_a_disk_that_is_full_in_earnest(run: Run, book: Path) -> None:
 def test_no_network(run: Run, book: Path) -> None:
     done = run("tools/setup", cwd=book, network=False, without=["PIP_FIND_LINKS"])
     assert_stopped(done, "package index doesn't answer", "check the network", log=True)
-    assert not (book / ".venv" / "requirements.txt").exists()
 
 
 @pytest.mark.slow
-def test_no_compiler_to_be_had(run: Run, book: Path, commands: Commands) -> None:
-    environment_without_packages(book)
+def test_no_compiler_to_be_had(
+    run: Run, book: Path, commands: Commands, environment: Environment
+) -> None:
+    environment(book)
     done = run(
         "tools/setup",
         cwd=book,
@@ -166,8 +170,10 @@ def test_no_compiler_to_be_had(run: Run, book: Path, commands: Commands) -> None
 
 
 @pytest.mark.slow
-def test_compilers_that_do_not_do(run: Run, book: Path, commands: Commands) -> None:
-    environment_without_packages(book)
+def test_compilers_that_do_not_do(
+    run: Run, book: Path, commands: Commands, environment: Environment
+) -> None:
+    environment(book)
     machine = {"cwd": book, "PYTHON": sys.executable}
     done = run("tools/setup", CUDACXX="/nowhere/nvcc", **machine)
     assert_stopped(done, "CUDACXX names /nowhere/nvcc", "unset it")
@@ -178,6 +184,57 @@ def test_compilers_that_do_not_do(run: Run, book: Path, commands: Commands) -> N
     assert_stopped(done, "CUDA 12 or newer is needed; .*old is 11.8", "newer nvcc")
     done = run("tools/setup", CUDACXX=str(path / "broken"), **machine)
     assert_stopped(done, "does not run: oh no", "set CUDACXX")
+
+
+def test_what_an_environment_lacks_is_named(tmp_path: Path) -> None:
+    """A package of another version, one that is not there, and one of which a file is gone."""
+    (tmp_path / "list.txt").write_text(
+        "# what it needs\nOne_Two==1.0  # said\nthree==3\nfour==4\nfive==5\n-r other.txt\n"
+    )
+    for name, version in (("one.two", "1.0"), ("three", "2"), ("four", "4"), ("six", "6")):
+        folder = tmp_path / f"{name}-{version}.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        )
+        files = f"{name}.py,sha256=x,1\n{folder.name}/METADATA,,\n__pycache__/{name}.pyc,,\n"
+        (folder / "RECORD").write_text(files)
+        (tmp_path / f"{name}.py").touch()
+
+    def lacking() -> list[str]:
+        # The standard library, and the packages of this folder.
+        code = (
+            f"import runpy, sys; sys.path[:] = [p for p in sys.path if 'site-packages' not in p]; "
+            f"sys.path.append({str(tmp_path)!r}); sys.argv[1:] = [{str(tmp_path / 'list.txt')!r}]; "
+            f"runpy.run_path({str(ROOT / 'tools/packages.py')!r}, run_name='__main__')"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        return done.stdout.split()
+
+    assert lacking() == ["five==5", "three==3"]
+    (tmp_path / "four.py").unlink()
+    (tmp_path / "six.py").unlink()
+    assert lacking() == ["five==5", "four==4", "six==6", "three==3"]
+
+
+@pytest.mark.slow
+def test_a_package_that_was_lost_comes_back(run: Run, book: Path, environment: Environment) -> None:
+    lost = "snowballstemmer"
+    environment(book, own=lost)
+    machine = {"cwd": book, "PYTHON": sys.executable}
+    done = run("tools/setup", **machine)
+    assert re.search("^ok +Python packages +there$", done.stdout, re.M), done.stdout + done.stderr
+    (version,) = re.findall(rf"^{lost}==(\S+)", (ROOT / "tools/requirements.txt").read_text(), re.M)
+    (libraries,) = book.glob(".venv/lib/python3*/site-packages")
+    shutil.rmtree(libraries / lost)  # its list of files stays
+    done = run("tools/setup", timeout=600, **machine)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^ok +Python packages anew +\d", done.stdout, re.M), done.stdout
+    code = f"import {lost}, importlib.metadata as m; print(m.version('{lost}'), {lost}.__file__)"
+    done = run(book / ".venv/bin/python", "-c", code, cwd=book)
+    assert done.stdout.startswith(f"{version} {libraries}"), done.stdout + done.stderr
 
 
 def test_ci_runs_the_tests_and_nothing_else() -> None:

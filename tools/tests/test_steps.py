@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -89,6 +91,61 @@ def test_a_step_that_fails_ends_it(tools: Path) -> None:
         assert status == 1 and "went on" not in said
 
 
+WHOLE = "rule make\n  command = touch all\nbuild all: make\n" + "# more\n" * 10 + "default all\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param(WHOLE, "ours, whole", id="whole"),
+        pytest.param("", "ours", id="empty"),
+        pytest.param(WHOLE[: len(WHOLE) // 2], "ours", id="half a line"),
+        pytest.param(WHOLE.removesuffix("default all\n"), "ours", id="a line too few"),
+        pytest.param(WHOLE.replace("rule make", "rule maid"), "ours", id="garbled"),
+        pytest.param(None, "ours", id="gone"),
+    ],
+)
+def test_a_damaged_build_is_noticed(tools: Path, text: str | None, said: str) -> None:
+    root = tools.parent
+    tree = root / "build/tools"
+    tree.mkdir(parents=True)
+    cache = f"CMAKE_HOME_DIRECTORY:INTERNAL={root}\nCMAKE_CUDA_COMPILER:STRING=/bin/true\n"
+    (tree / "CMakeCache.txt").write_text(cache)
+    if text is not None:
+        (tree / "build.ninja").write_text(text)
+    ask = script(tools, 'if ours; then printf ours; fi; if configured; then printf ", whole"; fi')
+    assert subprocess.run([ask], capture_output=True, text=True, check=True).stdout == said
+    for spoilt in (cache.replace(str(root), "/elsewhere"), cache.replace("true", "gone"), ""):
+        (tree / "CMakeCache.txt").write_text(spoilt)
+        assert subprocess.run([ask], capture_output=True, text=True, check=True).stdout == ""
+
+
+def test_one_at_a_time(tools: Path) -> None:
+    """The second says for whom it waits; what the first leaves running doesn't hold it up."""
+    left = tools / "left"
+    sleeps = """sh -c 'sleep 36000 >"$0" 2>&1 & echo $! >"$0"'"""
+    leaves = f'attended {sleeps} "{left}"'
+    first = script(tools, f"alone\n{leaves}\necho in\nread -r\necho out")
+    second = first.with_name("second")
+    second.write_text(first.read_text().partition(leaves)[0] + "echo mine\n")
+    second.chmod(0o755)
+
+    def start(tool: Path) -> subprocess.Popen[str]:
+        return subprocess.Popen([tool], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    with start(first) as one:
+        assert one.stdout and one.stdout.readline() == "in\n"
+        waits = f"waiting for tools/tool (process {one.pid}), which is at work in this checkout\n"
+        with start(second) as two, start(second) as three:
+            for waiting in (two, three):
+                assert waiting.stdout and waiting.stdout.readline() == waits
+            three.send_signal(signal.SIGTERM)
+            assert three.wait(LIMIT) == 128 + signal.SIGTERM
+            assert one.communicate("\n", timeout=LIMIT)[0] == "out\n"
+            assert two.communicate(timeout=LIMIT)[0] == "mine\n"
+    os.kill(int(left.read_text()), signal.SIGTERM)
+
+
 @pytest.mark.parametrize("whole_group", [True, False])
 @pytest.mark.parametrize("name", ["INT", "TERM", "HUP"])
 def test_what_ends_it_ends_what_it_started(tools: Path, name: str, whole_group: bool) -> None:
@@ -96,7 +153,7 @@ def test_what_ends_it_ends_what_it_started(tools: Path, name: str, whole_group: 
     tool = script(
         tools,
         f"""
-work() {{ sh -c 'sleep 60 & echo $! >"{started}"; wait'; }}
+work() {{ sh -c 'sleep 3600 & echo $! >"{started}"; wait'; }}
 step "one" work
 echo went on
 """,
@@ -108,10 +165,10 @@ echo went on
         while not (started.exists() and started.read_text().endswith("\n")):
             time.sleep(0.01)
         (os.killpg if whole_group else os.kill)(process.pid, number)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=LIMIT)
     assert (process.returncode, out, err) == (128 + number, "", "")
     stat = Path("/proc", started.read_text().strip(), "stat")
-    end = time.monotonic() + 10
+    end = time.monotonic() + LIMIT
     while stat.exists() and ") Z" not in stat.read_text():
         assert time.monotonic() < end, "it runs on"
         time.sleep(0.01)

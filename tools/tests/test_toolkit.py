@@ -40,6 +40,7 @@ def configure(tmp_path: Path) -> Configure:
         f'include("{ROOT}/common/cmake/toolkit.cmake")\n'
         'message(STATUS "nvcc=${CMAKE_CUDA_COMPILER}")\n'
         'message(STATUS "archs=${CMAKE_CUDA_ARCHITECTURES}")\n'
+        'message(STATUS "gpus=${BOOK_GPUS}")\n'
     )
 
     def run(*options: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -63,10 +64,12 @@ def configure(tmp_path: Path) -> Configure:
     ("codes", "gpus", "decided"),
     [
         (CUDA_13, "", "75-virtual;90-virtual"),
-        (CUDA_13, "90", "75-virtual;90-virtual;90-real"),
-        (CUDA_13, "86,86,90", "75-virtual;90-virtual;86-real;90-real"),
-        (CUDA_12, "", "75-virtual;90-virtual;61-real"),
-        (CUDA_12, "61", "75-virtual;90-virtual;61-real"),
+        (CUDA_13, "90", "90-real;90-virtual"),
+        (CUDA_13, "86,86,90", "86-real;90-real;90-virtual"),
+        (CUDA_13, "75", "75-real;90-virtual"),
+        (CUDA_13, "130", "90-virtual"),  # newer than the toolkit: its driver compiles the PTX
+        (CUDA_12, "", "75-virtual;61-real;90-virtual"),
+        (CUDA_12, "61", "61-real;90-virtual"),
     ],
 )
 def test_architectures(
@@ -74,11 +77,13 @@ def test_architectures(
 ) -> None:
     done = configure(CUDACXX=str(toolkit(tmp_path / "cuda", codes, gpus)))
     assert f"archs={decided}\n" in done.stdout, done.stderr
+    assert f"gpus={';'.join(dict.fromkeys(gpus.split(',')))}\n" in done.stdout
 
 
 def test_a_gpu_that_the_toolkit_does_not_know(configure: Configure, tmp_path: Path) -> None:
     done = configure(CUDACXX=str(toolkit(tmp_path / "cuda", CUDA_13, "61")))
     assert "archs=75-virtual;90-virtual\n" in done.stdout
+    assert "gpus=\n" in done.stdout, "nothing that is built runs on it"
     assert "can't build for the GPU here (sm_61)" in done.stderr
 
 
@@ -90,7 +95,9 @@ def test_yours_win(configure: Configure, tmp_path: Path, way: str) -> None:
     else:
         done = configure(CUDACXX=nvcc, CUDAARCHS="80-virtual")
     assert "archs=80-virtual\n" in done.stdout
+    assert "gpus=90\n" in done.stdout
     assert "embedded device" not in done.stdout
+    assert "gpus=\n" in configure("-DBOOK_GPUS=", CUDACXX=nvcc).stdout
 
 
 @pytest.mark.parametrize(("list_", "told"), [("86-real;90-real", True), ("86-real;90", False)])
@@ -108,7 +115,9 @@ def test_decided_once(configure: Configure, tmp_path: Path) -> None:
     nvcc = toolkit(tmp_path / "cuda", CUDA_13)
     configure(CUDACXX=str(nvcc))
     (nvcc.parent / "__nvcc_device_query").write_text("#!/bin/sh\nprintf 90\n")
-    assert "archs=75-virtual;90-virtual\n" in configure(CUDACXX=str(nvcc)).stdout
+    again = configure(CUDACXX=str(nvcc)).stdout
+    assert "archs=75-virtual;90-virtual\n" in again
+    assert "gpus=\n" in again
 
 
 def test_where_nvcc_is_looked_for(configure: Configure, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 /// \file
 /// cub::DeviceHistogram::HistogramEven, which chapter 9 compares itself with. CUB takes long to
-/// compile: once, in the library.
+/// compile: once, in a library of its own (book::cub).
 #pragma once
 #include <cstddef>
 

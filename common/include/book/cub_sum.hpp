@@ -1,6 +1,6 @@
 /// \file
-/// cub::DeviceReduce::Sum, which the book compares itself with. CUB takes long to compile: once,
-/// in the library, for all programs.
+/// cub::DeviceReduce::Sum, which the book compares itself with. CUB takes long to compile: once, in a
+/// library of its own (book::cub), for the programs that link it.
 #pragma once
 #include <cstddef>
 

@@ -23,6 +23,7 @@ from . import (
     instructions,
     listings,
     machine,
+    markup,
     methods,
     numbers,
     pictures,
@@ -36,10 +37,12 @@ from . import (
 
 def _own_digest(conf: Path) -> str:
     """Changes with the code that pages are made by, so that they follow it."""
-    from figures import comparison, machine_code, recorded, regions
+    from figures import comparison, records
+    from figures.kit import words
 
-    read = (comparison, machine_code, recorded, regions)
-    readers = [Path(each.__file__) for each in read if each.__file__]
+    modules = (comparison, words)
+    readers = [Path(module.__file__) for module in modules if module.__file__]
+    readers += sorted(Path(records.__path__[0]).glob("*.py"))
     digest = hashlib.sha256()
     for path in [conf, *readers, *sorted(Path(__file__).parent.glob("*.py"))]:
         digest.update(path.read_bytes())
@@ -58,6 +61,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         inputs,
         book,
         folded,
+        markup,
         boxes,
         listings,
         machine,

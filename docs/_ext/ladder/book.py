@@ -10,26 +10,35 @@ from __future__ import annotations
 import difflib
 import json
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from figures import recorded
-from figures import regions as regions_module
+from figures.records import regions as regions_module
+from figures.records.naming import EMBEDDED, LOCAL, REFERENCE
+from figures.records.reading import DataError
+from figures.records.recordings import (
+    BrokenLocalSet,
+    Counted,
+    RecordedRun,
+    Recordings,
+    Run,
+    counter_of,
+)
+from figures.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
+from figures.records.sets import NoSuchRun, Provenance, RecordedSet, provenance_of
+from figures.records.transcripts import transcripts
 
 from . import inputs
 from .names import RunName
 
 logger = logging.getLogger(__name__)
-
-REFERENCE = recorded.REFERENCE
-LOCAL = recorded.LOCAL
 
 
 class NotYet(Exception):
@@ -41,14 +50,14 @@ class Lost(Exception):
 
 
 @dataclass(frozen=True)
-class Both:
+class Both(Generic[Run]):
     """The reference's answer and the reader's own; at least one of them is there."""
 
-    reference: recorded.Found | None
-    local: recorded.Found | None
+    reference: RecordedRun[Run] | None
+    local: RecordedRun[Run] | None
 
     @property
-    def first(self) -> recorded.Found:
+    def first(self) -> RecordedRun[Run]:
         found = self.local or self.reference
         assert found is not None
         return found
@@ -69,13 +78,13 @@ def _regions(root: Path) -> dict[str, regions_module.Region]:
 
 
 @lru_cache(maxsize=1)
-def _books(root: Path, runs: Path) -> recorded.Books:
+def _recordings(root: Path, runs: Path) -> Recordings:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", recorded.BrokenLocalSet)
-        books = recorded.open_books(root, runs)
-    if books.local_fault:
-        logger.info("[ladder] the local recording is left out: %s", books.local_fault)
-    return books
+        warnings.simplefilter("ignore", BrokenLocalSet)
+        recordings = Recordings(root, runs)
+    if recordings.local_fault:
+        logger.info("[ladder] the local recording is left out: %s", recordings.local_fault)
+    return recordings
 
 
 class Book:
@@ -134,27 +143,27 @@ class Book:
 
     # ------------------------------------------------------------------ recorded runs
 
-    def _data(self, *files: str) -> recorded.Books:
+    def _data(self, *files: str) -> Recordings:
         data = self.root / "figures" / "data"
         for folder in (data / REFERENCE, data / LOCAL):
             inputs.note(self.env, [folder, *(folder / file for file in files)])
         try:
-            books = _books(self.root, self.runs_dir)
-        except recorded.DataError as error:
+            recordings = _recordings(self.root, self.runs_dir)
+        except DataError as error:
             raise Lost(str(error)) from None
         except regions_module.RegionError as error:
             raise Lost(str(error)) from None
-        if not (books.reference.chapters or books.local):
+        if not (recordings.reference.chapters or recordings.local):
             raise NotYet
-        return books
+        return recordings
 
-    def _both(self, ask: Any, recorded_yet: bool) -> Both:
-        found: dict[str, recorded.Found | None] = {}
+    def _both(self, ask: Callable[[str], RecordedRun[Run]], recorded_yet: bool) -> Both[Run]:
+        found: dict[str, RecordedRun[Run] | None] = {}
         missed = ""
         for known in (REFERENCE, LOCAL):
             try:
                 found[known] = ask(known)
-            except recorded.NoSuchRun as miss:
+            except NoSuchRun as miss:
                 found[known] = None
                 if known == REFERENCE:
                     missed = str(miss)
@@ -168,137 +177,144 @@ class Book:
                 self._note_kernel(one.run["from"], one.run["region"])
         return both
 
-    def _note_kernel(self, chapter: str, region: str) -> None:
+    def _note_kernel(self, chapter: str, region: str | None) -> None:
         """An edit of a kernel, or of what it uses, makes its numbers those of an earlier form."""
-        known = self._regions(chapter)
-        names = [region]
-        for name in names:  # grows while we go through it
-            if name in known:
-                inputs.note(self.env, [self.root / known[name].path])
-                names += [used for used in known[name].uses if used not in names]
+        known = self._regions(chapter) if region else {}
+        if region in known:
+            inputs.note(self.env, [self.root / path for path in known[region].paths])
 
     def run(self, name: RunName) -> Both:
-        books = self._data(f"{name.chapter}.json")
+        recordings = self._data(f"{name.chapter}.json")
         return self._both(
-            lambda only: books.run(
+            lambda only: recordings.run(
                 name.chapter, name.variant, name.n, name.block, name.params, only=only
             ),
-            bool(books.reference.chapters),
+            bool(recordings.reference.chapters),
         )
 
-    def counters(self, name: RunName) -> Both:
-        books = self._data("counters.json")
+    def counters(self, name: RunName) -> Both[CountedRun]:
+        recordings = self._data("counters.json")
         return self._both(
-            lambda only: books.counters(
+            lambda only: recordings.counters(
                 name.chapter, name.variant, name.n, name.block, name.params, only=only
             ),
-            bool(books.reference.chapters),
+            bool(recordings.reference.chapters),
         )
 
-    def counters_on_embedded(self, name: RunName) -> recorded.Found:
+    def counters_on_embedded(self, name: RunName) -> RecordedRun[EmbeddedRun]:
         """The embedded device's counters of a recorded run, where hardware's are not recorded."""
-        timed = self.run(name).first
-        found = self.embedded(replace(timed, run={**timed.run, "chapter": name.chapter}))
+        found = self._embedded(name.chapter, self.run(name).first.run)
         if found is None:
             raise Lost(f"the embedded device has not counted {name.chapter}/{name.variant}")
         return found
 
     def _note_embedded(self, chapter: str, *files: str) -> None:
-        folder = self.root / "figures" / "data" / recorded.EMBEDDED
+        folder = self.root / "figures" / "data" / EMBEDDED
         own = (self.runs_dir / f"{chapter}{end}" for end in (".json", ".txt"))
         inputs.note(self.env, [folder, *(folder / file for file in files), *own])
 
-    def embedded(self, hardware: recorded.Found) -> recorded.Found | None:
+    def embedded(self, hardware: RecordedRun[CountedRun]) -> RecordedRun[EmbeddedRun] | None:
         """The same run on the embedded device; what the reader's build has counted goes first."""
-        books = self._data()
-        self._note_embedded(hardware.run["chapter"], "counters.json")
+        return self._embedded(hardware.run["chapter"], hardware.run)
+
+    def _embedded(
+        self, chapter: str, run: TimedRun | CountedRun
+    ) -> RecordedRun[EmbeddedRun] | None:
+        recordings = self._data()
+        self._note_embedded(chapter, "counters.json")
         try:
-            found = books.embedded(hardware.run)
-        except recorded.DataError as error:
+            found = recordings.embedded(run, chapter)
+        except DataError as error:
             raise Lost(str(error)) from None
-        except recorded.NoSuchRun:
+        except NoSuchRun:
             return None
-        if found.run.get("region"):
-            self._note_kernel(found.run["chapter"], found.run["region"])
+        self._note_kernel(found.run["chapter"], found.run["region"])
         return found
 
-    def is_own(self, found: recorded.Found) -> bool:
+    def is_own(self, found: RecordedRun[EmbeddedRun]) -> bool:
         """Whether the reader's build counted otherwise than the book's, or another kernel."""
         if not found.is_local:
             return False
         committed = self._data().embedded_set.counters
-        same = (run for run in (committed or {}).get("runs", []) if run == found.run)
-        return next(same, None) is None
+        return committed is None or found.run not in committed["runs"]
 
-    def comparisons(self) -> recorded.Books:
+    def comparisons(self) -> Recordings:
         """All that the embedded device's counters are compared with hardware's by."""
-        books = self._data("counters.json")
-        for record in books.reference.chapters:
+        recordings = self._data("counters.json")
+        for record in recordings.reference.chapters:
             self._note_embedded(record, "counters.json", "probes.json")
-        return books
+        return recordings
 
-    def embedded_console(self, name: str) -> tuple[str, recorded.Provenance, bool]:
+    def embedded_console(self, name: str) -> tuple[str, Provenance, bool]:
         """What was printed on the embedded device, and whether the reader's own build did."""
-        books = self._data()
+        recordings = self._data()
         self._note_embedded(name, f"{name}.txt", "counters.json")
         try:
-            known = books.embedded_set
-            own = books.own_run(name)
-        except recorded.DataError as error:
+            known = recordings.embedded_set
+            own = recordings.own_run(name)
+            typed = transcripts(self.root)
+        except (DataError, ValueError) as error:
             raise Lost(str(error)) from None
-        if name not in known.consoles:
-            raise Lost(f"nothing is recorded as embedded/{name}.txt{nearest(name, known.consoles)}")
-        provenance = recorded.provenance_of(known.counters or {})
-        text = known.consoles[name]
+        texts = {**{each: typed[each].text for each in typed}, **known.consoles}
+        if name not in texts:
+            raise Lost(f"no transcript {name} is recorded{nearest(name, texts)}")
+        if name in typed:
+            inputs.note(self.env, [self.root / typed[name].path])
+        if not known.counters:
+            raise NotYet
+        provenance = provenance_of(known.counters)
+        text = texts[name]
         if own and own.consoles.get(name, text) != text:
             return own.consoles[name], provenance, True
         return text, provenance, False
 
-    def counter(self, found: recorded.Found, metric: str) -> float:
+    def counter(self, found: Counted, metric: str) -> float:
         try:
-            return recorded.counter(found, metric)
-        except recorded.NoSuchRun as miss:
+            return counter_of(found, metric)
+        except NoSuchRun as miss:
             raise Lost(str(miss)) from None
 
-    def sanitizer(self, chapter: str, variant: str) -> list[recorded.Found]:
-        books = self._data("sanitizer.json")
+    def sanitizer(self, chapter: str, variant: str) -> list[RecordedRun[CheckedRun]]:
+        recordings = self._data("sanitizer.json")
         try:
-            return books.sanitizer(chapter, variant)
-        except recorded.NoSuchRun as miss:
-            if not books.reference.chapters:
+            return recordings.sanitizer(chapter, variant)
+        except NoSuchRun as miss:
+            if not recordings.reference.chapters:
                 raise NotYet from None
             raise Lost(str(miss)) from None
 
     def has_local(self) -> bool:
-        return _books(self.root, self.runs_dir).local is not None
+        return _recordings(self.root, self.runs_dir).local is not None
 
     def variants(self, chapter: str) -> list[str]:
         """The variants that a chapter times by default, in the order recorded."""
-        books = self._data(f"{chapter}.json")
-        for known in (books.reference, books.local):
+        recordings = self._data(f"{chapter}.json")
+        for known in (recordings.reference, recordings.local):
             if known and chapter in known.chapters:
                 return known.chapters[chapter].variants()
-        raise Lost(f"nothing is recorded of {chapter}{nearest(chapter, books.reference.chapters)}")
+        raise Lost(
+            f"nothing is recorded of {chapter}{nearest(chapter, recordings.reference.chapters)}"
+        )
 
-    def console(self, chapter: str) -> tuple[str, recorded.Provenance]:
+    def console(self, chapter: str) -> tuple[str, Provenance]:
         """What the program printed, and where and when."""
-        books = self._data(f"{chapter}.txt", f"{chapter}.json")
-        for known in (books.local, books.reference):
+        recordings = self._data(f"{chapter}.txt", f"{chapter}.json")
+        for known in (recordings.local, recordings.reference):
             if known and chapter in known.consoles and chapter in known.chapters:
                 return known.consoles[chapter], known.chapters[chapter].provenance
-        if not books.reference.chapters:
+        if not recordings.reference.chapters:
             raise NotYet
         raise Lost(
             f"no console output of {chapter} is recorded"
-            + nearest(chapter, books.reference.consoles)
+            + nearest(chapter, recordings.reference.consoles)
         )
 
-    def reference(self) -> recorded.RecordedSet:
+    def reference(self) -> RecordedSet:
         chapters = sorted((self.root / "figures" / "data" / REFERENCE).glob("chapter*.json"))
-        books = self._data(*(path.name for path in chapters))
-        if not books.reference.chapters:
+        recordings = self._data(*(path.name for path in chapters))
+        if not recordings.reference.chapters:
             raise NotYet
-        return books.reference
+        return recordings.reference
 
     # ------------------------------------------------------------------ figures
 
@@ -327,7 +343,7 @@ class Book:
 
 def _forget(app: Sphinx) -> None:
     _regions.cache_clear()
-    _books.cache_clear()
+    _recordings.cache_clear()
 
 
 def setup(app: Sphinx) -> None:

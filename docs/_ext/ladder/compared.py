@@ -9,8 +9,13 @@ from typing import ClassVar
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from figures import comparison, recorded
+from figures import comparison
 from figures.comparison import Compared, Reason, Tally
+from figures.records.naming import COUNTER_ALIASES, REFERENCE
+from figures.records.reading import DataError
+from figures.records.recordings import RecordedRun, Recordings
+from figures.records.schema import CountedRun, EmbeddedRun
+from figures.records.sets import NoSuchRun
 
 from . import units
 from .book import Book, Lost, NotYet, nearest
@@ -56,10 +61,10 @@ def difference(one: Compared) -> nodes.Node:
     return shown
 
 
-Pair = tuple[recorded.Found, recorded.Found | None]
+Pair = tuple[RecordedRun[CountedRun], RecordedRun[EmbeddedRun] | None]
 
 
-def pair(book: Book, hardware: recorded.Found) -> Pair:
+def pair(book: Book, hardware: RecordedRun[CountedRun]) -> Pair:
     """A recorded count and the embedded device's; that one passes for the reference's GPU."""
     return hardware, None if hardware.is_local else book.embedded(hardware)
 
@@ -97,7 +102,7 @@ def reasons_list(reasons: Sequence[Reason]) -> list[nodes.Node]:
 
 # ------------------------------------------------------------------------------------ in all
 
-KINDS: dict[str, Callable[[recorded.Books], list[Tally]]] = {
+KINDS: dict[str, Callable[[Recordings], list[Tally]]] = {
     "probes": comparison.probes,
     "chapters": comparison.chapters,
 }
@@ -106,12 +111,12 @@ KINDS: dict[str, Callable[[recorded.Books], list[Tally]]] = {
 def tallies(book: Book, kind: str) -> list[Tally]:
     if kind not in KINDS:
         raise Lost(f"no comparison '{kind}'{nearest(kind, KINDS)}")
-    books = book.comparisons()
-    if not books.embedded_set.counters:
+    recordings = book.comparisons()
+    if not recordings.embedded_set.counters:
         raise NotYet
     try:
-        return KINDS[kind](books)
-    except (recorded.NoSuchRun, recorded.DataError) as error:
+        return KINDS[kind](recordings)
+    except (NoSuchRun, DataError) as error:
         raise Lost(str(error)) from None
 
 
@@ -162,7 +167,7 @@ class Comparison(LookupDirective):
 
 
 #: Small launches of the chapters' kernels, as chapters/tests/record wrote them.
-SMALL = f"chapters/tests/{recorded.REFERENCE}.csv"
+SMALL = f"chapters/tests/{REFERENCE}.csv"
 SMALL_SUMS: dict[str, Callable[[dict[str, str]], bool]] = {
     "launches": lambda row: True,
     # Hardware counted otherwise in its second pass.
@@ -203,8 +208,8 @@ class Probes(LookupDirective):
         if not data:
             raise NotYet
         for metric in metrics:
-            if recorded.COUNTER_ALIASES.get(metric) not in data["metrics"]:
-                raise Lost(f"no counter '{metric}'{nearest(metric, recorded.COUNTER_ALIASES)}")
+            if COUNTER_ALIASES.get(metric) not in data["metrics"]:
+                raise Lost(f"no counter '{metric}'{nearest(metric, COUNTER_ALIASES)}")
         columns = [Column(_("probe"))]
         for metric in metrics:
             columns.append(Column(metric.replace("_", " "), True))
@@ -216,7 +221,7 @@ class Probes(LookupDirective):
                 raise Lost(f"no probe '{name}'{nearest(name, (r['probe'] for r in data['runs']))}")
             cells: list[Cell] = [name]
             for metric in metrics:
-                at = data["metrics"].index(recorded.COUNTER_ALIASES[metric])
+                at = data["metrics"].index(COUNTER_ALIASES[metric])
                 cells += [units.count(runs[0][side][at]) for side in ("embedded", "hardware")]
             rows.append(cells)
         device, _profiler, day, *_rest = (part.strip() for part in data["hardware"].split(";"))

@@ -15,12 +15,13 @@ By Little's law, memory of bandwidth B and latency L is kept busy by B x L bytes
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from figures import recorded
+from figures.records.recordings import RecordedRun, Run, counter_of
+from figures.records.schema import CountedRun, Device, TimedRun
 
 from . import units
 from .book import Book, Both, Lost
@@ -47,7 +48,7 @@ def schedulers(compute_capability: str) -> int:
     return 2 if compute_capability == "6.0" else 4
 
 
-def issue_rate(device: dict[str, Any]) -> float:
+def issue_rate(device: Device) -> float:
     """Warp instructions a microsecond that all of the device's schedulers can issue."""
     per_cycle = device["sm_count"] * schedulers(device["compute_capability"])
     return float(per_cycle * device["sm_clock_khz"] / 1000)
@@ -66,9 +67,9 @@ class Floors:
         return max(floor for floor in (self.issue, self.starts, self.move) if floor is not None)
 
 
-def instructions(run: dict[str, Any], counted: recorded.Found) -> float | None:
+def instructions(run: TimedRun, counted: RecordedRun[CountedRun]) -> float | None:
     """Warp instructions of ``run``, from a count at its own or at another size."""
-    total = recorded.counter(counted, "instructions")
+    total = counter_of(counted, "instructions")
     if counted.run["n"] == run["n"]:
         return total
     grid = sum(launch["grid"][0] for launch in counted.run["launches"])
@@ -78,10 +79,10 @@ def instructions(run: dict[str, Any], counted: recorded.Found) -> float | None:
 
 
 def floors(
-    run: dict[str, Any],
-    device: dict[str, Any],
-    counted: recorded.Found | None,
-    empty: recorded.Found | None,
+    run: TimedRun,
+    device: Device,
+    counted: RecordedRun[CountedRun] | None,
+    empty: RecordedRun | None,
 ) -> Floors:
     """The floors beneath one recorded run; the arguments are all of one device."""
     issued = instructions(run, counted) if counted else None
@@ -94,8 +95,8 @@ def floors(
     )
 
 
-def _side(both: Both | None, kind: str) -> recorded.Found | None:
-    return getattr(both, kind) if both else None
+def _side(both: Both[Run], kind: str) -> RecordedRun[Run] | None:
+    return both.local if kind == "local" else both.reference
 
 
 class FloorsTable(LookupDirective):
@@ -112,8 +113,8 @@ class FloorsTable(LookupDirective):
         n, blocks = self.options.get("n"), self.options.get("block", [None])
         by_device = book.has_local()
         rows: list[list[Cell]] = []
-        shown: list[recorded.Found] = []
-        empties: dict[str, list[recorded.Found]] = {}
+        shown: list[RecordedRun] = []
+        empties: dict[str, list[RecordedRun]] = {}
         for block in blocks:
             chapter00, variant00, n00 = EMPTY_BLOCKS
             empty = book.run(RunName(chapter00, variant00, n00, block))
@@ -127,9 +128,7 @@ class FloorsTable(LookupDirective):
                     starting = _side(empty, kind)
                     if starting:
                         empties.setdefault(kind, []).append(starting)
-                    made = floors(
-                        found.run, found.provenance.device, _side(counted, kind), starting
-                    )
+                    made = floors(found.run, found.provenance.gpu, _side(counted, kind), starting)
                     row: list[Cell] = [[nodes.literal("", variant)]]
                     row += [short_device(found.device_name)] if by_device else []
                     row += [str(found.run["block"])] if len(blocks) > 1 else []
@@ -156,7 +155,7 @@ class FloorsTable(LookupDirective):
         return [made_table, origin, self._formulas(shown, empties)]
 
     @staticmethod
-    def _counted(book: Book, name: RunName) -> Both:
+    def _counted(book: Book, name: RunName) -> Both[CountedRun]:
         """Counted at the size itself, or else at the book's usual one; for each set by itself."""
         usual = book.counters(name.at(None, name.block))
         try:
@@ -166,7 +165,7 @@ class FloorsTable(LookupDirective):
         return Both(here.reference or usual.reference, here.local or usual.local)
 
     @staticmethod
-    def _cells(made: Floors, found: recorded.Found) -> list[Cell]:
+    def _cells(made: Floors, found: RecordedRun) -> list[Cell]:
         cells: list[Cell] = []
         for floor in (made.issue, made.starts, made.move):
             text = units.DASH if floor is None else units.digits(floor)
@@ -177,14 +176,12 @@ class FloorsTable(LookupDirective):
         return cells
 
     @staticmethod
-    def _formulas(
-        shown: list[recorded.Found], empties: dict[str, list[recorded.Found]]
-    ) -> nodes.Node:
+    def _formulas(shown: list[RecordedRun], empties: dict[str, list[RecordedRun]]) -> nodes.Node:
         items = nodes.bullet_list()
         share = _("The last column is the highest floor over the measured time.")
         items += nodes.list_item("", nodes.paragraph("", share))
         for found in {found.set_name: found for found in shown}.values():
-            device = found.provenance.device
+            device = found.provenance.gpu
             name = short_device(found.device_name)
             starting = empties.get("local" if found.is_local else "reference", [])
             rates = dict.fromkeys(
@@ -231,8 +228,8 @@ class InFlight(RecordedRole):
             raise BadName(f"'{self.text}' should read device or sm")
         both = book.run(RunName(*CHASE))
 
-        def written(found: recorded.Found) -> str:
-            device = found.provenance.device
+        def written(found: RecordedRun) -> str:
+            device = found.provenance.gpu
             latency_ns = 1000 * found.run["median_us"] / float(found.run["params"]["hops"])
             needed = device["peak_gb_per_s"] * latency_ns  # GB/s are bytes a nanosecond
             return units.decimal_bytes(

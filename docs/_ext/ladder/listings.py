@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,8 +16,8 @@ from pygments.lexers.shell import BashLexer
 from pygments.token import Generic
 from sphinx.application import Sphinx
 
-from figures import recorded
-from figures.regions import Region
+from figures.records.naming import EMBEDDED
+from figures.records.regions import Region
 
 from .book import Book, Lost, NotYet
 from .directive import LookupDirective
@@ -33,13 +34,16 @@ class PrintedLexer(RegexLexer):
     aliases = ["printed"]  # noqa: RUF012 (Pygments declares these as plain lists)
     tokens = {  # noqa: RUF012
         "root": [
-            (r"(\$ )(.*\n)", bygroups(Generic.Prompt, using(BashLexer))),
+            # Pygments' stubs leave these two untyped.
+            (r"(\$ )(.*\n)", bygroups(Generic.Prompt, using(BashLexer))),  # type: ignore[no-untyped-call]
             (r".*\n", Generic.Output),
         ],
     }
 
 
-def block(text: str, language: str, caption: list[nodes.Node], *classes: str) -> nodes.container:
+def block(
+    text: str, language: str, caption: Sequence[nodes.Node], *classes: str
+) -> nodes.container:
     """A block of code under a caption."""
     literal = nodes.literal_block(text, text, language=language)
     made = nodes.container("", literal_block=True, classes=["literal-block-wrapper", *classes])
@@ -177,7 +181,7 @@ class Output(LookupDirective):
     """
 
     option_spec: ClassVar = {
-        "on": lambda text: directives.choice(text, (recorded.EMBEDDED,)),
+        "on": lambda text: directives.choice(text, (EMBEDDED,)),
         "wrap": directives.flag,  # long lines are messages, not a table's
     }
 

@@ -9,7 +9,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 
-from figures import machine_code
+from figures.records import machine_code
 
 from . import inputs
 from .book import Book, Lost

@@ -8,7 +8,8 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 
-from figures import recorded
+from figures.records.naming import DEFAULT_N
+from figures.records.recordings import RecordedRun, is_faster, is_stale
 
 from . import units
 from .book import Book
@@ -23,12 +24,12 @@ from .tables import sizes, words
 NO_FASTER, SLOWER = "=", "!"
 
 
-def _recorded_on(founds: list[recorded.Found]) -> nodes.paragraph:
+def _recorded_on(founds: list[RecordedRun]) -> nodes.paragraph:
     places = "; ".join(dict.fromkeys(found.provenance.text for found in founds))
     return nodes.paragraph("", _("Recorded on {origin}").format(origin=places), classes=["origin"])
 
 
-def _one_device(book: Book, names: list[RunName]) -> list[recorded.Found]:
+def _one_device(book: Book, names: list[RunName]) -> list[RecordedRun]:
     """The reader's own runs where they are all there, else the reference's."""
     both = [book.run(name) for name in names]
     local = [one.local for one in both if one.local]
@@ -37,11 +38,11 @@ def _one_device(book: Book, names: list[RunName]) -> list[recorded.Found]:
     return [one.reference or one.first for one in both]
 
 
-def mark(found: recorded.Found, left: recorded.Found | None) -> str:
+def mark(found: RecordedRun, left: RecordedRun | None) -> str:
     """What is said of a time beside that of the method to its left."""
-    if left is None or recorded.faster(found, left):
+    if left is None or is_faster(found, left):
         return ""
-    return SLOWER if recorded.faster(left, found) else NO_FASTER
+    return SLOWER if is_faster(left, found) else NO_FASTER
 
 
 class Matrix(LookupDirective):
@@ -61,7 +62,7 @@ class Matrix(LookupDirective):
         (chapter,) = self.words("CHAPTER")
         variants = self.options.get("variants") or book.variants(chapter)
         blocks = self.options.get("block") or [None]
-        all_n = self.options.get("n") or [recorded.DEFAULT_N]
+        all_n = self.options.get("n") or [DEFAULT_N]
         if len(blocks) > 1 and len(all_n) > 1:
             raise BadName("several sizes or several blocks, not both")
         shapes = [(n, block) for n in all_n for block in blocks]
@@ -70,7 +71,7 @@ class Matrix(LookupDirective):
         by_block = len(blocks) > 1
         columns = [Column(_("threads a block") if by_block else _("n"), by_block)]
         for place, variant in enumerate(variants):
-            stale = any(map(recorded.stale, founds[place :: len(variants)]))
+            stale = any(map(is_stale, founds[place :: len(variants)]))
             heading: list[nodes.Node] = [nodes.Text(variant)]
             columns.append(Column([*heading, dagger()] if stale else heading, True))
         rows: list[list[Cell]] = []
@@ -131,16 +132,16 @@ class Finished(LookupDirective):
         founds = _one_device(book, names)
         last = founds[-1]
 
-        def us(found: recorded.Found) -> str:
+        def us(found: RecordedRun) -> str:
             return units.digits(found.run["median_us"])
 
-        def against(found: recorded.Found) -> str:
+        def against(found: RecordedRun) -> str:
             return units.ratio(found.run["median_us"] / last.run["median_us"])
 
         rows: list[list[Cell]] = []
         for part, finished in zip(founds, founds[len(parts) : -1], strict=False):
             label: list[nodes.Node] = [nodes.literal("", part.run["variant"])]
-            label += [dagger()] if recorded.stale(part) or recorded.stale(finished) else []
+            label += [dagger()] if is_stale(part) or is_stale(finished) else []
             rows.append(
                 [
                     label,

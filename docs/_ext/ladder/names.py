@@ -27,7 +27,8 @@ class RunName:
 def whole(text: str) -> int:
     """``16777216``, ``2^24`` or ``16M``, as the programs' own options take them."""
     if power := re.fullmatch(r"(\d+)\^(\d+)", text):
-        return int(power[1]) ** int(power[2])
+        number: int = int(power[1]) ** int(power[2])
+        return number
     if plain := re.fullmatch(r"(\d+)([KMG]?)", text):
         return int(plain[1]) * {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}[plain[2]]
     raise BadName(f"'{text}' is not a whole number (1024, 2^24 or 16M)")

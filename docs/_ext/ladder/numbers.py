@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from docutils import nodes
 from docutils.nodes import system_message
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxRole
 
-from figures import recorded
+from figures.records import schema
+from figures.records.naming import run_name
+from figures.records.recordings import RecordedRun, Run
+from figures.records.schema import CountedRun, TimedRun
 
 from . import report, units
 from .book import Book, Both, Lost, NotYet, nearest
@@ -19,32 +22,39 @@ from .names import BadName, parse
 from .provenance import run_words, short_device, stamp
 from .strings import _
 
-Formatter = Callable[[dict[str, Any], dict[str, Any]], str]
+Formatter = Callable[[TimedRun, schema.Device], str]
 
 
-def _interval(run: dict[str, Any]) -> str:
+def _interval(run: TimedRun) -> str:
     if run["median_ci_us"] is None:
         return _("too few samples")
     return units.interval(*run["median_ci_us"])
 
 
-def peak_percent(run: dict[str, Any], device: dict[str, Any]) -> float:
+def peak_percent(run: TimedRun, device: schema.Device) -> float:
     """Of the attributes' figure: memory clock times bus width times 2 over 8."""
     return float(100 * run["gb_per_s"] / device["peak_gb_per_s"])
 
 
-def predicted_occupancy(run: dict[str, Any], device: dict[str, Any]) -> float:
+def given(value: int | None) -> int:
+    """A field that may be null; where it is, :class:`Measured` says so."""
+    if value is None:
+        raise TypeError("null")
+    return value
+
+
+def predicted_occupancy(run: TimedRun, device: schema.Device) -> float:
     """Warps of the blocks that fit an SM, of the warps that it can hold, in per cent."""
     warps = -(-run["block"] // 32)
-    return float(100 * run["blocks_per_sm"] * warps / (device["max_threads_per_sm"] // 32))
+    return float(100 * given(run["blocks_per_sm"]) * warps / (device["max_threads_per_sm"] // 32))
 
 
-def stay_us(run: dict[str, Any], device: dict[str, Any]) -> float:
+def stay_us(run: TimedRun, device: schema.Device) -> float:
     """How long a block stays on its SM, by Little's law: blocks under way over blocks a time.
 
     With all places taken; where some are empty for a while, a little less.
     """
-    under_way = run["blocks_per_sm"] * device["sm_count"]
+    under_way = given(run["blocks_per_sm"]) * device["sm_count"]
     return float(under_way * run["median_us"] / run["grid"])
 
 
@@ -57,17 +67,23 @@ FIELDS: dict[str, tuple[str, Formatter]] = {
     "ci": (_("95 % interval of the median"), lambda run, device: _interval(run)),
     "gbps": (_("effective bandwidth"), lambda run, device: units.rate(run["gb_per_s"])),
     "peak": (_("of peak bandwidth"), lambda run, device: units.percent(peak_percent(run, device))),
-    "registers": (_("registers a thread"), lambda run, device: units.count(run["registers"])),
+    "registers": (
+        _("registers a thread"),
+        lambda run, device: units.count(given(run["registers"])),
+    ),
     "local": (
         _("local memory a thread"),
-        lambda run, device: units.plain_bytes(run["local_bytes"]),
+        lambda run, device: units.plain_bytes(given(run["local_bytes"])),
     ),
     "grid": (_("blocks"), lambda run, device: units.count(run["grid"])),
     "shared": (
         _("shared memory a block"),
-        lambda run, device: units.plain_bytes(run["shared_bytes"]),
+        lambda run, device: units.plain_bytes(given(run["shared_bytes"])),
     ),
-    "resident": (_("blocks that fit an SM"), lambda run, device: units.count(run["blocks_per_sm"])),
+    "resident": (
+        _("blocks that fit an SM"),
+        lambda run, device: units.count(given(run["blocks_per_sm"])),
+    ),
     "occupancy": (
         _("occupancy predicted"),
         lambda run, device: units.percent(predicted_occupancy(run, device)),
@@ -91,7 +107,7 @@ def counter_text(name: str, value: float) -> str:
     return COUNTER_UNITS.get(name, units.count)(value)
 
 
-DEVICE_FIELDS: dict[str, Callable[[dict[str, Any]], str]] = {
+DEVICE_FIELDS: dict[str, Callable[[schema.Device], str]] = {
     "name": lambda device: str(device["name"]),
     "compute_capability": lambda device: str(device["compute_capability"]),
     "sm_count": lambda device: units.count(device["sm_count"]),
@@ -127,7 +143,7 @@ class RecordedRole(SphinxRole):
         """The number, with where it comes from."""
 
     def show(
-        self, both: Both, book: Book, what: str, write: Callable[[recorded.Found], str]
+        self, both: Both[Run], book: Book, what: str, write: Callable[[RecordedRun[Run]], str]
     ) -> list[nodes.Node]:
         """The reader's own number first, ours beside it; each labelled where two sets exist."""
         words = f"{what} \u2013 {run_words(both.first)}"
@@ -154,13 +170,11 @@ class Measured(RecordedRole):
             raise Lost(f"no field '{wanted}'{nearest(wanted, FIELDS)}")
         what, write = FIELDS[wanted]
 
-        def written(found: recorded.Found) -> str:
+        def written(found: RecordedRun) -> str:
             try:
-                return write(found.run, found.provenance.device)
+                return write(found.run, found.provenance.gpu)
             except (TypeError, KeyError):
-                raise Lost(
-                    f"'{wanted}' is null, or missing, in {recorded.run_name(found.run)}"
-                ) from None
+                raise Lost(f"'{wanted}' is null, or missing, in {run_name(found.run)}") from None
 
         return self.show(book.run(name), book, str(what), written)
 
@@ -174,7 +188,7 @@ class Latency(RecordedRole):
         if not both.first.run["params"].get("hops"):
             raise Lost(f"{name.chapter} {name.variant} is no pointer chase: it has no 'hops'")
 
-        def written(found: recorded.Found) -> str:
+        def written(found: RecordedRun) -> str:
             nanoseconds = 1000 * found.run["median_us"] / float(found.run["params"]["hops"])
             return f"{units.digits(nanoseconds)}{units.NO_BREAK}ns"
 
@@ -187,7 +201,7 @@ class Counter(RecordedRole):
     def find(self, book: Book) -> list[nodes.Node]:
         name, (metric,) = parse(self.text, "COUNTER")
 
-        def written(found: recorded.Found) -> str:
+        def written(found: RecordedRun[CountedRun]) -> str:
             return counter_text(metric, book.counter(found, metric))
 
         return self.show(book.counters(name), book, metric, written)

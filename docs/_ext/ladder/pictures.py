@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,8 +25,8 @@ def picture(
     kind: str,
     drawn: tuple[Path, Path, dict[str, Any]],
     alt: str,
-    caption: list[nodes.Node],
-    beneath: list[nodes.Node],
+    caption: Sequence[nodes.Node],
+    beneath: Sequence[nodes.Node],
 ) -> nodes.figure:
     """A drawing in both themes, its caption, and beneath it its provenance and its data."""
     light, dark, said = drawn

@@ -7,11 +7,13 @@ dagger that leads to a note there.
 
 from __future__ import annotations
 
+from typing import Any
+
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
-from figures import recorded
+from figures.records.recordings import RecordedRun, is_stale
 
 from . import units
 from .folded import fold
@@ -29,7 +31,7 @@ def short_device(name: str) -> str:
     return name.removeprefix("NVIDIA ").removeprefix("GeForce ")
 
 
-def run_words(found: recorded.Found) -> str:
+def run_words(found: RecordedRun[Any]) -> str:
     """Which run: the variant first, then what it ran on."""
     run = found.run
     words = [
@@ -41,7 +43,7 @@ def run_words(found: recorded.Found) -> str:
     return ", ".join(words)
 
 
-def origin(found: recorded.Found) -> str:
+def origin(found: RecordedRun[Any]) -> str:
     """One line: device, day, commit, and for times what kind of figure it is."""
     words = [found.provenance.text]
     run = found.run
@@ -56,12 +58,12 @@ def origin(found: recorded.Found) -> str:
     return "; ".join(words)
 
 
-def stamp(text: str, what: str, *founds: recorded.Found) -> nodes.Node:
+def stamp(text: str, what: str, *founds: RecordedRun[Any]) -> nodes.Node:
     """The node for one number; ``what`` says in words which number it is."""
     node = number("", text, classes=["measured"])
     node["what"] = what
     node["origin"] = " / ".join(dict.fromkeys(origin(found) for found in founds))
-    node["stale"] = any(recorded.stale(found) for found in founds)
+    node["stale"] = any(is_stale(found) for found in founds)
     if node["stale"]:
         node["classes"].append("stale")
         node += dagger()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-from figures import recorded
+from figures.records.recordings import Counted, RecordedRun
 
 from . import report, units
 from .book import Book, Both, Lost, NotYet
@@ -73,7 +73,7 @@ def _gatherers(env: BuildEnvironment) -> set[str]:
     return env.ladder_gatherers  # type: ignore[attr-defined, no-any-return]
 
 
-def _kernel_and_time(found: recorded.Found) -> Cell:
+def _kernel_and_time(found: RecordedRun) -> Cell:
     return [
         nodes.literal("", found.run["variant"]),
         nodes.Text(units.NO_BREAK),
@@ -160,7 +160,7 @@ class RungRow(LookupDirective):
         try:
             sides = [book.counters(name) for name in names]
         except Lost:  # the hardware's are not recorded
-            founds: list[recorded.Found | None] = [book.counters_on_embedded(n) for n in names]
+            founds: Sequence[Counted | None] = [book.counters_on_embedded(n) for n in names]
             label = _("{counter} on the embedded device").format(counter=label)
         else:
             # Counts of one device only: two devices' counts side by side would explain nothing.
@@ -170,7 +170,7 @@ class RungRow(LookupDirective):
             raise Lost(f"no one device has counted both '{self.options['before']}' and its :after:")
         shown: Cell = [nodes.Text(label + ":")]
         for arrow, found in zip(("", "\u2192 "), founds, strict=True):
-            assert isinstance(found, recorded.Found)
+            assert found
             text = counter_text(metric, book.counter(found, metric))
             number = stamp(text, f"{metric} \u2013 {run_words(found)}", found)
             shown.append(nodes.Text(" "))

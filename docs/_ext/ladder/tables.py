@@ -10,8 +10,10 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 
-from figures import recorded
 from figures.comparison import Reason
+from figures.records.naming import COUNTER_ALIASES, EMBEDDED
+from figures.records.recordings import RecordedRun, is_stale
+from figures.records.schema import CheckedRun, CountedRun, Device, EmbeddedRun, TimedRun
 
 from . import compared, units
 from .book import Book, Lost, nearest
@@ -24,14 +26,14 @@ from .provenance import dagger, short_device
 from .strings import _
 from .table import Cell, Column, table
 
-Write = Callable[[dict[str, Any], dict[str, Any]], str]
+Write = Callable[[TimedRun, Device], str]
 
 
 def _microseconds(value: float) -> str:
     return units.digits(value, 4)
 
 
-def _interval(run: dict[str, Any]) -> str:
+def _interval(run: TimedRun) -> str:
     if run["median_ci_us"] is None:
         return units.DASH
     low, high = run["median_ci_us"]
@@ -53,7 +55,7 @@ COLUMNS: dict[str, tuple[str, Write]] = {
     "peak": (_("% of peak"), lambda run, device: units.digits(peak_percent(run, device))),
     "samples": (_("samples"), lambda run, device: units.count(len(run["samples_us"]))),
     "grid": (_("blocks"), lambda run, device: _count_or_dash(run["grid"] or None)),
-    "shared": (_("shared memory, B"), lambda run, device: units.count(run["shared_bytes"])),
+    "shared": (_("shared memory, B"), lambda run, device: _count_or_dash(run["shared_bytes"])),
     "resident": (_("blocks an SM"), lambda run, device: _count_or_dash(run.get("blocks_per_sm"))),
     "occupancy": (
         _("occupancy predicted, %"),
@@ -78,7 +80,7 @@ DEFAULT_COLUMNS = "median ci gbps peak"
 
 
 def words(text: str | None) -> list[str]:
-    return directives.unchanged_required(text).replace(",", " ").split()
+    return directives.unchanged_required(text or "").replace(",", " ").split()
 
 
 def sizes(text: str | None) -> list[int]:
@@ -88,16 +90,16 @@ def sizes(text: str | None) -> list[int]:
         raise ValueError(str(error)) from None
 
 
-def _name(run: dict[str, Any], stale: bool) -> list[nodes.Node]:
+def _name(run: TimedRun, stale: bool) -> list[nodes.Node]:
     named: list[nodes.Node] = [nodes.literal("", run["variant"])]
     return [*named, dagger()] if stale else named
 
 
-def _device_of(found: recorded.Found) -> str:
+def _device_of(found: RecordedRun[Any]) -> str:
     return short_device(found.device_name).replace(" ", units.NO_BREAK)
 
 
-def _recorded_on(founds: Iterable[recorded.Found]) -> nodes.paragraph:
+def _recorded_on(founds: Iterable[RecordedRun[Any]]) -> nodes.paragraph:
     places = "; ".join(dict.fromkeys(found.provenance.text for found in founds))
     return nodes.paragraph("", _("Recorded on {origin}").format(origin=places), classes=["origin"])
 
@@ -126,7 +128,7 @@ class Numbers(LookupDirective):
                 raise Lost(f"no column '{column}'{nearest(column, known)}")
         params = dict(word.split("=", 1) for word in self.options.get("params", []))
 
-        founds: list[recorded.Found] = []
+        founds: list[RecordedRun] = []
         for n in self.options.get("n", [None]):
             for block_size in self.options.get("block", [None]):
                 for variant in variants:
@@ -153,7 +155,7 @@ class Numbers(LookupDirective):
             first = base.setdefault(
                 (found.set_name, run["n"], run["block"]), float(run["median_us"])
             )
-            row: list[Cell] = [_name(run, recorded.stale(found))]
+            row: list[Cell] = [_name(run, is_stale(found))]
             row += [_device_of(found)] if by_device else []
             row += [units.size(run["n"])] if vary_n else []
             row += [str(run["block"])] if vary_block else []
@@ -161,13 +163,13 @@ class Numbers(LookupDirective):
                 if column == GAIN:
                     row.append(units.ratio(first / run["median_us"]))
                 else:
-                    row.append(COLUMNS[column][1](run, found.provenance.device))
+                    row.append(COLUMNS[column][1](run, found.provenance.gpu))
             rows.append(row)
         under = [_recorded_on(founds)]
         return [table(columns, rows, caption=_caption(founds[0].run, vary_n, vary_block)), *under]
 
 
-def _caption(run: dict[str, Any], vary_n: bool, vary_block: bool) -> str:
+def _caption(run: TimedRun | CountedRun | EmbeddedRun, vary_n: bool, vary_block: bool) -> str:
     shape = []
     if not vary_n:
         shape.append(f"n{units.NO_BREAK}={units.NO_BREAK}{units.size(run['n'])}")
@@ -176,7 +178,7 @@ def _caption(run: dict[str, Any], vary_n: bool, vary_block: bool) -> str:
     return ", ".join(shape)
 
 
-def _command(found: recorded.Found, metrics: list[str]) -> str:
+def _command(found: RecordedRun[CountedRun], metrics: list[str]) -> str:
     """The command that counted, asking for these metrics and this variant alone: a table shows a
     few metrics, and one run counts a chapter's variants one after the other."""
     command = re.sub(r"--metrics \S+", f"--metrics {','.join(metrics)}", found.run["command"])
@@ -196,7 +198,7 @@ class Counters(LookupDirective):
         "n": whole,
         "block": whole,
         "metrics": words,
-        "on": lambda text: directives.choice(text, (recorded.EMBEDDED,)),
+        "on": lambda text: directives.choice(text, (EMBEDDED,)),
     }
 
     def show(self, book: Book) -> list[nodes.Node]:
@@ -204,18 +206,18 @@ class Counters(LookupDirective):
         variants = self.options.get("variants") or book.variants(chapter)
         if "on" in self.options:
             return self._on_embedded(book, chapter, variants)
-        founds: list[recorded.Found] = []
+        founds: list[RecordedRun[CountedRun]] = []
         for variant in variants:
             name = RunName(chapter, variant, self.options.get("n"), self.options.get("block"))
             both = book.counters(name)
             founds += [one for one in (both.local, both.reference) if one]
-        metrics = self.options.get("metrics") or list(recorded.COUNTER_ALIASES)
+        metrics = self.options.get("metrics") or list(COUNTER_ALIASES)
         by_device = book.has_local()
         columns = [Column(_("counter"))]
         for found in founds:
             heading: list[nodes.Node] = [nodes.Text(found.run["variant"])]
             heading += [nodes.Text(f" ({_device_of(found)})")] if by_device else []
-            heading += [dagger()] if recorded.stale(found) else []
+            heading += [dagger()] if is_stale(found) else []
             columns.append(Column(heading, True))
         pairs = [compared.pair(book, found) for found in founds]
         own = any(embedded and book.is_own(embedded) for _hardware, embedded in pairs)
@@ -224,8 +226,7 @@ class Counters(LookupDirective):
         reasons: list[Reason] = []
         rows: list[list[Cell]] = []
         for metric in metrics:
-            label: list[nodes.Node] = [nodes.Text(metric.replace("_", " ").removesuffix(" pct"))]
-            row: list[Cell] = [label]
+            row: list[Cell] = [metric.replace("_", " ").removesuffix(" pct")]
             row += [counter_text(metric, book.counter(found, metric)) for found in founds]
             rows.append(row)
             kinds.append("")
@@ -235,7 +236,7 @@ class Counters(LookupDirective):
                 reasons += beneath[1]
         caption = _caption(founds[0].run, False, False)
         made = table(columns, rows, "counters", caption=caption, row_classes=kinds)
-        names = [recorded.COUNTER_ALIASES.get(metric, metric) for metric in metrics]
+        names = [COUNTER_ALIASES.get(metric, metric) for metric in metrics]
         command = _command(founds[-1], names)
         to_copy = block(
             f"$ {command}", "printed", [nodes.Text(_("To count for yourself"))], "command"
@@ -253,7 +254,7 @@ class Counters(LookupDirective):
     def _on_embedded(self, book: Book, chapter: str, variants: list[str]) -> list[nodes.Node]:
         size = self.options.get("n"), self.options.get("block")
         founds = [book.counters_on_embedded(RunName(chapter, name, *size)) for name in variants]
-        metrics = self.options.get("metrics") or list(recorded.COUNTER_ALIASES)[:8]
+        metrics = self.options.get("metrics") or list(COUNTER_ALIASES)[:8]
         columns = [Column(_("counter")), *(Column(found.run["variant"], True) for found in founds)]
         rows: list[list[Cell]] = [
             [
@@ -263,15 +264,15 @@ class Counters(LookupDirective):
             for metric in metrics
         ]
         made = table(columns, rows, "counters", caption=_caption(founds[0].run, False, False))
-        label = [nodes.Text(_("To count for yourself without a GPU"))]
-        command = block(f"$ {founds[-1].run['command']}", "printed", label, "command")
+        label = nodes.Text(_("To count for yourself without a GPU"))
+        command = block(f"$ {founds[-1].run['command']}", "printed", [label], "command")
         return [made, _recorded_on(founds), self._names(metrics), command]
 
     def _names(self, metrics: list[str]) -> nodes.Node:
         rows: list[list[Cell]] = [
             [
                 metric.replace("_", " ").removesuffix(" pct"),
-                [nodes.literal("", recorded.COUNTER_ALIASES.get(metric, metric))],
+                [nodes.literal("", COUNTER_ALIASES.get(metric, metric))],
             ]
             for metric in metrics
         ]
@@ -304,7 +305,7 @@ class Sanitizer(LookupDirective):
         columns = [Column(_("variant")), Column(_("tool")), Column(_("findings"))]
         made: list[nodes.Node] = [table(columns, rows, "sanitizer"), _recorded_on(founds)]
         # A kernel that is stopped ends alike under every tool: what is the same is shown once.
-        alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+        alike: dict[tuple[str, ...], list[CheckedRun]] = {}
         for found in founds:
             if found.run["messages"]:
                 key = (found.run["variant"], *found.run["messages"])

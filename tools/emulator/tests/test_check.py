@@ -6,14 +6,15 @@ Needs nvcc, and no GPU.
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tools.tests.built import nvcc
+from tools.tests.limits import LIMIT
 
 EMULATE = Path(__file__).resolve().parents[2] / "emulate"
 
@@ -281,12 +282,9 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("check")
-    places = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/cuda/bin"])
-    nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc", path=places)
-    assert nvcc, "no nvcc"
     (folder / "source.cu").write_text(SOURCE, encoding="utf-8")
     options = ["-std=c++20", "-lineinfo", "-cudart", "shared", "-arch=compute_90"]
-    command = [nvcc, *options, "-o", folder / "program", folder / "source.cu"]
+    command = [nvcc(), *options, "-o", folder / "program", folder / "source.cu"]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return folder / "program"
 
@@ -299,7 +297,7 @@ def run(
         [EMULATE, "--check", checks, "--findings", file, program, kernel],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=LIMIT,
         check=False,
     )
     return done, [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
@@ -367,6 +365,7 @@ def test_says_where_memory_is(program: Path, tmp_path: Path) -> None:
     assert "byte 0 of memory that was freed: 0x" in done.stderr
 
 
+@pytest.mark.nvcc
 def test_needs_no_findings_file(program: Path) -> None:
     for kernel, status in (("leak", 4), ("sum", 0), ("fails", 7)):
         done = subprocess.run([EMULATE, "--check", "all", program, kernel], check=False)

@@ -6,12 +6,13 @@ Needs nvcc, and no GPU. A program of several units is a folder.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from tools.tests.built import nvcc
+from tools.tests.limits import LIMIT
 
 EMULATE = Path(__file__).resolve().parents[3] / "tools/emulate"
 CORPUS = Path(__file__).parent / "corpus"
@@ -48,20 +49,16 @@ TESTED = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for
 
 
 def build(name: str, program: Path, *options: str) -> Path:
-    places = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/cuda/bin"])
-    nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc", path=places)
-    if not nvcc:
-        pytest.skip("there is no nvcc")
     folder = CORPUS / name
     sources = sorted(folder.glob("*.cu")) if folder.is_dir() else [folder.with_suffix(".cu")]
     flags = [*SHARED, *(options or PTX), *OPTIONS.get(name, ())]
-    subprocess.run([nvcc, *flags, "-o", program, *sources], check=True, capture_output=True)
+    subprocess.run([nvcc(), *flags, "-o", program, *sources], check=True, capture_output=True)
     return program
 
 
 def run(program: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [EMULATE, *options, program], capture_output=True, text=True, timeout=300, check=False
+        [EMULATE, *options, program], capture_output=True, text=True, timeout=LIMIT, check=False
     )
 
 
@@ -96,6 +93,7 @@ def test_the_checks_find_nothing_in_what_is_right(name: str, tmp_path: Path) -> 
     assert (ran.stdout, ran.stderr, ran.returncode) == ("right\n", "", 0)
 
 
+@pytest.mark.nvcc
 def test_printf_comes_when_the_program_waits(tmp_path: Path) -> None:
     ran = run(build("print", tmp_path / "print"))
     assert ran.stdout == (

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,21 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from tools.tests.built import nvcc
+from tools.tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[3]
 EMULATE = ROOT / "tools/emulate"
 HERE = Path(__file__).parent
 RECORDED = HERE / "runtime_h200"
-
-
-def _nvcc() -> str:
-    wheels = [
-        str(path) for path in Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/bin")
-    ]
-    places = [os.environ.get("PATH", ""), "/usr/local/cuda/bin", *wheels]
-    found = os.environ.get("CUDACXX") or shutil.which("nvcc", path=os.pathsep.join(places))
-    if not found:
-        pytest.skip("there is no nvcc, neither in PATH nor in the Python environment")
-    return found
 
 
 Build = Callable[..., Path]
@@ -53,7 +44,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
                 file.write_text(source, encoding="utf-8")
             else:
                 file = source
-            command = [_nvcc(), "-std=c++20", *flags, "-o", program, file]
+            command = [nvcc(), "-std=c++20", *flags, "-o", program, file]
             subprocess.run(command, check=True, capture_output=True, text=True)
             made[key] = program
         return made[key]
@@ -66,7 +57,7 @@ def emulate(*arguments: str | Path, **environment: str) -> Run:
         [EMULATE, *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=LIMIT,
         env={**os.environ, **environment},
         check=False,
     )
@@ -118,8 +109,9 @@ def test_runs_however_it_was_built(build: Build, options: tuple[str, ...]) -> No
     assert (ran.stdout, ran.stderr, ran.returncode) == ("all right\n", "", 0)
 
 
+@pytest.mark.nvcc
 def test_goes_before_a_path_within_the_program(build: Build) -> None:
-    real = Path(_nvcc()).resolve().parent.parent / "lib64"
+    real = nvcc().resolve().parent.parent / "lib64"
     path = ("-Xlinker", "--disable-new-dtags", "-Xlinker", f"-rpath={real}")
     ran = emulate(build(ADD, "-cudart", "shared", "-arch=compute_90", "-code=compute_90", *path))
     assert (ran.stdout, ran.stderr, ran.returncode) == ("all right\n", "", 0)
@@ -365,7 +357,7 @@ def test_takes_a_program_of_this_folder_by_its_name(tmp_path: Path) -> None:
 def test_what_ends_it_ends_the_program(name: str, tmp_path: Path) -> None:
     """Also under --check, where it waits for the program."""
     script = tmp_path / "a=b"  # a name that `env` would take for a variable
-    script.write_text("#!/bin/sh\nread line; echo $line $1 $$; exec sleep 60\n")
+    script.write_text("#!/bin/sh\nread line; echo $line $1 $$; exec sleep 3600\n")
     script.chmod(0o755)
     with subprocess.Popen(
         [EMULATE, "--check", "all", script, "x y"],
@@ -379,7 +371,7 @@ def test_what_ends_it_ends_the_program(name: str, tmp_path: Path) -> None:
         *said, pid = process.stdout.readline().split()
         assert said == ["a", "line", "x", "y"]
         process.send_signal(signal.Signals[f"SIG{name}"])
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 128 + signal.Signals[f"SIG{name}"], err
     assert err == f"tools/emulate: status {process.returncode}, as after SIG{name}\n"
     assert not Path(f"/proc/{pid}").exists()

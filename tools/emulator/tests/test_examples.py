@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tools.tests.built import nvcc
+
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
+@pytest.mark.nvcc
 @pytest.mark.slow
 def test_a_program_is_tested_where_there_is_no_gpu(tmp_path: Path) -> None:
-    places = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/cuda/bin"])
-    nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc", path=places)
-    assert nvcc, "no nvcc"
-    environment = {**os.environ, "CUDACXX": nvcc, "CUDA_VISIBLE_DEVICES": ""}
+    environment = {**os.environ, "CUDACXX": str(nvcc()), "CUDA_VISIBLE_DEVICES": ""}
 
     def run(*command: str | Path) -> str:
         done = subprocess.run(

@@ -6,12 +6,12 @@ probes/nvidia-h200.csv is what ncu recorded (probes/record); the same source run
 from __future__ import annotations
 
 import csv
-import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from tools.tests.built import nvcc
 
 EMULATOR = Path(__file__).resolve().parents[1]
 PROBES = EMULATOR / "probes"
@@ -26,12 +26,9 @@ def recorded() -> list[dict[str, str]]:
 @pytest.fixture(scope="module")
 def counted(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, str]]:
     folder = tmp_path_factory.mktemp("probes")
-    places = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/cuda/bin"])
-    nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc", path=places)
-    assert nvcc, "no nvcc"
     program, page = folder / "probes", folder / "page.csv"
     options = ["-std=c++20", "-O3", "-cudart", "shared", "-arch=compute_90"]
-    subprocess.run([nvcc, *options, "-o", program, PROBES / "probes.cu"], check=True)
+    subprocess.run([nvcc(), *options, "-o", program, PROBES / "probes.cu"], check=True)
     emulate = EMULATOR.parent / "emulate"
     names = subprocess.run(
         [emulate, "--csv", page, program], check=True, capture_output=True, text=True
@@ -42,6 +39,7 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, str]]:
     return [{**row, "probe": name.split(" ", 1)[1]} for row, name in zip(rows, names, strict=True)]
 
 
+@pytest.mark.nvcc
 def test_the_list_of_probes_is_the_recorded_one(counted: list[dict[str, str]]) -> None:
     assert [row["probe"] for row in counted] == [row["probe"] for row in recorded()]
 

@@ -1,0 +1,62 @@
+"""Every picture of the book, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from figures import chapters, embedded_device
+from figures.climb import climb
+from figures.every_chapter import usual_plots
+from figures.kit.chapter import Chapter, Diagram, Plot
+from figures.ladder import ladder
+
+Make = TypeVar("Make")
+
+#: The plots that are of no chapter.
+OF_THE_BOOK: dict[str, Plot] = {"ladder": ladder, "climb": climb}
+
+
+class TwoFigures(Exception):
+    """Two pictures of one name."""
+
+
+def _all_chapters(root: Path) -> list[Chapter]:
+    """The chapters that have figures of their own, and those that have only what all have."""
+    known = chapters.known()
+    others = {path.name for path in (root / "chapters").glob("chapter[0-9]*")} - known.keys()
+    return sorted((*known.values(), *map(Chapter, others)), key=lambda chapter: chapter.name)
+
+
+def plots_of(chapter: Chapter) -> dict[str, Plot]:
+    """A chapter's place on the ladder, the plots that every chapter has, and its own."""
+    named: dict[str, Plot] = {f"{chapter.short}_here": partial(climb, here=chapter.name)}
+    if chapter.usual:
+        named |= usual_plots(chapter)
+    _add(named, chapter.plots)
+    return named
+
+
+def plots(root: Path) -> dict[str, Plot]:
+    """The pictures of recorded runs: each takes a view of a set."""
+    named = dict(OF_THE_BOOK)
+    for chapter in _all_chapters(root):
+        _add(named, plots_of(chapter))
+    return named
+
+
+def diagrams() -> dict[str, Diagram]:
+    """The pictures that need no measuring."""
+    named: dict[str, Diagram] = dict(embedded_device.DIAGRAMS)
+    for chapter in chapters.known().values():
+        _add(named, chapter.diagrams)
+    return named
+
+
+def _add(named: dict[str, Make], more: Mapping[str, Make]) -> None:
+    twice = sorted(named.keys() & more.keys())
+    if twice:
+        raise TwoFigures(f"two figures are named '{twice[0]}'")
+    named.update(more)

@@ -1,0 +1,170 @@
+"""Chapter 2: the same tree in shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial as bind
+
+from matplotlib.figure import Figure
+
+from figures.kit import patterns
+from figures.kit.canvas import GLOBAL_HUE, SHARED_HUE, arrow, canvas, cell
+from figures.kit.chapter import Chapter, Rung
+from figures.kit.costs import tiles
+from figures.kit.patterns import (
+    GLOBAL,
+    LOAD,
+    LOOP,
+    SHARED,
+    UNROLLED,
+    Access,
+    Recorder,
+    folded,
+    load_tile,
+)
+from figures.kit.pictures import Picture, Table
+from figures.kit.style import SERIES, Theme
+from figures.kit.trees import (
+    EXAMPLE,
+    by_level,
+    draw_result,
+    draw_steps,
+    loads_and_stores,
+    margin_note,
+    tally_text,
+    values_after,
+)
+from figures.kit.words import listed
+
+smem = folded
+smem_unrolled = bind(folded, finish=UNROLLED)
+
+
+def smem_stride(n: int, block: int, index: int, *, grid: int) -> Iterator[Access]:
+    """The grid-stride load: block b takes the tiles b, b + grid, b + 2 grid, …"""
+    record = Recorder(index)
+    for tile in range(index, -(-n // block), grid):
+        yield from load_tile(record, n, block, tile)
+    yield from LOOP(record, block)
+
+
+def tree_smem() -> Picture:
+    """The same tree in shared memory: global memory is touched at its two ends alone."""
+    n = block = len(EXAMPLE)
+    accesses = list(smem(n, block, 0))
+    load, *tree, result = by_level(accesses)
+    arrays = {"in": list(EXAMPLE), "tile": [0] * block, "partial": [0]}
+    rows = values_after([load, *tree], arrays)[1:]
+    patterns.follow(result, arrays)
+    total = arrays["partial"][0]
+
+    def tally(space: str) -> tuple[int, int]:
+        return loads_and_stores(access for access in accesses if access.space == space)
+
+    def draw(theme: Theme) -> Figure:
+        pitch, height = 1.6, 9.6
+        figure, axes = canvas(11.2, height, 5.2)
+        top = height - 1.15
+        axes.text(0.1, height - 0.3, "in, in global memory", color=theme.written(GLOBAL_HUE),
+                  va="center")  # fmt: skip
+        for access in load:
+            if access.kind == LOAD:
+                x = access.index + 0.5
+                cell(axes, theme, x, top, str(EXAMPLE[access.index]), GLOBAL_HUE)
+                arrow(axes, theme, (x, top - 0.42), (x, top - pitch + 0.42),
+                      theme.drawn(GLOBAL_HUE))  # fmt: skip
+        for index, value in enumerate(EXAMPLE):
+            cell(axes, theme, index + 0.5, top - pitch, str(value), SHARED_HUE)
+        margin_note(axes, theme, top - 0.5 * pitch,
+                    f"{loads_and_stores(a for a in load if a.space == GLOBAL)[0]} loads",
+                    GLOBAL_HUE)  # fmt: skip
+        margin_note(axes, theme, top - 1.25 * pitch, "tile, in\nshared\nmemory", SHARED_HUE)
+        draw_steps(axes, theme, tree, rows, SHARED_HUE, top - pitch, pitch)
+        draw_result(axes, theme, top - (len(tree) + 1) * pitch, pitch, total,
+                    tally_text(a for a in result if a.space == GLOBAL))  # fmt: skip
+        return figure
+
+    (global_loads, global_stores), (shared_loads, shared_stores) = tally(GLOBAL), tally(SHARED)
+    return Picture(
+        draw=draw,
+        alt=(
+            f"A tree over {n} elements in shared memory. Global memory is touched at the two ends "
+            f"alone: {global_loads} loads before the first step, {global_stores} store of the sum, "
+            f"{total}, after the last. All else, {shared_loads} loads and {shared_stores} stores, "
+            "stays in shared memory."
+        ),
+        caption=(
+            f"chapter02's smem with a block of {block} threads. Coloured cells are written in "
+            "that step; grey ones keep what they had."
+        ),
+        table=Table(
+            ["memory", "loads", "stores"],
+            [["global", global_loads, global_stores], ["shared", shared_loads, shared_stores]],
+        ),
+    )
+
+
+def grid_stride() -> Picture:
+    """A fixed grid walks over the input, its own width at a time."""
+    n, block, grid = 21, 4, 2
+    stride = grid * block
+    loads = [
+        access
+        for index in range(grid)
+        for access in smem_stride(n, block, index, grid=grid)
+        if access.space == GLOBAL and access.kind == LOAD
+    ]
+    laps = -(-n // stride)
+
+    def draw(theme: Theme) -> Figure:
+        height = laps * 1.5 + 1.9
+        figure, axes = canvas(11.4, height, 3.0)
+        for b in range(grid):
+            axes.text(b * block + block / 2, height - 0.45, f"block {b}", ha="center", va="center",
+                      color=theme.written(SERIES[b]))  # fmt: skip
+        for access in loads:
+            lap, place = divmod(access.index, stride)
+            y = height - 1.5 - lap * 1.5
+            cell(axes, theme, place + 0.5, y, str(access.index), SERIES[access.block])
+            if lap:
+                arrow(axes, theme, (place + 0.5, y + 1.1), (place + 0.5, y + 0.43),
+                      theme.drawn(SERIES[access.block]))  # fmt: skip
+        for lap in range(laps):
+            axes.text(8.35, height - 1.5 - lap * 1.5, f"load {lap}", va="center",
+                      color=theme.muted)  # fmt: skip
+        axes.text(0.1, 0.35, f"i += {stride}, all the grid's threads, while i < {n}", va="center",
+                  color=theme.muted)  # fmt: skip
+        return figure
+
+    def mine(block_index: int, thread: int) -> list[str]:
+        return [str(a.index) for a in loads if (a.block, a.thread) == (block_index, thread)]
+
+    return Picture(
+        draw=draw,
+        alt=(
+            f"{grid} blocks of {block} threads cover {n} elements in {laps} strides of {stride}: "
+            f"thread 0 of block 0 takes elements {listed(mine(0, 0))}, thread 0 of block 1 "
+            f"elements {listed(mine(1, 0))}. The last stride is short, and threads past the end "
+            "stop."
+        ),
+        caption=(
+            "The grid-stride load: a grid of any size covers any n. Each row is one load of every "
+            "thread."
+        ),
+        table=Table(
+            ["block", "thread", "elements"],
+            [[b, t, " ".join(mine(b, t))] for b in range(grid) for t in range(block)],
+        ),
+    )
+
+
+CHAPTER = Chapter(
+    "chapter02_smem",
+    rung=Rung("gmem", "smem"),
+    diagrams={"tree_smem": tree_smem, "grid_stride": grid_stride},
+    patterns={
+        "smem": tiles(LOOP, smem),
+        "smem_unrolled": tiles(UNROLLED, smem_unrolled),
+        "smem_stride": tiles(),  # which tiles a block loads depends on the grid
+    },
+)

@@ -1,0 +1,293 @@
+"""Chapter 3: what a warp does at a branch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial as bind
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from figures.chapters.chapter02_smem import smem
+from figures.kit import costs, patterns, style
+from figures.kit.axes import heading
+from figures.kit.canvas import SHARED_HUE, canvas, cell
+from figures.kit.chapter import Chapter, Rung
+from figures.kit.costs import tiles
+from figures.kit.patterns import STORE, Finish, Kernel, finish_spreading, folded
+from figures.kit.pictures import (
+    MissingData,
+    Picture,
+    Table,
+    View,
+    name_of,
+    run_columns,
+    run_row,
+    time_of,
+)
+from figures.kit.style import Theme
+from figures.kit.trees import EXAMPLE, by_level, draw_steps, margin_note, values_after
+from figures.kit.words import listed, size, time_text, times_text
+
+NAME = "chapter03_divergence"
+
+INTERLEAVED: Finish = bind(finish_spreading, strided=False)
+#: The same additions, by the block's first threads.
+STRIDED: Finish = bind(finish_spreading, strided=True)
+
+interleaved = bind(folded, finish=INTERLEAVED)
+strided = bind(folded, finish=STRIDED)
+
+
+def tree_spreading() -> Picture:
+    """The tree from next door outwards, and the two ways to say which thread makes an addition."""
+    n = block = len(EXAMPLE)
+    schemes = {
+        "interleaved": ("vermillion", list(interleaved(n, block, 0))),
+        "strided": ("green", list(strided(n, block, 0))),
+    }
+    load, *tree, _ = by_level(schemes["interleaved"][1])
+    arrays = {"in": list(EXAMPLE), "tile": [0] * block, "partial": [0]}
+    rows = values_after([load, *tree], arrays)[1:]
+    adding = {
+        name: [
+            [str(access.thread) for access in level if access.kind == STORE]
+            for level in by_level(accesses)[1:-1]
+        ]
+        for name, (_, accesses) in schemes.items()
+    }
+
+    def draw(theme: Theme) -> Figure:
+        pitch, height = 1.6, 7.0
+        figure, axes = canvas(12.4, height, 3.9)
+        top = height - 1.3
+        axes.text(0.1, height - 0.35, "tile, in shared memory", color=theme.written(SHARED_HUE),
+                  va="center")  # fmt: skip
+        margin_note(axes, theme, top + 0.25, "threads that add:")
+        for index, value in enumerate(EXAMPLE):
+            cell(axes, theme, index + 0.5, top, str(value), SHARED_HUE)
+        draw_steps(axes, theme, tree, rows, SHARED_HUE, top, pitch)
+        for step in range(len(tree)):
+            for line, (name, (hue, _)) in enumerate(schemes.items()):
+                axes.text(8.35, top - (step + 0.55) * pitch - 0.55 * line,
+                          f"{name} {' '.join(adding[name][step])}", va="center",
+                          color=theme.written(hue))  # fmt: skip
+        return figure
+
+    firsts = {name: listed(steps[0]) for name, steps in adding.items()}
+    return Picture(
+        draw=draw,
+        alt=(
+            f"A tree over {n} slots of shared memory that adds neighbours first, then slots 2 "
+            f"apart, then 4; the sum, {rows[-1][0]}, ends in slot 0. In both schemes the same "
+            f"slots are added. In the first step interleaved addressing has threads "
+            f"{firsts['interleaved']} do it, the strided index threads {firsts['strided']}."
+        ),
+        caption=(
+            f"chapter03's interleaved and strided with a block of {block} threads: the same "
+            "additions at the same places, by other threads."
+        ),
+        table=Table(
+            ["step", *(f"{name}: threads that add" for name in schemes)],
+            [
+                [step + 1, *(" ".join(adding[name][step]) for name in schemes)]
+                for step in range(len(tree))
+            ],
+        ),
+    )
+
+
+# ----------------------------------------------------------------------------------- Lanes at work
+
+
+#: The addressing schemes of chapter 3, and who makes their additions.
+SCHEMES: dict[str, Kernel] = {
+    "interleaved": interleaved,
+    "strided": strided,
+    "smem, sequential": smem,
+}
+
+
+def _runs(lanes: Iterable[int]) -> list[tuple[int, int]]:
+    """Neighbouring lanes as (first, how many)."""
+    runs: list[tuple[int, int]] = []
+    for lane in sorted(lanes):
+        if runs and sum(runs[-1]) == lane:
+            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
+        else:
+            runs.append((lane, 1))
+    return runs
+
+
+def lanes_at_work() -> Picture:
+    """Every lane of a block at every step of its tree: adding, idle in a warp that adds, or idle
+    with its whole warp."""
+    block = 256
+    steps = {name: costs.work(kernel(block, block, 0), block) for name, kernel in SCHEMES.items()}
+    pairs = {name: sum(len(step.lanes) for step in of) for name, of in steps.items()}
+
+    def draw(theme: Theme) -> Figure:
+        rows = len(next(iter(steps.values())))
+        panel = rows + 2.6
+        height = panel * len(steps) + 0.7
+        figure, axes = canvas(block + 84, height, 0.185 * height)
+        hue = SHARED_HUE
+        for place, (name, of) in enumerate(steps.items()):
+            top = height - place * panel - 2
+            axes.text(0, top + 0.7, name, va="center", weight="bold")
+            axes.text(block + 6, top + 0.7, "lanes in warps", va="center", color=theme.muted)
+            for step in of:
+                y = top - step.step
+                for warp in range(step.warps):
+                    x = warp * patterns.WARP
+                    busy = warp in step.lanes
+                    axes.add_patch(
+                        Rectangle(
+                            (x + 1, y + 0.1), patterns.WARP - 2, 0.8, lw=0.5,
+                            facecolor=theme.tint(hue, 0.75) if busy else "none",
+                            edgecolor=theme.tint(hue, 0.4) if busy else theme.grid,
+                        )
+                    )  # fmt: skip
+                    lane_width = (patterns.WARP - 2) / patterns.WARP
+                    for first, many in _runs(step.lanes.get(warp, ())):
+                        axes.add_patch(
+                            Rectangle(
+                                (x + 1 + first * lane_width, y + 0.1), many * lane_width, 0.8,
+                                lw=0, facecolor=theme.drawn(hue),
+                            )
+                        )  # fmt: skip
+                axes.text(block + 6, y + 0.5, f"{step.adding} in {len(step.lanes)}", va="center")
+        axes.text(0, 0.35, "8 warps of 32 lanes, one row a step of the tree", va="center",
+                  color=theme.muted)  # fmt: skip
+        return figure
+
+    additions = sum(step.adding for step in steps["interleaved"])
+    busiest = max(pairs, key=pairs.__getitem__)
+    others = [name for name in pairs if name != busiest]
+    fewest = {pairs[name] for name in others}
+    assert len(fewest) == 1, "the alt text says that they are level"
+    return Picture(
+        draw=draw,
+        alt=(
+            f"The {additions} additions of a block of {block} threads, by lane and step. "
+            f"{busiest.capitalize()} addressing spreads them over {pairs[busiest]} pairs of a "
+            f"warp and a step; {listed(others)} need {fewest.pop()}, for they keep whole warps at "
+            "work while they can, and after that one warp."
+        ),
+        caption=(
+            f"Lanes that add (dark), lanes that are idle in a warp with work (light) and warps "
+            f"without any (empty), in a block of {block}: one row a step."
+        ),
+        table=Table(
+            ["step", *(f"{name}: {what}" for name in steps for what in ("lanes", "warps"))],
+            [
+                [row[0].step, *(x for step in row for x in (step.adding, len(step.lanes)))]
+                for row in zip(*steps.values(), strict=True)
+            ],
+        ),
+    )
+
+
+# ------------------------------------------------------------------------------------------- Paths
+
+
+def paths_sweep(view: View) -> Picture:
+    """Time against the paths that a warp's lanes take, and the same work dealt out by warps."""
+    chapter = "chapter03_divergence"
+    n = view.large_n(chapter)
+    found_of = {
+        (run["region"], int(run["params"]["paths"])): view.find(chapter, run["variant"], n)
+        for run in view.runs(chapter)
+        if "paths" in run["params"]
+    }
+    mixed = {paths: one for (region, paths), one in found_of.items() if region == "mixed-paths"}
+    by_warp = {paths: one for (region, paths), one in found_of.items() if region == "sorted-paths"}
+    if len(mixed) < 2 or not by_warp:
+        raise MissingData(f"{chapter}'s paths are not recorded in {view.known.name}")
+    counts = sorted(mixed)
+    founds = [mixed[paths] for paths in counts]
+    apart = by_warp[max(by_warp)]
+    first, last = founds[0], founds[-1]
+    each = (time_of(last) - time_of(first)) / (counts[-1] - counts[0])
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure()
+        series = (
+            ("mixed", "vermillion", "o", list(zip(counts, founds, strict=True))),
+            (name_of(apart), "blue", "s", [(max(by_warp), apart)]),
+        )
+        for label, hue, marker, points in series:
+            axes.plot(
+                [x for x, _ in points],
+                [time_of(found) / 1e3 for _, found in points],
+                color=theme.drawn(hue),
+                marker=marker,
+                clip_on=False,
+                zorder=3,
+            )
+            x, found = points[-1]
+            axes.annotate(
+                f"{label}\n{time_text(time_of(found))}",
+                xy=(x, time_of(found) / 1e3),
+                xytext=(-10, 0),
+                textcoords="offset points",
+                ha="right",
+                va="center" if hue == "blue" else "bottom",
+                color=theme.written(hue),
+                weight="bold",
+            )
+        axes.set_xlim(0, counts[-1])
+        axes.set_ylim(0, time_of(last) / 1e3 * 1.16)
+        axes.set_xticks([paths for paths in counts if paths in (1, counts[-1]) or paths % 8 == 0])
+        axes.set_xlabel("kinds of work")
+        axes.grid(axis="y")
+        heading(axes, f"Milliseconds at n = {size(n)}")
+        return figure
+
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, at n = {size(n)}, a kernel whose lanes all take one path "
+            f"takes {time_text(time_of(first))}, and with {counts[-1]} paths in every warp "
+            f"{time_text(time_of(last))}, {times_text(time_of(last) / time_of(first))} as long: "
+            f"{time_text(each)} more for each path. {name_of(apart)}, with as much of each of "
+            f"{max(by_warp)} kinds of work but one kind a warp, takes "
+            f"{time_text(time_of(apart))}."
+        ),
+        caption=(
+            f"Work of several kinds at n = {size(n)}, {first.run['block']} threads a block: dealt "
+            f"out lane by lane (mixed) and warp by warp ({name_of(apart)})."
+        ),
+        table=Table(
+            ["kernel", "kinds of work", "paths a warp", *run_columns()[1:]],
+            [
+                [*row[:2], row[1] if row[2] else 1, *run_row(found, view.device)[1:]]
+                for row, found in [
+                    *(((name_of(one), paths, True), one) for paths, one in mixed.items()),
+                    *(((name_of(one), paths, False), one) for paths, one in by_warp.items()),
+                ]
+            ],
+        ),
+        runs=[*founds, apart],
+    )
+
+
+#: The kernels of one tree; the others do other work besides.
+TREES = ("interleaved", "interleaved_mask", "strided", "smem")
+
+CHAPTER = Chapter(
+    NAME,
+    rung=Rung("interleaved", "strided"),
+    swept=TREES,
+    timed=TREES,
+    no_rungs=("mixed*", "sorted*"),
+    plots={"chapter03_paths": paths_sweep},
+    diagrams={"tree_spreading": tree_spreading, "lanes_at_work": lanes_at_work},
+    patterns={
+        "interleaved": tiles(INTERLEAVED, interleaved),
+        "interleaved_mask": tiles(INTERLEAVED),
+        "strided": tiles(STRIDED, strided),
+        **{f"mixed{paths}": tiles() for paths in (1, 2, 4, 8, 16, 32)},
+        "sorted32": tiles(),
+    },
+)

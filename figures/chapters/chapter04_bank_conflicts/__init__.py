@@ -1,0 +1,24 @@
+"""Chapter 4: banks of shared memory, and what their conflicts cost."""
+
+from figures.chapters.chapter04_bank_conflicts import diagrams, plots
+from figures.chapters.chapter04_bank_conflicts.kernels import PADDED, strided_padded
+from figures.kit.chapter import Chapter, Rung
+from figures.kit.costs import tiles
+
+#: The trees, whose size is the book's; walks and tiles have sizes of their own.
+TREES = ("strided", "strided_padded", "smem")
+
+CHAPTER = Chapter(
+    plots.NAME,
+    rung=Rung("strided", "strided_padded"),
+    swept=TREES,
+    timed=TREES,
+    counted=TREES,
+    plots={"chapter04_strides": plots.stride_sweep, "chapter04_tiles": plots.tile_times},
+    diagrams={
+        "bank_strides": diagrams.bank_strides,
+        "bank_steps": diagrams.bank_steps,
+        "tile_banks": diagrams.tile_banks,
+    },
+    patterns={"strided_padded": tiles(PADDED, strided_padded)},
+)

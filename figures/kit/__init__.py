@@ -1,0 +1,1 @@
+"""What the figures of several chapters are drawn with; no chapter is known here."""

@@ -1,0 +1,60 @@
+"""What a chapter's module says of its chapter, for the figures that ask every chapter the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from figures.kit.costs import Pattern
+from figures.kit.pictures import Picture, View
+from figures.records.naming import DEFAULT_BLOCK
+
+Plot = Callable[[View], Picture]
+Diagram = Callable[[], Picture]
+
+
+def number_of(chapter: str) -> int:
+    """The number that a chapter's name begins with."""
+    return int(re.findall(r"\d+", chapter)[0])
+
+
+@dataclass(frozen=True)
+class Rung:
+    """The kernels on both sides of a chapter's last row, and the block that they have there."""
+
+    before: str
+    after: str
+    block: int = DEFAULT_BLOCK
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One chapter's figures, and its facts that others are drawn from."""
+
+    name: str
+    #: Its rung on the ladder; chapters beside the ladder have none.
+    rung: Rung | None = None
+    #: Whether it has the plots that every chapter has beside its own.
+    usual: bool = True
+    #: The kernels that the usual plots show, where all would be too many to follow or are not to
+    #: be compared with one another: over n and block, of times, of counters. Empty: all of them.
+    swept: tuple[str, ...] = ()
+    timed: tuple[str, ...] = ()
+    counted: tuple[str, ...] = ()
+    #: Variants, as fnmatch writes them, that read n integers but do not climb: they do other work
+    #: besides, or are another's twin.
+    no_rungs: tuple[str, ...] = ()
+    plots: Mapping[str, Plot] = field(default_factory=dict)
+    diagrams: Mapping[str, Diagram] = field(default_factory=dict)
+    #: By variant.
+    patterns: Mapping[str, Pattern] = field(default_factory=dict)
+
+    @property
+    def number(self) -> int:
+        return number_of(self.name)
+
+    @property
+    def short(self) -> str:
+        """The name without its words, which the names of its plots begin with."""
+        return self.name.partition("_")[0]
