@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from figures.kit.costs import Counts
 from figures.records.naming import COUNTER_ALIASES
 from figures.records.recordings import RecordedRun, Recordings, counter_of, is_stale
-from figures.records.schema import TimedRun
+from figures.records.schema import CountedRun, EmbeddedRun
 from figures.records.sets import NoSuchRun
 
 
@@ -47,27 +46,29 @@ _CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 _MERGEABLE = "source__mergeable_shared_loads.sum"
 
 
-def compare(hardware: RecordedRun, embedded: RecordedRun, metric: str) -> Compared | None:
+def compare(
+    hardware: RecordedRun[CountedRun], embedded: RecordedRun[EmbeddedRun], metric: str
+) -> Compared | None:
     """One metric of a run; None where the embedded device doesn't count it."""
     metric = COUNTER_ALIASES.get(metric, metric)
     if metric not in METRICS:
         return None
-    theirs, ours = (int(counter_of(found, metric)) for found in (hardware, embedded))
+    theirs, ours = int(counter_of(hardware, metric)), int(counter_of(embedded, metric))
     reason = None if theirs == ours else _reason(hardware, embedded, metric)
     return Compared(metric, theirs, ours, reason)
 
 
-def _reason(hardware: RecordedRun, embedded: RecordedRun, metric: str) -> Reason:
+def _reason(
+    hardware: RecordedRun[CountedRun], embedded: RecordedRun[EmbeddedRun], metric: str
+) -> Reason:
     if is_stale(hardware) and not is_stale(embedded):
         return Reason.EARLIER_FORM
     for operation in ("ld", "st"):
         waves, conflicts = _WAVEFRONTS.format(operation), _CONFLICTS.format(operation)
         if metric not in (waves, conflicts):
             continue
-        theirs, ours = (
-            counter_of(found, waves) - counter_of(found, conflicts)
-            for found in (hardware, embedded)
-        )
+        theirs = counter_of(hardware, waves) - counter_of(hardware, conflicts)
+        ours = counter_of(embedded, waves) - counter_of(embedded, conflicts)
         more = counter_of(hardware, metric) - counter_of(embedded, metric)
         if theirs == ours and more > 0:
             return Reason.ARBITRATION
@@ -118,7 +119,7 @@ def probes(recordings: Recordings) -> list[Tally]:
     data = recordings.embedded_set.probes
     if not data:
         raise NoSuchRun("the embedded device's probes are not recorded")
-    left: list[dict[str, Any]] = list(data["runs"])
+    left = list(data["runs"])
     tallies = []
     for family, starts in PROBE_FAMILIES.items():
         runs = [run for run in left if run["probe"].startswith(starts)]
@@ -133,28 +134,34 @@ def probes(recordings: Recordings) -> list[Tally]:
     return tallies
 
 
-def _beyond(recordings: Recordings, run: TimedRun) -> bool:
+def _counted(recordings: Recordings) -> list[EmbeddedRun]:
+    """All that the embedded device has counted."""
+    counters = recordings.embedded_set.counters
+    return counters["runs"] if counters else []
+
+
+def _beyond(recordings: Recordings, run: CountedRun) -> bool:
     """Whether a run is larger than any that the embedded device counts of its variant."""
-    counted = (recordings.embedded_set.counters or {}).get("runs", [])
     name = run["chapter"], run["variant"]
-    sizes = [other["n"] for other in counted if (other["chapter"], other["variant"]) == name]
+    sizes = [
+        other["n"] for other in _counted(recordings) if (other["chapter"], other["variant"]) == name
+    ]
     return bool(sizes) and run["n"] > max(sizes)
 
 
-def _of_a_library(run: TimedRun) -> bool:
+def _of_a_library(run: CountedRun) -> bool:
     """Whether the kernels are CUB's, which are not the book's: ptxas makes of them what it can."""
     return any(launch["kernel"].startswith("Device") for launch in run["launches"])
 
 
-def _stopped(recordings: Recordings, run: TimedRun) -> bool:
+def _stopped(recordings: Recordings, run: CountedRun) -> bool:
     """Whether a classic form leaves its memory at this shape, where a GPU goes on regardless."""
-    counted = (recordings.embedded_set.counters or {}).get("runs", [])
     mine = [
         other
-        for other in counted
+        for other in _counted(recordings)
         if (other["chapter"], other["variant"]) == (run["chapter"], run["variant"])
     ]
-    regions = {name for other in mine if (name := other.get("region")) in recordings.regions}
+    regions = {name for other in mine if (name := other["region"]) in recordings.regions}
     faulty = any(recordings.regions[name].kind == "legacy" for name in regions)
     shapes = {(other["n"], other["block"]) for other in mine}
     return faulty and (run["n"], run["block"]) not in shapes

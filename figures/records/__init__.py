@@ -5,4 +5,11 @@
 - ``sets``: one folder of files, of one device
 - ``recordings``: all sets together, which questions are put to
 - ``naming``: the sets' names, runs and counters as messages and pages name them
+- ``regions``: the named pieces of the chapters' code, and what each is made of (``declarations``)
+- ``machine_code``: recorded listings of cuobjdump
+- ``transcripts``: commands and what they printed, beside the code that they show
+- ``traces``: what the embedded device has written down of one block
+
+Measuring machines have Python's standard library alone: ``regions`` needs no more, and nothing is
+imported here.
 """

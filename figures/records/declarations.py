@@ -7,6 +7,7 @@ is refused, for a name that it missed would leave a changed kernel's numbers loo
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,10 @@ _MACRO = re.compile(r"^[ \t]*#[ \t]*define\s+(\w+)", re.MULTILINE)
 _TOKEN = re.compile(r"::|->|[A-Za-z_]\w*|\d[\w.']*|[^\s\w]")
 _OPENING, _CLOSING = "([{", ")]}"
 #: Words that may stand before a parenthesis and name no function.
-_SPECIFIERS = {"alignas", "__align__", "__launch_bounds__", "__attribute__", "decltype", "noexcept"}
+_SPECIFIERS = {
+    *("alignas", "__align__", "__launch_bounds__", "__attribute__"),
+    *("decltype", "noexcept", "requires", "explicit"),
+}
 
 
 class Unreadable(Exception):
@@ -155,6 +159,11 @@ def _end(tokens: Sequence[Token], at: int) -> int:
 def _declared(tokens: Sequence[Token]) -> tuple[str, ...]:
     """The names that a declaration declares."""
     rest = list(tokens)
+    for before, token in itertools.pairwise(rest):
+        if token.text == "namespace":  # an inline one, a directive or an alias, here or in a body
+            raise Unreadable(token.at, f"'{before.text} namespace', which is not followed here")
+    if [token.text for token in rest[:2]] == ["extern", "{"]:
+        raise Unreadable(rest[0].at, 'extern "C", which is not followed here')
     while rest[0].text == "template":
         end = _past_angles(rest, 1)
         if end is None:
@@ -167,12 +176,14 @@ def _declared(tokens: Sequence[Token]) -> tuple[str, ...]:
         return _used(rest)
     if word in ("struct", "class", "union", "enum"):
         return _type_names(rest)
-    names, depth, angles = [], 0, 0
+    names, depth, angles, template = [], 0, 0, ""
     for place, token in enumerate(rest):
         before = rest[place - 1] if place else token
         text = token.text
         if text == "operator":
             raise Unreadable(token.at, "an operator, whose uses can't be told by its name")
+        if depth == 0 and angles == 0 and text == "(" and before.text == ">":
+            return (template,)  # a specialisation
         if depth == 0 and angles == 0 and before.is_name:
             if text == "(" and before.text not in _SPECIFIERS:
                 # Of a member defined outside its class, the class: who uses that uses this.
@@ -188,6 +199,7 @@ def _declared(tokens: Sequence[Token]) -> tuple[str, ...]:
         elif text in _CLOSING:
             depth -= 1
         elif text == "<" and before.is_name:
+            template = template if angles else before.text
             angles += 1
         elif text == ">" and angles:
             angles -= 1
@@ -197,8 +209,8 @@ def _declared(tokens: Sequence[Token]) -> tuple[str, ...]:
 
 
 def _used(tokens: Sequence[Token]) -> tuple[str, ...]:
-    if tokens[1].text == "namespace":
-        raise Unreadable(tokens[0].at, "a using-directive, which is not followed here")
+    if tokens[1].text == "enum":
+        raise Unreadable(tokens[0].at, "'using enum', which is not followed here")
     equals = next((i for i, token in enumerate(tokens) if token.text == "="), None)
     name = tokens[1] if equals is not None else tokens[-2]
     return (name.text,)
@@ -215,6 +227,8 @@ def _type_names(tokens: Sequence[Token]) -> tuple[str, ...]:
         place += 1
     if not tokens[place].is_name:
         raise Unreadable(tokens[0].at, "a type without a name")
+    if tokens[-2].text != "}" and any(token.text == "{" for token in tokens):
+        raise Unreadable(tokens[0].at, "a type and a variable in one declaration")
     values = (
         []
         if scoped

@@ -38,8 +38,11 @@ from . import (
 def _own_digest(conf: Path) -> str:
     """Changes with the code that pages are made by, so that they follow it."""
     from figures import comparison, records
+    from figures.kit import words
 
-    readers = [Path(comparison.__file__), *sorted(Path(records.__path__[0]).glob("*.py"))]
+    modules = (comparison, words)
+    readers = [Path(module.__file__) for module in modules if module.__file__]
+    readers += sorted(Path(records.__path__[0]).glob("*.py"))
     digest = hashlib.sha256()
     for path in [conf, *readers, *sorted(Path(__file__).parent.glob("*.py"))]:
         digest.update(path.read_bytes())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor, log10
+from figures.kit.words import significant
 
 NO_BREAK = "\u00a0"
 THIN = "\u202f"  # narrow no-break space, between groups of three digits
@@ -11,15 +11,9 @@ DASH = "\u2013"
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def digits(value: float, significant: int = 3) -> str:
-    """``value`` to so many significant digits; digits before the point are never rounded away."""
-    if value == 0:
-        return "0"
-    decimals = max(0, significant - 1 - floor(log10(abs(value))))
-    rounded = f"{value:.{decimals}f}"
-    # 99.96 has two digits before the point, 100.0 has three: look again after rounding.
-    decimals = max(0, significant - 1 - floor(log10(abs(float(rounded)))))
-    return group(f"{value:.{decimals}f}")
+def digits(value: float, places: int = 3) -> str:
+    """``value`` to so many significant digits, by the book's one rule."""
+    return group(significant(value, places))
 
 
 def group(number: str) -> str:

@@ -40,8 +40,8 @@ void carried(Warp& warp, const Op& op, Mask mask) {
       if (!carry.in) bit = true;
       sum = add_carry(x, static_cast<U>(~y), bit);
     } else {
-      const U part = What == Kind::kMadHi ? static_cast<U>(upper_product(a[i], b[i]))
-                                          : static_cast<U>(x * y);
+      const U part =
+          What == Kind::kMadHi ? static_cast<U>(upper_product(a[i], b[i])) : static_cast<U>(x * y);
       sum = add_carry(part, static_cast<U>(c[i]), bit);
     }
     d[i] = static_cast<T>(sum);

@@ -8,9 +8,9 @@ namespace emu {
 
 /// An integer of twice as many bits, up to 64.
 template <class T>
-using Double = std::conditional_t<
-    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 2, std::int32_t, std::int64_t>,
-    std::conditional_t<sizeof(T) == 2, std::uint32_t, std::uint64_t>>;
+using Double = std::conditional_t<std::is_signed_v<T>,
+                                  std::conditional_t<sizeof(T) == 2, std::int32_t, std::int64_t>,
+                                  std::conditional_t<sizeof(T) == 2, std::uint32_t, std::uint64_t>>;
 
 /// The upper half of a product, whose lower half has as many bits as T.
 template <class T>

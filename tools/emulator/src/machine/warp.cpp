@@ -28,8 +28,8 @@ Warp::Warp(Block& block, unsigned number, std::byte* registers, std::byte* local
       number_(number),
       registers_(registers),
       local_(local),
-      local_stride_(
-          static_cast<std::size_t>(block.code().local_bytes + block.code().stack_bytes)) {}
+      local_stride_(static_cast<std::size_t>(block.code().local_bytes + block.code().stack_bytes)) {
+}
 
 void Warp::start(Mask lanes) {
   for (Group& g : groups()) g.state = State::kFree;
