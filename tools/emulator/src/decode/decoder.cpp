@@ -125,7 +125,8 @@ void Decoder::merge_loads(Frame& frame) {
     return place(frame, *d) + static_cast<std::uint64_t>(o.offset);
   };
   for (const Merge& m : merge_shared_loads(f, frame.rows, fixed)) {
-    Op& op = frame.ops[frame.starts[m.instruction]];
+    Op& op =
+        frame.ops[frame.starts[m.instruction + 1] - 1];  // the place of its address comes first
     auto& load = op.as<LoadStore>();
     op.merged = true;
     load.merged_bytes = static_cast<std::uint8_t>(m.bytes);
