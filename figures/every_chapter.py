@@ -36,6 +36,7 @@ from figures.kit.pictures import (
 from figures.kit.style import SERIES, Theme
 from figures.kit.words import listed, rate_text, significant, size, time_text, times_text
 from figures.records.recordings import RecordedRun, counter_of
+from figures.records.schema import CountedRun
 from figures.records.sets import NoSuchRun
 
 
@@ -195,14 +196,14 @@ def chapter_counters(view: View, chapter: str, shown: Sequence[str] = ()) -> Pic
     variants = [name for name in view.variants(chapter) if not shown or name in shown]
     founds = [view.counters(chapter, variant) for variant in variants]
 
-    def measured(found: RecordedRun) -> float:
+    def measured(found: RecordedRun[CountedRun]) -> float:
         names = ("global_load_sectors", "global_store_sectors")
         try:
             return sum(counter_of(found, name) for name in names)
         except NoSuchRun as error:
             raise MissingData(str(error)) from None
 
-    def derived(found: RecordedRun) -> int | None:
+    def derived(found: RecordedRun[CountedRun]) -> int | None:
         run = found.run
         grid = run["launches"][0]["grid"][0]
         origin = view.origin(chapter, run["variant"])

@@ -247,7 +247,7 @@ def test_wrong_names_are_warnings(book: Book, counts: Counts, text: str, words: 
 
 
 def test_instructions_come_from_the_tables(book: Book, counts: Counts) -> None:
-    source = book.root / "tools" / "emulator" / "src" / "control.cpp"
+    source = book.root / "tools" / "emulator" / "src/isa/control.cpp"
     source.parent.mkdir(parents=True)
     rows = '    {"bra", build_bra},\n    {"ret", [](Builder& b) { b.leave(); }},\n'
     source.write_text(f"constexpr Row kRows[] = {{\n{rows}}};\n")
@@ -276,19 +276,21 @@ def test_every_example_is_shown_and_every_text_is_used() -> None:
 def test_every_instruction_table_of_the_embedded_device_is_found() -> None:
     from ladder import instructions
 
-    sources = Path(__file__).resolve().parents[2] / "tools/emulator/src"
+    sources = Path(__file__).resolve().parents[2] / "tools/emulator/src/isa"
     declared = re.findall(r"Row> (\w+)_rows\(\)", (sources / "table.hpp").read_text())
     tables = sum(len(instructions._TABLE.findall(p.read_text())) for p in sources.glob("*.cpp"))
     assert tables == len(declared) > 10
 
 
 def test_refusals_come_from_the_sources(book: Book, counts: Counts) -> None:
-    source = book.root / "tools" / "emulator" / "src"
+    source = book.root / "tools" / "emulator" / "src" / "isa"
     source.mkdir(parents=True)
+    runtime = source.with_name("cudart")
+    runtime.mkdir()
     rows = '      {"tex", kTexture},\n      {"st.async", "clusters"},\n      {"sust", kTexture},\n'
     reason = 'constexpr std::string_view kTexture = "textures";\n'
     (source / "table.cpp").write_text(reason + rows)
-    (source / "refused.inc").write_text(
+    (runtime / "refused.inc").write_text(
         "// none\nREFUSED(cudaFreeArray)\nREFUSED(cudaFreeArray_ptsz)\nREFUSED(__cudaX)\n"
     )
     built = book.build(index="Page\n====\n\n.. refused::\n")
@@ -309,10 +311,10 @@ def test_every_refusal_of_the_embedded_device_is_found() -> None:
     from ladder import instructions
 
     sources = Path(__file__).resolve().parents[2] / "tools/emulator/src"
-    text = (sources / "table.cpp").read_text()
+    text = (sources / "isa/table.cpp").read_text()
     listed = text.partition("Refusal kRefused[] = {")[2].partition("};")[0]
     assert len(instructions._REFUSED.findall(text)) == listed.count('{"') > 10
-    functions = (sources / "refused.inc").read_text()
+    functions = (sources / "cudart/refused.inc").read_text()
     assert len(instructions._FUNCTION.findall(functions)) == functions.count("REFUSED(") > 100
 
 

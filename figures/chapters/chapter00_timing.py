@@ -34,7 +34,7 @@ REFERENCE_METHOD = "after_read"
 
 def kernel(found: RecordedRun) -> str:
     """The kernel that a variant of chapter 0 runs, by its name where it is taught."""
-    name = {"smem-loop": "smem", "unroll-factor": "unroll8"}[found.run["region"]]
+    name = {"smem-loop": "smem", "unroll-factor": "unroll8"}[str(found.run["region"])]
     return f"{name} of chapter {number_of(found.run['from'])}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -17,6 +16,7 @@ from figures.kit.pictures import MissingData, Picture, Table, View, name_of, tim
 from figures.kit.style import Theme
 from figures.kit.words import bytes_text, listed, size, time_text, times_text
 from figures.records.recordings import RecordedRun, counter_of
+from figures.records.schema import Device
 from figures.records.sets import NoSuchRun
 
 NAME = "chapter06_dynamic_smem"
@@ -26,7 +26,7 @@ NAME = "chapter06_dynamic_smem"
 SHARED_PIECE = 128
 
 
-def blocks_that_fit(device: dict[str, Any], block: int, shared_bytes: int) -> int:
+def blocks_that_fit(device: Device, block: int, shared_bytes: int) -> int:
     """Blocks an SM has room for by its threads and its shared memory, each the driver's share too.
 
     The 32 blocks that an SM takes at most, and registers, are left out: at this chapter's block
@@ -47,11 +47,27 @@ def _asked(view: View) -> list[RecordedRun]:
         raise MissingData(f"{chapter}'s sweep of shared bytes is not recorded in {view.known.name}")
     if "shared_reserved" not in view.device or "blocks_per_sm" not in founds[0].run:
         raise MissingData(f"{view.known.name} does not say how many blocks fit an SM")
-    return sorted(founds, key=lambda found: int(found.run["shared_bytes"]))
+    return sorted(founds, key=lambda found: _bytes(found))
+
+
+def _bytes(found: RecordedRun) -> int:
+    """Of shared memory that a block asks for."""
+    return _given(found, found.run["shared_bytes"])
+
+
+def _fit(found: RecordedRun) -> int:
+    """Blocks that fit an SM."""
+    return _given(found, found.run["blocks_per_sm"])
+
+
+def _given(found: RecordedRun, number: int | None) -> int:
+    if number is None:
+        raise MissingData(f"{name_of(found)} lacks its shared bytes, or the blocks that fit an SM")
+    return number
 
 
 def _kib(found: RecordedRun) -> float:
-    return int(found.run["shared_bytes"]) / 1024
+    return _bytes(found) / 1024
 
 
 def shared_fit(view: View) -> Picture:
@@ -63,14 +79,11 @@ def shared_fit(view: View) -> Picture:
     block = founds[0].run["block"]
     by_threads = device["max_threads_per_sm"] // block
 
-    def fit(found: RecordedRun) -> int:
-        return int(found.run["blocks_per_sm"])
-
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(1.0 + 0.42 * len(founds))
         for place, found in enumerate(founds):
             each = _kib(found) + reserved
-            for number in range(fit(found)):
+            for number in range(_fit(found)):
                 axes.barh(
                     place,
                     each,
@@ -80,20 +93,18 @@ def shared_fit(view: View) -> Picture:
                     edgecolor=theme.drawn("blue"),
                     linewidth=1.2,
                 )
-            rest = whole - fit(found) * each
+            rest = whole - _fit(found) * each
             axes.barh(place, rest, left=whole - rest, height=0.66, color="none", hatch="////",
                       edgecolor=theme.grid, linewidth=1.0)  # fmt: skip
             axes.annotate(
-                str(fit(found)),
+                str(_fit(found)),
                 xy=(whole, place),
                 xytext=(8, 0),
                 textcoords="offset points",
                 va="center",
                 weight="bold",
             )
-        axes.set_yticks(
-            range(len(founds)), [bytes_text(int(f.run["shared_bytes"])) for f in founds]
-        )
+        axes.set_yticks(range(len(founds)), [bytes_text(_bytes(f)) for f in founds])
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
         axes.set_xlim(0, whole)
@@ -105,7 +116,7 @@ def shared_fit(view: View) -> Picture:
         axes.set_title("blocks that fit", loc="right", pad=10)
         return figure
 
-    words = [f"{fit(f)} with {bytes_text(int(f.run['shared_bytes']))}" for f in founds]
+    words = [f"{_fit(f)} with {bytes_text(_bytes(f))}" for f in founds]
     return Picture(
         draw=draw,
         alt=(
@@ -124,8 +135,8 @@ def shared_fit(view: View) -> Picture:
                 [
                     name_of(found),
                     found.run["shared_bytes"],
-                    fit(found),
-                    round(whole - fit(found) * (_kib(found) + reserved), 1),
+                    _fit(found),
+                    round(whole - _fit(found) * (_kib(found) + reserved), 1),
                 ]
                 for found in founds
             ],
@@ -142,12 +153,12 @@ def shared_occupancy(view: View) -> Picture:
     device, block = view.device, founds[0].run["block"]
     warps, room = block // patterns.WARP, int(device["max_threads_per_sm"]) // patterns.WARP
     n = founds[0].run["n"]
-    sizes = [int(found.run["shared_bytes"]) for found in founds]
+    sizes = [_bytes(found) for found in founds]
 
     def occupancy(blocks: int) -> float:
         return float(100 * blocks * warps / room)
 
-    predicted = [occupancy(found.run["blocks_per_sm"]) for found in founds]
+    predicted = [occupancy(_fit(found)) for found in founds]
     try:
         measured = [counter_of(found, "occupancy_pct") for found in counted]
     except NoSuchRun as error:

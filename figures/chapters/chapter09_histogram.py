@@ -123,7 +123,7 @@ def histogram_methods(view: View, n: int) -> Picture:
         data = run["params"].get("data")
         if run["n"] == n and data in DATA and run["block"] == DEFAULT_BLOCK:
             found = view.find(chapter, run["variant"], n, run["block"])
-            found_of.setdefault(run["params"]["method"], {})[data] = found
+            found_of.setdefault(str(run["params"]["method"]), {})[str(data)] = found
     methods = {method: found for method, found in found_of.items() if set(found) == set(DATA)}
     if len(methods) < 2:
         raise MissingData(f"{chapter} at n = {size(n)} is not recorded in {view.known.name}")

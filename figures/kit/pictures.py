@@ -13,7 +13,7 @@ from figures.kit.style import Theme
 from figures.kit.words import listed
 from figures.records.naming import DEFAULT_BLOCK
 from figures.records.recordings import RecordedRun, Recordings, is_faster
-from figures.records.schema import TimedRun
+from figures.records.schema import CountedRun, Device, TimedRun
 from figures.records.sets import NoSuchRun, RecordedSet
 
 LARGE_N = 2**28
@@ -39,13 +39,15 @@ class Picture:
     alt: str  # states the conclusion, in words that follow the data
     caption: str
     table: Table
-    runs: Sequence[RecordedRun] = field(default=())  # what it was drawn from; none for a diagram
+    runs: Sequence[RecordedRun[Any]] = field(
+        default=()
+    )  # what it was drawn from; none for a diagram
 
 
 # ------------------------------------------------------------------------------------ data
 
 
-def name_of(found: RecordedRun) -> str:
+def name_of(found: RecordedRun[Any]) -> str:
     return str(found.run["variant"])
 
 
@@ -65,7 +67,7 @@ class View:
     known: RecordedSet
 
     @property
-    def device(self) -> dict[str, Any]:
+    def device(self) -> Device:
         return self.known.device
 
     @property
@@ -97,7 +99,7 @@ class View:
 
     def counters(
         self, chapter: str, variant: str, n: int | None = None, block: int | None = None
-    ) -> RecordedRun:
+    ) -> RecordedRun[CountedRun]:
         try:
             return self.recordings.counters(chapter, variant, n, block, only=self.known.name)
         except NoSuchRun as error:
@@ -169,7 +171,7 @@ def run_columns() -> list[str]:
     return ["kernel", "n", "block", "median µs", "p25 µs", "p75 µs", "GB/s", "% of peak"]
 
 
-def run_row(found: RecordedRun, device: dict[str, Any]) -> list[Any]:
+def run_row(found: RecordedRun, device: Device) -> list[Any]:
     run = found.run
     share = 100 * run["gb_per_s"] / device["peak_gb_per_s"] if device["peak_gb_per_s"] else None
     return [

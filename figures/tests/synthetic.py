@@ -12,12 +12,14 @@ import math
 import random
 import re
 import statistics
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from figures import chapters
 from figures.kit.costs import Counts
 from figures.records.naming import COUNTER_ALIASES, REFERENCE
+from figures.records.schema import Device
 
 CHAPTERS = (
     "chapter00_timing",
@@ -33,7 +35,7 @@ CHAPTERS = (
     "chapter10_coalescing",
 )
 
-DEVICE: dict[str, Any] = {
+DEVICE: Device = {
     "name": "Made-up GPU",
     "compute_capability": "9.0",
     "sm_count": 132,
@@ -420,6 +422,11 @@ def _bandwidth_runs(speed: float) -> list[dict[str, Any]]:
 
 def chapter_data(chapter: str, speed: float = 1.0, device: str = "") -> dict[str, Any]:
     """One chapter's file."""
+    own: dict[str, Callable[[float], list[dict[str, Any]]]] = {
+        "chapter00_timing": _timing_runs,
+        "chapter07_effective_bandwidth": _bandwidth_runs,
+    }
+    runs = own[chapter](speed) if chapter in own else _ladder_runs(chapter, speed)
     return {
         "schema": 2,
         "chapter": chapter,
@@ -435,10 +442,7 @@ def chapter_data(chapter: str, speed: float = 1.0, device: str = "") -> dict[str
         "source": {"commit": "0123456789abcdef0123456789abcdef01234567", "dirty": False},
         "date": "2026-01-02T03:04:05Z",
         "clocks": None,
-        "runs": {
-            "chapter00_timing": _timing_runs,
-            "chapter07_effective_bandwidth": _bandwidth_runs,
-        }.get(chapter, lambda speed: _ladder_runs(chapter, speed))(speed),
+        "runs": runs,
     }
 
 

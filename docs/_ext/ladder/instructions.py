@@ -13,7 +13,8 @@ from .folded import fold
 from .strings import _
 from .table import Cell, Column, table
 
-SOURCES = "tools/emulator/src"
+SOURCES = "tools/emulator/src/isa"
+RUNTIME = "tools/emulator/src/cudart"
 #: What a table's instructions are for, by the file that the table is in.
 ROOMS = {
     "integer": _("integers"),
@@ -84,10 +85,10 @@ def refused(book: Book) -> dict[str, list[str]]:
 
 def refused_functions(book: Book) -> list[str]:
     """The runtime's functions that are refused by name, as a program's author calls them."""
-    _path, text = book.file(f"{SOURCES}/refused.inc")
+    _path, text = book.file(f"{RUNTIME}/refused.inc")
     names = [name for name in _FUNCTION.findall(text) if not _VARIANT.search(name)]
     if not names:
-        raise Lost(f"no refused function in {SOURCES}/refused.inc")
+        raise Lost(f"no refused function in {RUNTIME}/refused.inc")
     return names
 
 

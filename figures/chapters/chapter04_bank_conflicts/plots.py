@@ -25,18 +25,19 @@ from figures.kit.pictures import (
 from figures.kit.style import Theme
 from figures.kit.words import size, time_text, times_text
 from figures.records.recordings import RecordedRun, counter_of
+from figures.records.schema import CountedRun
 
 NAME = "chapter04_bank_conflicts"
 #: Rows, and threads a block, of the matrix products.
 PRODUCT = (2048, 1024)
 
 
-def _passes(counted: RecordedRun, found: RecordedRun) -> float:
+def _passes(counted: RecordedRun[CountedRun], found: RecordedRun) -> float:
     """Passes through shared memory of a run, counted at its size or in blocks that do as much."""
     total = sum(counter_of(counted, f"shared_{kind}_wavefronts") for kind in ("load", "store"))
     if counted.run["n"] == found.run["n"]:
         return total
-    grid = int(math.prod(counted.run["launches"][0]["grid"]))
+    grid = math.prod(counted.run["launches"][0]["grid"])
     if counted.run["n"] * found.run["grid"] != found.run["n"] * grid:
         raise MissingData(f"the passes of {name_of(found)} are counted at no size of use here")
     return total / grid * int(found.run["grid"])

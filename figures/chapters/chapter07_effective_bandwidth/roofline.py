@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -17,10 +16,11 @@ from figures.kit.style import Theme
 from figures.kit.words import listed, significant, size
 from figures.records.naming import DEFAULT_BLOCK, DEFAULT_N
 from figures.records.recordings import RecordedRun, counter_of
+from figures.records.schema import Device
 from figures.records.sets import NoSuchRun
 
 
-def issue_rate(device: dict[str, Any]) -> float:
+def issue_rate(device: Device) -> float:
     """Warp instructions a nanosecond that the schedulers can issue: 4 an SM since 5.0, 2 in 6.0."""
     schedulers = 2 if device["compute_capability"] == "6.0" else 4
     return float(device["sm_count"] * schedulers * device["sm_clock_khz"] / 1e6)
@@ -32,7 +32,7 @@ def _counted(view: View) -> list[tuple[str, RecordedRun, float, float]]:
     Matrix products are at 2048 rows, the size at which they are timed and counted.
     """
     rows = []
-    for run in (view.known.counters or {}).get("runs", []):
+    for run in view.known.counters["runs"] if view.known.counters else []:
         chapter, variant = run["chapter"], run["variant"]
         blocks = (BLOCK, DEFAULT_BLOCK) if chapter == NAME else (DEFAULT_BLOCK,)
         usual = run["n"] == DEFAULT_N and run["block"] in blocks

@@ -22,7 +22,7 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, rate_text, significant, size, times_text
-from figures.records.recordings import RecordedRun, counter_of
+from figures.records.recordings import Counted, RecordedRun, counter_of
 from figures.records.sets import NoSuchRun
 
 NAME = "chapter10_coalescing"
@@ -41,7 +41,7 @@ def _swept(view: View, region: str, param: str) -> dict[int, RecordedRun]:
     return dict(sorted(found_of.items()))
 
 
-def _counted(view: View, sweep: dict[int, RecordedRun]) -> tuple[list[RecordedRun], str]:
+def _counted(view: View, sweep: dict[int, RecordedRun]) -> tuple[Sequence[Counted], str]:
     """The counters of these variants, and who counted: the hardware, or where that is not recorded
     the embedded device."""
     names = [name_of(found) for found in sweep.values()]
@@ -49,14 +49,14 @@ def _counted(view: View, sweep: dict[int, RecordedRun]) -> tuple[list[RecordedRu
         return [view.counters(NAME, name) for name in names], "the hardware"
     except MissingData:
         pass
-    runs = [{**view.find(NAME, name).run, "chapter": NAME} for name in names]
+    runs = [view.find(NAME, name).run for name in names]
     try:
-        return [view.recordings.embedded(run) for run in runs], "the embedded device"
+        return [view.recordings.embedded(run, NAME) for run in runs], "the embedded device"
     except NoSuchRun as error:
         raise MissingData(str(error)) from None
 
 
-def _sectors_a_request(found: RecordedRun, kind: str) -> float:
+def _sectors_a_request(found: Counted, kind: str) -> float:
     """As counted."""
     try:
         sectors = counter_of(found, f"global_{kind}_sectors")

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cudart/host_threads.hpp"
 #include "emu/launch.hpp"
 #include "emu/module.hpp"
 
@@ -99,7 +100,8 @@ void run(benchmark::State& state, const char* text, const char* name, unsigned g
   config.block = {256, 1, 1};
   config.parameters = parameters;
   config.memory = &memory;
-  config.threads = static_cast<unsigned>(state.range(0));
+  emu::HostThreads pool(static_cast<unsigned>(state.range(0)));
+  config.pool = &pool;
   std::uint64_t instructions = 0;
   const std::clock_t start = std::clock();
   for (auto _ : state) {

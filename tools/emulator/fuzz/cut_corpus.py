@@ -78,7 +78,7 @@ def main() -> int:
         path = HERE / "corpus/ptx" / f"{number:02}_{short}.ptx"
         path.write_text(kernel, encoding="utf-8")
     # What the decoder asks for by name, too: forms that no program here has.
-    for source in (HERE.parent / "src").glob("*.cpp"):
+    for source in (HERE.parent / "src").glob("*/*.cpp"):
         if not source.stem.startswith(("runtime", "report", "profile", "fatbin", "memory.")):
             text = source.read_text("utf-8")
             words |= set(re.findall(r'"(\.?[a-z][a-z0-9_]{1,11}(?:::\w+)*)"', text))

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "fatbin.hpp"
+#include "cudart/fatbin.hpp"
 
 namespace {
 

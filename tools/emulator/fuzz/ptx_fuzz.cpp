@@ -35,7 +35,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       for (std::size_t at = 0; at + 8 <= std::min<std::size_t>(parameters.size(), 24); at += 8) {
         std::memcpy(parameters.data() + at, &*buffer, 8);
       }
-      config.threads = 1;
       config.max_warp_instructions = 20000;
       emu::launch(config);
     }

@@ -1,7 +1,7 @@
 // Prints a line for each opcode, "supported ld" or "refused tex: textures".
 #include <iostream>
 
-#include "instructions.hpp"
+#include "isa/instructions.hpp"
 
 int main() {
   for (const auto opcode : emu::supported_opcodes()) std::cout << "supported " << opcode << '\n';

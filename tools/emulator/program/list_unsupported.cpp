@@ -1,98 +1,26 @@
-// What a program would trip over on the embedded device, found in its file; nothing of it runs.
-//
-//   list_unsupported PROFILE PROGRAM
-//
-// Exit status: 0 for nothing, 1 for something, 2 where the program can't be read.
-#include <elf.h>
+#include "list_unsupported.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <optional>
 #include <set>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "cudart/fatbin.hpp"
+#include "cudart/profile.hpp"
+#include "elf.hpp"
 #include "emu/module.hpp"
-#include "fatbin.hpp"
-#include "profile.hpp"
-#include "report.hpp"
+#include "stop.hpp"
+#include "watch/kernel_name.hpp"
 
 namespace emu {
 namespace {
 
 constexpr std::string_view kRefused[] = {
 #define REFUSED(function) #function,
-#include "refused.inc"
+#include "cudart/refused.inc"
 #undef REFUSED
-};
-
-/// A program's file: its sections, by name. Nothing outside its bytes is read.
-class Elf {
- public:
-  explicit Elf(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {
-    const auto header = at<Elf64_Ehdr>(0);
-    if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_shentsize != sizeof(Elf64_Shdr)) {
-      return;
-    }
-    for (std::size_t i = 0; i < header->e_shnum; ++i) {
-      if (const auto section = at<Elf64_Shdr>(header->e_shoff + i * sizeof(Elf64_Shdr))) {
-        sections_.push_back(*section);
-      }
-    }
-    if (header->e_shstrndx < sections_.size()) names_ = content(sections_[header->e_shstrndx]);
-  }
-
-  bool good() const { return !sections_.empty(); }
-
-  std::span<const std::byte> section(std::string_view name) const {
-    for (const Elf64_Shdr& s : sections_) {
-      if (text(names_, s.sh_name) == name) return content(s);
-    }
-    return {};
-  }
-
-  /// The names that the program wants of its libraries.
-  std::set<std::string> imports() const {
-    std::set<std::string> names;
-    const auto symbols = section(".dynsym"), strings = section(".dynstr");
-    for (std::size_t i = 0; i + sizeof(Elf64_Sym) <= symbols.size(); i += sizeof(Elf64_Sym)) {
-      Elf64_Sym symbol;
-      std::memcpy(&symbol, symbols.data() + i, sizeof symbol);
-      if (symbol.st_shndx == SHN_UNDEF) names.emplace(text(strings, symbol.st_name));
-    }
-    return names;
-  }
-
- private:
-  template <class T>
-  std::optional<T> at(std::uint64_t offset) const {
-    if (offset > bytes_.size() || sizeof(T) > bytes_.size() - offset) return std::nullopt;
-    T value;
-    std::memcpy(&value, bytes_.data() + offset, sizeof value);
-    return value;
-  }
-  std::span<const std::byte> content(const Elf64_Shdr& s) const {
-    if (s.sh_type == SHT_NOBITS || s.sh_offset > bytes_.size() ||
-        s.sh_size > bytes_.size() - s.sh_offset) {
-      return {};
-    }
-    return std::span(bytes_).subspan(s.sh_offset, s.sh_size);
-  }
-  static std::string_view text(std::span<const std::byte> strings, std::size_t offset) {
-    if (offset >= strings.size()) return {};
-    const auto* begin = reinterpret_cast<const char*>(strings.data()) + offset;
-    return {begin, strnlen(begin, strings.size() - offset)};
-  }
-
-  std::vector<std::byte> bytes_;
-  std::vector<Elf64_Shdr> sections_;
-  std::span<const std::byte> names_;
 };
 
 /// The containers of a section, which lie one after another with padding between them.
@@ -165,16 +93,12 @@ class List {
   std::set<std::string> lines_;
 };
 
-int run(const char* profile_key, const char* path) {
+}  // namespace
+
+int list_unsupported(const std::string& profile_key, const std::string& path) {
+  const Elf program(path);
+  if (!program.good()) throw Stop(kBadArgument, path + ": not a program for this machine");
   const auto profile = find_profile(profile_key);
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> read((std::istreambuf_iterator<char>(file)), {});
-  const auto* bytes = reinterpret_cast<const std::byte*>(read.data());
-  const Elf program(std::vector<std::byte>(bytes, bytes + read.size()));
-  if (!profile || !file || !program.good()) {
-    std::fprintf(stderr, "%s: not a program for this machine\n", path);
-    return 2;
-  }
   List list(*profile);
   const auto whole = containers(program.section(".nv_fatbin"));
   const auto units = containers(program.section("__nv_relfatbin"));
@@ -200,15 +124,4 @@ int run(const char* profile_key, const char* path) {
   return list.empty() ? 0 : 1;
 }
 
-}  // namespace
 }  // namespace emu
-
-int main(int argc, char** argv) {
-  if (argc != 3) return 2;
-  try {
-    return emu::run(argv[1], argv[2]);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", argv[2], error.what());
-    return 2;
-  }
-}

@@ -1,5 +1,5 @@
 // Each kind of finding on a kernel that has it, and none on the kernel that does it right.
-#include "check.hpp"
+#include "watch/check.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "fatbin.hpp"
+#include "cudart/fatbin.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The list of instructions says what the device does.
-#include "instructions.hpp"
+#include "isa/instructions.hpp"
 
 #include "interp_support.hpp"
 

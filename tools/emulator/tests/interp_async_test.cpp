@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "interp_support.hpp"
+#include "machine/async.hpp"
 
 namespace emu::test {
 namespace {
@@ -120,6 +121,52 @@ std::string with_barrier(const std::string& count, const std::string& body) {
   return text;
 }
 
+TEST(Async, ALoopThatNeverWaitsTakesNoMoreMemory) {
+  AsyncCopies copies;
+  copies.start(2, false);
+  std::array<std::byte, 16> place{}, other{};
+  const auto begin = [&](u32 thread, std::byte* to, u32 value) {
+    copies.copy(thread, to, reinterpret_cast<const std::byte*>(&value), sizeof value);
+  };
+  begin(1, other.data(), 1);
+  for (u32 i = 0; i < 1'000'000; ++i) {
+    begin(0, place.data(), i);
+    if (i % 3 == 0) copies.commit(0);
+  }
+  EXPECT_LE(copies.kept(), AsyncCopies::kMostKept);
+  EXPECT_GT(copies.kept(), AsyncCopies::kMostKept / 2 - 2);
+  EXPECT_EQ(other[0], std::byte{0}) << "another thread's";
+  copies.wait_all(0);
+  EXPECT_EQ(copies.kept(), 1u);
+  u32 last = 0;
+  std::memcpy(&last, place.data(), sizeof last);
+  EXPECT_EQ(last, 999'999u) << "in their order";
+
+  // Bulk copies, which add to their barrier's phase as they land.
+  const Mbarrier waiting{1, 1, 0, 0};
+  std::uint64_t barrier = waiting.pack();
+  auto* const at = reinterpret_cast<std::byte*>(&barrier);
+  for (std::size_t i = 0; i < AsyncCopies::kMostKept; ++i) {
+    copies.bulk(place.data(), other.data(), 16, at);
+    copies.bulk_store(1, place.data(), other.data(), 16);
+    EXPECT_LE(copies.kept(), AsyncCopies::kMostKept);
+  }
+  copies.look_at(at);
+  copies.bulk_commit(1);
+  copies.bulk_wait(1, 0);
+  EXPECT_EQ(copies.kept(), 1u);
+  EXPECT_EQ(Mbarrier::unpack(barrier).bytes, -1'048'576);
+
+  const Ran r = run(R"(
+  mov.u32 %r5, 0;
+MORE: cp.async.ca.shared.global [%r3], [%rd2], 4; add.u32 %r5, %r5, 1;
+  setp.lt.u32 %p1, %r5, 10000; @%p1 bra MORE;
+  cp.async.wait_all; ld.shared.u32 %r1, [%r3];)",
+                    64);
+  ASSERT_FALSE(r.result.fault) << r.result.fault->message;
+  EXPECT_EQ(r.out[63], 100u + 63 * 4);
+}
+
 TEST(Mbarrier, PhasesEndWhenAllHaveArrived) {
   // Warp 1 writes and arrives; warp 0 waits and reads.
   const std::string body = R"(
@@ -181,6 +228,25 @@ TEST(Mbarrier, MistakesAreFaults) {
                   "1", "mbarrier.inval.shared.b64 [%r4]; mbarrier.arrive.shared.b64 _, [%r4];")),
               HasSubstr("no longer valid"));
   EXPECT_THAT(message("mbarrier.init.shared.b64 [%r4+4], 1;"), HasSubstr("multiple of 8"));
+}
+
+TEST(Mbarrier, LiesInSharedMemory) {
+  const auto message = [](const std::string& body) {
+    const Ran r = run(body, 1);
+    return r.result.fault ? r.result.fault->message : std::string("no fault");
+  };
+  const std::string local = "{ .local .align 8 .b64 own; cvta.local.u64 %rd5, own; }\n";
+  const std::string init = "mbarrier.init.b64 [%rd5], 1;";
+  EXPECT_EQ(message("cvta.shared.u64 %rd5, bar;" + init), "no fault");
+  EXPECT_THAT(message("mov.u64 %rd5, %rd9;" + init), HasSubstr("doesn't lie in shared memory"));
+  EXPECT_THAT(message(local + init), HasSubstr("doesn't lie in shared memory"));
+  for (const char* operation :
+       {"mbarrier.arrive.b64 %rd6, [%rd9];", "mbarrier.expect_tx.relaxed.cta.b64 [%rd9], 16;",
+        "mbarrier.test_wait.parity.b64 %p3, [%rd9], 0;",
+        "mbarrier.try_wait.parity.b64 %p3, [%rd9], 0;", "mbarrier.inval.b64 [%rd9];",
+        "cp.async.mbarrier.arrive.b64 [%rd9];"}) {
+    EXPECT_THAT(message(operation), HasSubstr("doesn't lie in shared memory")) << operation;
+  }
 }
 
 TEST(Mbarrier, AWaitThatCantEndIsADeadlock) {

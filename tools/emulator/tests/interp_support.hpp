@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cudart/host_threads.hpp"
 #include "emu/launch.hpp"
 #include "emu/memory.hpp"
 #include "emu/module.hpp"
@@ -71,11 +72,12 @@ class Device {
 
   LaunchResult run(Dim3 grid, Dim3 block, std::size_t dynamic_shared = 0,
                    std::uint64_t limit = 10'000'000, unsigned threads = 2) {
+    HostThreads pool(threads);
     LaunchConfig config;
     config.grid = grid;
     config.block = block;
     config.dynamic_shared_bytes = dynamic_shared;
-    config.threads = threads;
+    config.pool = &pool;
     config.max_warp_instructions = limit;
     config.apart = apart_;
     return run(config);

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "code.hpp"
+#include "decode/code.hpp"
 #include "interp_support.hpp"
 
 namespace {
@@ -249,7 +249,8 @@ emu::LaunchResult launch(const std::string& body, emu::Dim3 grid, emu::Dim3 bloc
   config.dynamic_shared_bytes = shared;
   config.parameters = parameters;
   config.memory = &memory;
-  config.threads = 2;
+  emu::HostThreads pool(2);
+  config.pool = &pool;
   config.max_warp_instructions = 10000;
   return emu::launch(config);
 }

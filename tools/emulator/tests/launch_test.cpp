@@ -69,7 +69,8 @@ Ran run(const std::string& text, unsigned blocks, unsigned host_threads, LaunchC
   device.argument(in).argument(out);
   how.grid = {blocks, 1, 1};
   how.block = {40, 1, 1};
-  how.threads = host_threads;
+  emu::HostThreads pool(host_threads);
+  how.pool = &pool;
   if (how.cooperative) how.grid_workspace = device.buffer(std::vector<std::uint32_t>{8, 0});
   Ran made{device.run(how), {}};
   made.out = device.read<std::uint32_t>(out, blocks);

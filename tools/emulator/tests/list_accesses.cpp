@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-#include "code.hpp"
+#include "decode/code.hpp"
 #include "emu/module.hpp"
 
 int main(int argc, char** argv) {
@@ -24,11 +24,11 @@ int main(int argc, char** argv) {
     for (std::size_t i = 0; i < kernel.code->ops.size(); ++i) {
       const emu::Op& op = kernel.code->ops[i];
       const int line = kernel.code->places[i].ptx_line;
-      const bool merged = (op.flags & emu::kMerged) != 0;
-      if ((op.flags & emu::kBypass) != 0 || (line == last && !merged)) continue;
+      if (!op.counted || (line == last && !op.merged)) continue;
       last = line;
-      const std::string as = merged ? std::to_string(op.b) : "-";
-      const bool likely = (op.flags & emu::kMergeable) != 0;
+      const emu::LoadStore load = op.merged ? op.as<emu::LoadStore>() : emu::LoadStore{};
+      const std::string as = op.merged ? std::to_string(load.merged_bytes) : "-";
+      const bool likely = load.likely;
       std::printf("%s %d %s%s\n", name.c_str(), line, as.c_str(), likely ? "?" : "");
     }
   }

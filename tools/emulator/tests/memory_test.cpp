@@ -66,6 +66,9 @@ TEST(GlobalMemory, MapsHostMemoryAtItsOwnAddress) {
   EXPECT_FALSE(memory.map(values, sizeof values, "again"));
   EXPECT_EQ(memory.free_bytes(), std::size_t{1} << 20) << "it is the host's";
   EXPECT_TRUE(memory.free(*address));
+  // Where the device has addresses of its own a host's would be taken for them.
+  EXPECT_FALSE(memory.map(reinterpret_cast<void*>(emu::kGlobalBase + 4096), 64, "global"));
+  EXPECT_FALSE(memory.map(reinterpret_cast<void*>(emu::kSharedWindow - 8), 16, "shared"));
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
-#include "report.hpp"
+#include "cudart/report.hpp"
 
 #include <gtest/gtest.h>
 
-#include "profile.hpp"
+#include <filesystem>
+#include <fstream>
+
+#include "cudart/profile.hpp"
+#include "watch/kernel_name.hpp"
 
 namespace {
 
@@ -35,8 +39,21 @@ TEST(Report, NamesTheTemplatesParametersOnly) {
             "void k<int, (int)4>(Box<T1, T2>, Box<T1 *, (int)5>)");
   EXPECT_EQ(emu::kernel_name("_Z3lamIZ4mainEUliE_EvT_PKS1_"),
             "void lam<main::[lambda(int) (instance 1)]>(T1, const T1 *)");
+  EXPECT_EQ(emu::kernel_name("_Z3lamIZ4mainEUlT_E_EvS0_"),
+            "void lam<main::[lambda(auto:1) (instance 1)]>(main::[lambda(auto:1) (instance 1)])");
   EXPECT_EQ(emu::kernel_name("_Z1kI3BoxIS0_IiEEEvv"), "void k<Box<Box<int>>>()");
   EXPECT_EQ(emu::kernel_name("_Z1kI5PlainVfEvv"), "void k<Plain, volatile float>()");
+}
+
+/// Of the book's and CUB's templates: the mangled name, and in the next line the plain one.
+TEST(Report, SpellsRealKernelsNames) {
+  std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "kernel_names.txt");
+  int names = 0;
+  for (std::string mangled, name; std::getline(file, mangled) && std::getline(file, name);) {
+    EXPECT_EQ(emu::kernel_name(mangled), name);
+    ++names;
+  }
+  EXPECT_GT(names, 20);
 }
 
 TEST(Report, TakesAnyTextForAName) {

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,12 +29,14 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A program: a container with one entry, its wrapper, and stubs and shadows to know things by.
+/// A program: a container with one entry, its wrapper, and stubs and shadows to know things by. The
+/// first two lie in this program's image, as nvcc's do.
 class Program {
  public:
-  explicit Program(const std::string& ptx, int architecture = 90) {
+  explicit Program(const std::string& ptx, int architecture = 90)
+      : wrapper_(*new (image(sizeof(Wrapper))) Wrapper) {
     const std::size_t padded = (ptx.size() + 8) / 8 * 8;
-    container_.resize(16 + 64 + padded);
+    container_ = {image(16 + 64 + padded), 16 + 64 + padded};
     put(0, std::uint32_t{0xba55ed50});
     put(4, std::uint16_t{1});
     put(6, std::uint16_t{16});
@@ -67,12 +72,23 @@ class Program {
   }
 
  private:
-  struct {
+  struct Wrapper {
     std::uint32_t magic, version;
     const void* container;
     void* unused = nullptr;
-  } wrapper_;
-  std::vector<std::byte> container_;
+  };
+  /// A place for so many bytes.
+  static std::byte* image(std::size_t size) {
+    alignas(8) static std::array<std::byte, std::size_t{4} << 20> bytes;
+    static std::size_t used = 0;
+    std::byte* const at = bytes.data() + used;
+    used += (size + 7) / 8 * 8;
+    if (used > bytes.size()) throw std::bad_alloc();
+    return at;
+  }
+
+  Wrapper& wrapper_;
+  std::span<std::byte> container_;
   char stub_ = 0, shadow_ = 0;
   void** handle_ = nullptr;
 };

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+import resource
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -356,6 +359,10 @@ def test_takes_a_program_of_this_folder_by_its_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP"])
 def test_what_ends_it_ends_the_program(name: str, tmp_path: Path) -> None:
     """Also under --check, where it waits for the program."""
+
+    def default() -> None:  # what these tests were started with may ignore it
+        signal.signal(signal.Signals[f"SIG{name}"], signal.SIG_DFL)
+
     script = tmp_path / "a=b"  # a name that `env` would take for a variable
     script.write_text("#!/bin/sh\nread line; echo $line $1 $$; exec sleep 3600\n")
     script.chmod(0o755)
@@ -365,6 +372,7 @@ def test_what_ends_it_ends_the_program(name: str, tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=default,
     ) as process:
         assert process.stdin and process.stdout
         print("a line", file=process.stdin, flush=True)
@@ -388,14 +396,22 @@ def test_two_that_would_write_one_file_are_refused(one: str, other: str, tmp_pat
     assert emulate(one, "/dev/null", other, "/dev/null", "true").returncode == 0
 
 
-def test_writes_to_what_is_no_file(build: Build) -> None:
+def test_writes_to_what_is_no_file(build: Build, tmp_path: Path) -> None:
     program = build(ADD)
     assert emulate("--csv", "/dev/stdout", program).stdout.startswith('"ID",')
     ran = emulate("--csv", "/dev/full", program)
-    assert (ran.stdout, ran.returncode) == ("all right\n", 0)
+    assert (ran.stdout, ran.returncode) == ("all right\n", 2)
     assert ran.stderr == (
         "embedded device: EMU_CSV=/dev/full: not all could be written: No space left on device\n"
     )
+    with subprocess.Popen(["cat", "fifo"], cwd=_fifo(tmp_path), stdout=subprocess.PIPE) as reader:
+        assert emulate("--csv", tmp_path / "fifo", program).returncode == 0
+        assert reader.communicate(timeout=LIMIT)[0].startswith(b'"ID",')
+
+
+def _fifo(folder: Path) -> Path:
+    os.mkfifo(folder / "fifo")
+    return folder
 
 
 def test_the_status_tells_of_findings_wherever_they_go(build: Build, tmp_path: Path) -> None:
@@ -405,3 +421,258 @@ def test_the_status_tells_of_findings_wherever_they_go(build: Build, tmp_path: P
     before = tmp_path / "findings.json"
     assert emulate("--check", "all", leaks, EMU_FINDINGS=str(before)).returncode == 4
     assert emulate("--check", "all", "true", EMU_FINDINGS=str(before)).returncode == 0
+
+
+RESULTS = ["--csv", "--findings", "--trace"]
+
+
+@pytest.mark.parametrize("option", RESULTS)
+def test_no_program_is_overwritten(option: str, tmp_path: Path) -> None:
+    """FILE forgotten: the program would be taken for it."""
+    binary, script, library = (tmp_path / name for name in ("program", "script", "library.so"))
+    shutil.copy("/bin/true", binary)
+    shutil.copyfile("/bin/true", library)  # which nobody may execute
+    script.write_text("echo a script without its first line\n", encoding="utf-8")
+    script.chmod(0o755)
+    for file in (binary, script, library):
+        before = file.read_bytes()
+        for rest in ([], [binary], ["sh", "-c", "exit 0"]):
+            ran = emulate(option, file, *rest)
+            assert ran.returncode == 2
+            assert ("would be overwritten" if rest else "PROGRAM is missing") in ran.stderr
+            assert file.read_bytes() == before
+    assert sorted(tmp_path.iterdir()) == sorted([binary, script, library])
+
+
+@pytest.mark.parametrize("option", RESULTS)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--fast", "true"],
+        ["--threads", "many", "true"],
+        ["/no/such/program"],
+        [],
+        ["--csv", "/nowhere/x", "true"],
+    ],
+)
+def test_old_results_outlive_a_mistake(option: str, wrong: list[str], tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.write_text('"a result"\n', encoding="utf-8")
+    assert emulate(option, old, *wrong).returncode == 2
+    assert old.read_text(encoding="utf-8") == '"a result"\n'
+    assert list(tmp_path.iterdir()) == [old]
+
+
+@pytest.mark.parametrize("options", [("-arch=compute_90", "-code=compute_90"), ()])
+def test_old_results_outlive_a_program_that_cannot_be_caught(
+    build: Build, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    old, program = tmp_path / "old", tmp_path / "a program"
+    old.write_text("old", encoding="utf-8")
+    if options:
+        ran = emulate("--csv", old, build(ADD, *options))
+        assert ran.returncode == 77
+    else:
+        program.write_text("#!/no/such/interpreter\n", encoding="utf-8")
+        program.chmod(0o755)
+        ran = emulate("--csv", old, program)
+        assert ran.returncode == 126 and "can't be started: No such file" in ran.stderr
+        program.unlink()
+    assert old.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [old]
+
+
+def test_results_take_the_place_of_old_ones(build: Build, tmp_path: Path) -> None:
+    file, link, planted = (tmp_path / name for name in ("file", "link", "planted"))
+    file.write_text("old", encoding="utf-8")
+    file.chmod(0o640)
+    link.symlink_to("file")
+    planted.symlink_to("not there yet")
+    assert emulate("--csv", link, "--trace", planted, build(ADD)).returncode == 0
+    assert file.read_text(encoding="utf-8").startswith('"ID",')
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert link.is_symlink() and planted.is_symlink()
+    assert planted.read_text(encoding="utf-8").startswith('{"trace":1')
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "file",
+        "link",
+        "planted",
+        "not there yet",
+    }
+
+
+def test_what_a_killed_program_leaves(build: Build, tmp_path: Path) -> None:
+    """The old result stays; what there is of the new one lies beside it, and its name is said."""
+    file = tmp_path / "x.csv"
+    file.write_text("old", encoding="utf-8")
+    dies = ADD.replace('std::printf("all right\\n");', "std::abort();")
+    assert dies != ADD
+    ran = emulate("--csv", file, "--findings", tmp_path / "none", build(dies))
+    assert ran.returncode == 128 + signal.SIGABRT
+    assert file.read_text(encoding="utf-8") == "old"
+    (left,) = set(tmp_path.iterdir()) - {file}
+    assert re.fullmatch(r"x\.csv\.[a-z2-7]{8}\.part", left.name)
+    assert left.read_text(encoding="utf-8").count("\n") == 3
+    assert f"{file} stays as it was; what there is of the new one is in {left}\n" in ran.stderr
+    assert "--findings" in ran.stderr and "isn't written" in ran.stderr
+
+
+def test_the_program_dies_with_its_launcher(tmp_path: Path) -> None:
+    command = [str(EMULATE), "--csv", str(tmp_path / "x"), "sh", "-c", "echo $$; exec sleep 3600"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        program = Path("/proc") / process.stdout.readline().strip()
+        process.kill()
+        process.wait()
+        for _ in range(500):
+            if not program.exists() or "\nState:\tZ" in (program / "status").read_text():
+                return
+            time.sleep(0.01)
+    raise AssertionError("it still runs")
+
+
+def _almost_full() -> None:
+    """A file may have 100 bytes, and to write more is an error, as on a full disk."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+
+@pytest.mark.parametrize("option", RESULTS)
+@pytest.mark.parametrize("status", [0, 5])
+def test_a_result_that_cannot_be_written_is_an_error(
+    build: Build, option: str, status: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "old"
+    file.write_text("old", encoding="utf-8")
+    source = ADD.replace('std::printf("all right\\n");', f"cudaFree(da); return {status};")
+    check = ["--check", "memory"] if option == "--findings" else []
+    command = [str(EMULATE), *check, option, str(file), str(build(source))]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, timeout=LIMIT, preexec_fn=_almost_full, check=False
+    )
+    # What was found is told first, and the program's own status goes before this one.
+    assert ran.returncode == (4 if check else status or 2), ran.stderr
+    assert ran.stderr.count("not all could be written: File too large\n") == 1
+    assert ran.stderr.endswith(f"tools/emulate: {option} {file} stays as it was\n")
+    assert file.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("launcher", [[EMULATE], []])
+@pytest.mark.parametrize("name", ["EMU_CSV", "EMU_FINDINGS"])
+def test_a_folder_that_is_not_there_is_an_error(
+    build: Build, name: str, launcher: list[Path], tmp_path: Path
+) -> None:
+    """Also of a program that is run on the library without tools/emulate."""
+    for status in (0, 5):
+        source = ADD.replace('std::printf("all right\\n");', f"return {status};")
+        environment = {
+            **os.environ,
+            "LD_LIBRARY_PATH": str(_library()),
+            name: str(tmp_path / "nowhere/x"),
+            "EMU_CHECK": "memory" if name == "EMU_FINDINGS" else "",
+        }
+        ran = subprocess.run(
+            [*launcher, build(source)], env=environment, capture_output=True, text=True, check=False
+        )
+        found = 4 if launcher and name == "EMU_FINDINGS" else None
+        assert ran.returncode == (found or status or 2), ran.stderr
+        assert f"{name}={tmp_path}/nowhere/x: No such file or directory\n" in ran.stderr
+
+
+def _library() -> Path:
+    """The folder that tools/emulate takes the library from."""
+    said = emulate("sh", "-c", "echo $LD_LIBRARY_PATH").stdout
+    return Path(said.strip().split(":")[0])
+
+
+def test_a_folder_whose_name_the_loader_would_split(build: Build, tmp_path: Path) -> None:
+    folder = tmp_path / "a folder: of mine"
+    shutil.copytree(_library(), folder, symlinks=True)
+    real = Path(nvcc()).resolve().parent.parent / "lib64"
+    path = ("-Xlinker", "--disable-new-dtags", "-Xlinker", f"-rpath={real}")
+    for options in ((), path):
+        program = build(ADD, "-cudart", "shared", "-arch=compute_90", "-code=compute_90", *options)
+        ran = emulate(program, EMU_LIBRARY=str(folder))
+        assert (ran.stdout, ran.stderr, ran.returncode) == ("all right\n", "", 0)
+
+
+def test_says_why_it_cannot_build(tmp_path: Path) -> None:
+    """In a tree that takes no build, the reason is the tree, and another place is named."""
+    (tmp_path / "tools").mkdir()
+    shutil.copy(EMULATE, tmp_path / "tools")
+    (tmp_path / "build").write_text("no folder", encoding="utf-8")
+    environment = {key: text for key, text in os.environ.items() if not key.startswith("EMU_")}
+    ran = subprocess.run(
+        [tmp_path / "tools/emulate", "true"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 77
+    assert "can't take the build: mkdir" in ran.stderr and "EMU_BUILD=" in ran.stderr
+    assert "cmake" not in ran.stderr
+
+
+def test_an_incomplete_build_is_said(tmp_path: Path) -> None:
+    shutil.copy(_library() / "emulate", tmp_path)
+    ran = emulate("true", EMU_LIBRARY=str(tmp_path))
+    assert ran.returncode == 77 and "build is incomplete" in ran.stderr
+
+
+# Where the sizes, kinds and flags of a container and of its first entry are, and how large.
+FIELDS = {
+    "header": (6, 2),
+    "payload": (8, 8),
+    "kind": (16, 2),
+    "entry header": (20, 4),
+    "entry size": (24, 8),
+    "packed size": (32, 4),
+    "architecture": (44, 4),
+    "flags": (56, 8),
+    "unpacked size": (72, 8),
+}
+
+
+@pytest.mark.parametrize("packing", ["zstd", "plain"])
+def test_a_damaged_fat_binary_is_an_error(build: Build, packing: str, tmp_path: Path) -> None:
+    """Whatever its sizes say, nothing past the end of what is mapped is read: no signal."""
+    options = ["--no-compress"] if packing == "plain" else []
+    whole = build(ADD, "-cudart", "shared", "-arch=compute_90", "-code=compute_90", *options)
+    good = whole.read_bytes()
+    # The last one is the program's; one before it, of the linker's, may be empty.
+    container = good.rindex(0xBA55ED50.to_bytes(4, "little"))
+    wrapper = good.rindex(0x466243B1.to_bytes(4, "little"))
+    assert int.from_bytes(good[container + 8 : container + 16], "little") > 64
+    places = {name: (container + at, size) for name, (at, size) in FIELDS.items()}
+    places["version"] = (wrapper + 4, 4)  # 2: a list of pointers follows
+    program = tmp_path / "program"
+    library = str(_library())
+    refused = set()
+    for name, (at, size) in places.items():
+        value = int.from_bytes(good[at : at + size], "little")
+        top = 1 << 8 * size
+        for other in {
+            *(0, 1, 2, top - 1, top // 2, top // 2 - 1),
+            *(value ^ 1 << bit for bit in range(0, 8 * size, 9)),
+            *(value + step for step in (-64, -8, 8, 64, 4096, 1 << 20, 1 << 30)),
+        }:
+            changed = (other % top).to_bytes(size, "little")
+            program.write_bytes(good[:at] + changed + good[at + size :])
+            program.chmod(0o755)
+            ran = subprocess.run(
+                [program],
+                env={**os.environ, "LD_LIBRARY_PATH": library},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert ran.returncode in (0, 3), f"{name}: {value} -> {other}: {ran}"
+            if ran.returncode == 3:
+                assert ran.stderr.startswith("embedded device: "), ran.stderr
+                refused.add(name)
+            else:
+                assert ran.stdout == "all right\n"
+    assert refused >= {"header", "payload", "kind", "entry header", "entry size", "version"}
+    assert packing == "plain" or refused >= {"packed size", "unpacked size"}

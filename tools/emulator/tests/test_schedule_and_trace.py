@@ -76,7 +76,7 @@ def test_a_trace_of_nothing_is_said(
 
 def test_a_disk_that_is_full_is_said(build: Build) -> None:
     ran = emulate(build(ADD), EMU_TRACE="/dev/full")
-    assert ran.returncode == 0 and "not all could be written" in ran.stderr
+    assert ran.returncode == 2 and "not all could be written" in ran.stderr
 
 
 @pytest.mark.parametrize(

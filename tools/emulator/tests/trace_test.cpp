@@ -1,5 +1,5 @@
 // A trace of one block: every instruction of every schedule is in it, with what it was counted as.
-#include "trace.hpp"
+#include "watch/trace.hpp"
 
 #include <array>
 #include <cstdio>
@@ -47,10 +47,12 @@ Outcome trace(const std::string& text, std::optional<std::uint64_t> seed = {}, D
   Device device(parse_ptx(module_text(text), "test", true), "k");
   device.argument(device.buffer(std::vector<std::uint32_t>(4096)));
   device.apart(seed);
-  char* bytes = nullptr;
-  std::size_t size = 0;
-  std::FILE* file = open_memstream(&bytes, &size);
-  Trace trace(file, block, limit);
+  Outcome out;
+  const auto write = [&out](std::string_view line) {
+    ASSERT_TRUE(line.ends_with('\n'));
+    out.lines.emplace_back(line.substr(0, line.size() - 1));
+  };
+  Trace trace(write, block, limit);
   const std::array<Observer*, 1> observers{&trace};
   LaunchConfig config;
   config.grid = grid;
@@ -60,19 +62,8 @@ Outcome trace(const std::string& text, std::optional<std::uint64_t> seed = {}, D
   config.max_warp_instructions = 100'000;
   config.kernel = &device.kernel();
   trace.head(config, 3, "k(\"x\")", seed ? "apart" : "together");
-  Outcome out;
   out.result = device.run(config);
   trace.foot(out.result);
-  std::fclose(file);
-  std::string line;
-  for (const char* c = bytes; c != bytes + size; ++c) {
-    if (*c != '\n') {
-      line += *c;
-    } else {
-      out.lines.push_back(std::exchange(line, ""));
-    }
-  }
-  std::free(bytes);
   return out;
 }
 

@@ -10,6 +10,7 @@
 
 #include "emu/memory.hpp"
 #include "emu/module.hpp"
+#include "emu/thread_pool.hpp"
 
 namespace emu {
 
@@ -39,6 +40,15 @@ struct Counters {
   bool operator==(const Counters&) const = default;
 };
 
+/// One of the counters.
+struct CounterField {
+  const char* name;
+  std::uint64_t Counters::*value;
+  bool at_once;  ///< counted with each instruction, not when lanes stop
+};
+/// All of them.
+std::span<const CounterField> counter_fields();
+
 /// Why a launch ended before its kernel did.
 struct Fault {
   enum class Kind {
@@ -53,20 +63,20 @@ struct Fault {
   std::string message;  ///< kernel, block, thread, address, nearest allocation, source line
 };
 
-class Observer;  ///< looks on at a launch (src/observer.hpp)
+class Observer;  ///< looks on at a launch (src/machine/observer.hpp)
 
 struct LaunchConfig {
   const Module* module = nullptr;
   const Kernel* kernel = nullptr;
   Dim3 grid, block;
-  std::size_t dynamic_shared_bytes = 0;
+  std::uint64_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters;  ///< kernel->parameter_bytes of them
   GlobalMemory* memory = nullptr;
-  unsigned threads = 0;                     ///< host threads to spread blocks over; 0 = all cores
+  ThreadPool* pool = nullptr;               ///< threads to spread blocks over; null: this one alone
   unsigned sm_count = 132;                  ///< of the profile: %nsmid
   std::uint64_t max_warp_instructions = 0;  ///< 0 for no limit
   /// Lanes, warps and blocks go on apart from each other, by chance from this seed; empty: lanes of
-  /// a warp run together where they can. Takes one host thread, so that a seed is one schedule.
+  /// a warp run together where they can. Takes one thread, so that a seed is one schedule.
   std::optional<std::uint64_t> apart = {};
   /// Blocks that the device holds at a time: that many may wait for each other. 0: no more than
   /// host threads.

@@ -17,13 +17,13 @@ using Address = std::uint64_t;
 
 inline constexpr Address kSharedWindow = 0x0000'2000'0000'0000;  ///< generic addresses of shared
 inline constexpr Address kLocalWindow = 0x0000'2080'0000'0000;   ///< generic addresses of local
-inline constexpr std::size_t kWindowBytes = std::size_t{1} << 32;
+inline constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 32;
 inline constexpr Address kGlobalBase = 0x0000'2100'0000'0000;  ///< first global allocation
 inline constexpr Address kGlobalEnd = 0x0000'2500'0000'0000;   ///< past the last: 4 TiB
 inline constexpr Address kCodeBase = 0x0000'2600'0000'0000;    ///< pointers to functions
-inline constexpr std::size_t kHeapBytes = 8 << 20;             ///< of malloc in kernels
+inline constexpr std::uint64_t kHeapBytes = 8 << 20;           ///< of malloc in kernels
 inline constexpr const char* kHeapName = "the heap of malloc in kernels";
-inline constexpr std::size_t kAllocationAlignment = 256;  ///< of every device pointer
+inline constexpr std::uint64_t kAllocationAlignment = 256;  ///< of every device pointer
 
 /// What one allocation is: found for an access, named in an error.
 struct Allocation {
@@ -35,7 +35,7 @@ struct Allocation {
     kVariable     ///< a module's __device__ or __constant__ variable
   };
   Address base = 0;
-  std::size_t size = 0;       ///< bytes asked for; an access past them is an error
+  std::uint64_t size = 0;     ///< bytes asked for; an access past them is an error
   std::byte* host = nullptr;  ///< where the bytes are on the host
   std::string what = {};      ///< "cudaMalloc", "__device__ name", …
   Kind kind = Kind::kDevice;
@@ -46,49 +46,49 @@ struct Allocation {
 /// whatever kernel. Safe to use from several threads.
 class DeviceHeap {
  public:
-  void begin(Address base, std::size_t size);
+  void begin(Address base, std::uint64_t size);
   bool begun() const { return size_ != 0; }
-  Address allocate(std::size_t bytes);  ///< 0 when nothing so large is free
-  bool free(Address address);           ///< false when nothing was allocated there
+  Address allocate(std::uint64_t bytes);  ///< 0 when nothing so large is free
+  bool free(Address address);             ///< false when nothing was allocated there
 
  private:
-  std::size_t size_ = 0;
-  std::map<Address, std::size_t> free_, used_;  ///< sizes by first address
+  std::uint64_t size_ = 0;
+  std::map<Address, std::uint64_t> free_, used_;  ///< sizes by first address
   std::mutex mutex_;
 };
 
-class Observer;  ///< looks on at what is allocated (src/observer.hpp)
+class Observer;  ///< looks on at what is allocated (src/machine/observer.hpp)
 
 /// All global memory of one device. The bytes lie on the host at other addresses: a device address
-/// means nothing to host code, as on hardware, and no host address is ever a device's (the range of
-/// device addresses is reserved, with nothing behind it).
+/// means nothing to host code, as on hardware. Who makes one keeps the range of
+/// device addresses free on the host, so that no host address is ever a device's.
 ///
 /// Allocation and freeing are serialised; look-ups from worker threads take no lock, because no
 /// allocation changes while a kernel runs (the runtime sees to that).
 class GlobalMemory {
  public:
-  explicit GlobalMemory(std::size_t capacity_bytes, Observer* observer = nullptr);
+  explicit GlobalMemory(std::uint64_t capacity_bytes, Observer* observer = nullptr);
   ~GlobalMemory();
   GlobalMemory(const GlobalMemory&) = delete;
   GlobalMemory& operator=(const GlobalMemory&) = delete;
 
   /// Leaves at least so many bytes between the allocations to come, so that an access past the end
   /// of one doesn't fall into the next.
-  void keep_apart(std::size_t bytes) { apart_ = bytes; }
+  void keep_apart(std::uint64_t bytes) { apart_ = bytes; }
 
   /// A new allocation of `size` bytes, 256-byte aligned and zeroed; empty when it does not fit.
   /// Addresses are never given twice, so that a use after free is always seen.
-  std::optional<Address> allocate(std::size_t size, std::string what,
+  std::optional<Address> allocate(std::uint64_t size, std::string what,
                                   Allocation::Kind kind = Allocation::Kind::kDevice);
   /// Makes existing host memory visible to the device, at the host's own address. Empty when a part
-  /// of it is mapped already.
-  std::optional<Address> map(void* host, std::size_t size, std::string what,
+  /// of it is mapped already, or lies where the device has addresses of its own.
+  std::optional<Address> map(void* host, std::uint64_t size, std::string what,
                              Allocation::Kind kind = Allocation::Kind::kPinned);
   /// False when `base` is no allocation's first address.
   bool free(Address base);
 
   /// The allocation that holds [address, address + size), null when none does.
-  const Allocation* find(Address address, std::size_t size) const;
+  const Allocation* find(Address address, std::uint64_t size) const;
   /// The allocation closest to an address that lies in none, for error messages.
   const Allocation* nearest(Address address) const;
 
@@ -96,18 +96,17 @@ class GlobalMemory {
   const Allocation* freed(Address address) const;
   /// The kernels' heap; `prepare_heap` comes before the first kernel that uses it. False when there
   /// is no memory for it.
-  bool prepare_heap(std::size_t bytes = kHeapBytes);
+  bool prepare_heap(std::uint64_t bytes = kHeapBytes);
   DeviceHeap& heap() { return heap_; }
 
-  std::size_t free_bytes() const;
-  std::size_t capacity() const { return capacity_; }
+  std::uint64_t free_bytes() const;
+  std::uint64_t capacity() const { return capacity_; }
 
  private:
-  std::size_t capacity_;
-  std::size_t used_ = 0;
-  std::size_t apart_ = 1;
+  std::uint64_t capacity_;
+  std::uint64_t used_ = 0;
+  std::uint64_t apart_ = 1;
   Address next_ = kGlobalBase;
-  void* reserved_ = nullptr;
   std::map<Address, Allocation> by_base_;
   std::map<Address, Allocation> freed_;
   Observer* observer_ = nullptr;

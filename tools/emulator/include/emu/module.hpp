@@ -29,7 +29,7 @@ class PtxError : public std::runtime_error {
 /// One kernel parameter: where it lies in the parameter block.
 struct Parameter {
   std::string name;
-  std::size_t offset = 0, size = 0, align = 0;
+  std::uint64_t offset = 0, size = 0, align = 0;
 };
 
 /// A module-scope variable in global or constant memory.
@@ -37,26 +37,26 @@ struct Variable {
   enum class Space { kGlobal, kConstant };
   std::string name;
   Space space = Space::kGlobal;
-  std::size_t size = 0, align = 0;
+  std::uint64_t size = 0, align = 0;
   std::vector<std::byte> initial;  ///< empty for zeros, else `size` bytes
   Address address = 0;             ///< given by the runtime when the module is loaded
   /// Bytes of `initial` that hold the address of another variable or kernel, by name.
   struct Pointer {
-    std::size_t offset;
+    std::uint64_t offset;
     std::string target;
     std::int64_t addend;
   };
   std::vector<Pointer> pointers;
 };
 
-struct Code;  ///< decoded instructions; the interpreter's own (src/code.hpp)
+struct Code;  ///< decoded instructions; the interpreter's own (src/decode/code.hpp)
 
 struct Kernel {
   std::string name;  ///< mangled
   std::vector<Parameter> parameters;
-  std::size_t parameter_bytes = 0;
-  std::size_t static_shared_bytes = 0;
-  std::size_t local_bytes = 0;       ///< a thread, without its stack
+  std::uint64_t parameter_bytes = 0;
+  std::uint64_t static_shared_bytes = 0;
+  std::uint64_t local_bytes = 0;     ///< a thread, without its stack
   unsigned registers = 0;            ///< virtual 32-bit registers; no count of the assembler's
   unsigned max_threads = 1024;       ///< .maxntid, else 1024
   int line = 0;                      ///< in the PTX text

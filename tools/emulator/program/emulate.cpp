@@ -1,0 +1,240 @@
+// tools/emulate: runs a CUDA program on the embedded device, a library that stands in for the CUDA
+// runtime. All of the command line is read and checked before any file is touched.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <list>
+
+#include "attend.hpp"
+#include "elf.hpp"
+#include "list_unsupported.hpp"
+#include "options.hpp"
+#include "results.hpp"
+#include "stop.hpp"
+
+namespace emu {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kResults[] = {"EMU_TRACE", "EMU_CSV", "EMU_FINDINGS"};
+
+std::string variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+/// The program's path. A name without a / is looked up in PATH, then in this folder.
+std::string find_program(const std::string& name) {
+  const auto is_file = [](const fs::path& path) {
+    std::error_code ignored;
+    return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+  };
+  if (name.find('/') == name.npos && !name.empty()) {
+    std::string_view left = std::getenv("PATH") == nullptr ? "" : std::getenv("PATH");
+    while (!left.empty()) {
+      const std::string folder(left.substr(0, left.find(':')));
+      left.remove_prefix(std::min(folder.size() + 1, left.size()));
+      const fs::path path = fs::path(folder.empty() ? "." : folder) / name;
+      if (is_file(path)) return path;
+    }
+  }
+  const std::string path = name.find('/') == name.npos ? "./" + name : name;
+  std::error_code ignored;
+  if (name.empty() || !fs::exists(path, ignored)) {
+    throw Stop(kBadArgument, name + ": not found, or not a program");
+  }
+  if (!is_file(path)) throw Stop(kBadArgument, name + ": not a program");
+  return path;
+}
+
+/// This program's folder, which has the library too.
+fs::path own_folder() {
+  return fs::read_symlink("/proc/self/exe").parent_path();
+}
+
+/// The name of the library in a folder.
+std::string library_in(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("libcudart.so.")) return name;
+  }
+  throw Stop(kNotAvailable, "there is no embedded device in " + folder.string() +
+                                ": its build is incomplete; build it again");
+}
+
+/// Says before the start what can't be caught. A script, or a program that loads CUDA's runtime
+/// later, is let through. Whether the library has to be preloaded: where the program brings a path
+/// to look for libraries that goes before LD_LIBRARY_PATH.
+bool must_preload(const std::string& name, const std::string& path, const std::string& library) {
+  const Elf program(path);
+  const auto needed = program.dynamic(DT_NEEDED);
+  const auto wanted = std::ranges::find_if(
+      needed, [](const std::string& n) { return n.starts_with("libcudart.so."); });
+  if (wanted == needed.end()) {
+    if (!program.dynamic(DT_NEEDED).empty() && !program.section(".nv_fatbin").empty()) {
+      throw Stop(kNotAvailable,
+                 name + " has the CUDA runtime inside it (nvcc's default), so nothing can stand " +
+                     "in for it\nbuild it again with: nvcc -cudart shared");
+    }
+    return false;
+  }
+  if (*wanted != library) {
+    throw Stop(kNotAvailable,
+               name + " uses " + *wanted + ", and the embedded device stands in for " + library +
+                   "\nbuild the program with the CUDA version that the device was built with");
+  }
+  return !program.dynamic(DT_RPATH).empty();
+}
+
+/// Puts something in front of a list in the environment.
+void prepend(const char* name, const std::string& value) {
+  const std::string old = variable(name);
+  setenv(name, (old.empty() ? value : value + ":" + old).c_str(), 1);
+}
+
+/// What the library has to tell: a file in memory, to which it adds a word a line.
+class Outcome {
+ public:
+  Outcome() : file_(memfd_create("outcome", MFD_CLOEXEC)) {
+    setenv("EMU_OUTCOME", name().c_str(), 1);
+  }
+  /// Seen from any process.
+  static std::string reachable(int descriptor) {
+    return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(descriptor);
+  }
+  bool says(const std::string& word) const {
+    std::ifstream file(name());
+    for (std::string line; std::getline(file, line);) {
+      if (line == word) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::string name() const { return reachable(file_); }
+  int file_;
+};
+
+int run(int argc, char** argv) {
+  Request request = parse_command_line(argc, argv);
+  if (!request.help.empty()) {
+    std::fputs(request.help.c_str(), stdout);
+    if (std::fflush(stdout) != 0) {
+      throw Stop(kBadArgument, std::string("--help: can't be written: ") + std::strerror(errno));
+    }
+    return 0;
+  }
+  const std::string name = request.command.front();
+  const std::string program = find_program(name);
+  request.command.front() = program;
+  if (request.list_unsupported) {
+    const auto profile = request.settings.find("EMU_DEVICE_PROFILE");
+    return list_unsupported(profile == request.settings.end() ? "h200" : profile->second, program);
+  }
+
+  // Two results in one file leave nothing to be read, wherever their names come from.
+  std::map<std::string, Destination> destinations;
+  for (const char* result : kResults) {
+    const auto option = request.settings.find(result);
+    const bool given = option != request.settings.end();
+    const std::string file = given ? option->second : variable(result);
+    if (file.empty()) continue;
+    Destination destination;
+    try {
+      destination = find_destination(option_of(result), file, program);
+    } catch (const Stop&) {
+      if (given) throw;
+      continue;  // a variable that was set by hand is the library's to refuse
+    }
+    for (const auto& [other, its] : destinations) {
+      if (!same_file(destination, its)) continue;
+      throw Stop(kBadArgument,
+                 option_of(other) + " and " + option_of(result) + " name the same file: " + file);
+    }
+    destinations[result] = destination;
+  }
+
+  const fs::path folder = own_folder();
+  const std::string library = library_in(folder);
+  const bool preload = must_preload(name, program, library);
+
+  // The program may change its folder, so files are handed on with their whole path.
+  std::map<std::string, Draft> drafts;
+  for (const auto& [setting, value] : request.settings) {
+    const auto at = destinations.find(setting);
+    if (at == destinations.end()) {
+      setenv(setting.c_str(), value.c_str(), 1);
+    } else if (!at->second.regular) {
+      setenv(setting.c_str(), at->second.path.c_str(), 1);
+    } else {
+      const auto [draft, fresh] =
+          drafts.try_emplace(setting, option_of(setting), value, at->second);
+      setenv(setting.c_str(), draft->second.path().c_str(), 1);
+    }
+  }
+
+  // The loader splits its lists at these marks: a folder with one of them gets another name.
+  std::string place = folder;
+  const bool renamed = place.find_first_of(" :;") != place.npos;
+  if (renamed) place = Outcome::reachable(open(place.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  prepend("LD_LIBRARY_PATH", place);
+  if (preload) prepend("LD_PRELOAD", place + "/" + library);
+  const bool checks = !variable("EMU_CHECK").empty();
+  if (drafts.empty() && !checks && !renamed) become(request.command);
+
+  const Outcome outcome;
+  const Ended ended = attend(request.command);
+  if (ended.signal != 0) {
+    const char* abbreviation = sigabbrev_np(ended.signal);
+    complain("status " + std::to_string(128 + ended.signal) + ", as after SIG" +
+             (abbreviation == nullptr ? std::to_string(ended.signal) : abbreviation));
+  }
+  bool written = true;
+  for (auto& [setting, draft] : drafts) {
+    if (ended.signal != 0) {
+      draft.leave();
+    } else if (outcome.says("unwritten " + setting)) {
+      draft.drop();
+      written = false;
+    } else {
+      written = draft.replace() && written;
+    }
+  }
+  if (outcome.says("findings")) return kFound;
+  if (ended.signal != 0) return 128 + ended.signal;
+  return ended.status == 0 && !written ? kBadArgument : ended.status;
+}
+
+}  // namespace
+
+void complain(const std::string& message) {
+  std::string text;
+  for (std::string_view left = message; !left.empty();) {
+    const std::string_view line = left.substr(0, left.find('\n'));
+    text.append("tools/emulate: ").append(line) += "\n";
+    left.remove_prefix(std::min(line.size() + 1, left.size()));
+  }
+  std::fputs(text.c_str(), stderr);
+}
+
+}  // namespace emu
+
+int main(int argc, char** argv) {
+  try {
+    return emu::run(argc, argv);
+  } catch (const emu::Stop& stop) {
+    emu::complain(stop.what());
+    return stop.status;
+  } catch (const std::exception& error) {
+    emu::complain(error.what());
+    return emu::kBadArgument;
+  }
+}

@@ -1,0 +1,493 @@
+#include "cudart/runtime.hpp"
+#include "watch/kernel_name.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+#include "cudart/fatbin.hpp"
+#include "cudart/report.hpp"
+#include "emu/counters.h"
+#include "machine/random.hpp"
+
+namespace emu {
+namespace {
+
+/// Host memory that the device sees at the same address lies here, where nothing else does.
+constexpr std::uintptr_t kSharedBase = 0x0000'3000'0000'0000;
+std::size_t page_round(std::size_t size) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return (size + page - 1) / page * page;
+}
+
+cudaError_t code_of(Fault::Kind kind) {
+  switch (kind) {
+    case Fault::Kind::kIllegalAddress: return cudaErrorIllegalAddress;
+    case Fault::Kind::kMisalignedAddress: return cudaErrorMisalignedAddress;
+    case Fault::Kind::kAssert: return cudaErrorAssert;
+    case Fault::Kind::kDeadlock:
+    case Fault::Kind::kTooLong: return cudaErrorLaunchTimeout;
+    case Fault::Kind::kIllegalInstruction: break;
+  }
+  return cudaErrorLaunchFailure;  // what hardware says of a trap
+}
+
+}  // namespace
+
+cudaError_t& last_error() {
+  thread_local cudaError_t error = cudaSuccess;
+  return error;
+}
+
+Runtime& Runtime::get() {
+  static auto* const runtime = new Runtime;  // never destroyed: see the file's comment
+  return *runtime;
+}
+
+Runtime::Runtime()
+    : settings_(read_settings()),
+      csv_("EMU_CSV", settings_ ? settings_->csv : "", Output::Mode::kReplace),
+      findings_("EMU_FINDINGS", settings_ ? settings_->findings : "", Output::Mode::kAdd),
+      trace_("EMU_TRACE", settings_ && settings_->trace ? settings_->trace->file : "",
+             Output::Mode::kReplace),
+      threads_(settings_ ? settings_->threads : 1) {
+  // The program's own status, for who looks at it last: at_the_end, which gets none.
+  on_exit([](int status, void*) { get().exit_status = status; }, nullptr);
+  if (trace_.wanted() && !trace_.begin()) settings_.reset();
+  if (!settings_) return;
+  if (settings_->checks) checker_ = std::make_unique<Checker>(*settings_->checks);
+  start_memory();
+}
+
+/// Findings that are new, on stderr and as lines of JSON.
+void Runtime::tell_findings() {
+  if (!checker_) return;
+  checker_->findings().tell([&](const Finding& finding) {
+    say(readable(finding));
+    tell_launcher("findings");
+    findings_.write(json(finding) + "\n");
+  });
+  findings_.flush();
+}
+
+void Runtime::finish() {
+  if (settings_ && settings_->trace && !traced_) {
+    const TraceSettings& wanted = *settings_->trace;
+    say("nothing was traced: the program made " + std::to_string(trace_candidates_) + " launches" +
+        (wanted.kernel.empty() ? "" : " of kernels named " + wanted.kernel) + ", and number " +
+        std::to_string(wanted.launch) + " was asked for (they count from 0)");
+  }
+  if (!printed.empty()) {
+    say("the program ended before it waited for a kernel that printed: " +
+        std::to_string(printed.size()) + " characters are lost");
+  }
+  if (!checker_) return;
+  // A program whose device broke can't free what it has.
+  if (broken == cudaSuccess) checker_->finish();
+  tell_findings();
+  const std::size_t found = checker_->findings().all().size();
+  if (found > 0) say(std::to_string(found) + (found == 1 ? " finding" : " findings"));
+}
+
+void Runtime::start_memory() {
+  grid_workspace_ = 0;
+  memory_ = std::make_unique<GlobalMemory>(settings_->memory, checker_.get());
+  // A step of a grid at least; what lies between is no memory.
+  if (checker_ && checker_->checks().memory) memory_->keep_apart(std::size_t{1} << 20);
+}
+
+cudaError_t Runtime::load(FatBinary& binary) {
+  if (binary.module || binary.status != cudaSuccess) return binary.status;
+  const auto refuse = [&](cudaError_t status, const std::string& why) {
+    say(why);
+    binary.status = status;
+    return status;
+  };
+  const auto no_room = [&](const std::string& what, std::size_t bytes) {
+    return refuse(cudaErrorMemoryAllocation,
+                  what + " takes " + std::to_string(bytes) + " bytes, and " +
+                      std::to_string(memory_->free_bytes()) + " of the device's memory are free");
+  };
+  try {
+    if (binary.containers.empty()) {
+      return refuse(cudaErrorInvalidKernelImage, "a fat binary is missing");
+    }
+    const int architecture = settings_->profile.architecture();
+    std::vector<FatbinEntry> all;
+    std::vector<std::string> texts;
+    int chosen = 0;
+    for (const auto& container : binary.containers) {
+      const auto entries = read_fatbin(container);
+      all.insert(all.end(), entries.begin(), entries.end());
+      const auto best = best_ptx(entries, architecture);
+      // nvcc links CUDA's own library for kernels that launch kernels to every program of several
+      // units, as machine code: what needs such a unit is refused by the name it misses.
+      if (!best) continue;
+      texts.push_back(ptx_text(*best));
+      chosen = std::max(chosen, best->architecture);
+    }
+    if (texts.empty()) {
+      return refuse(cudaErrorNoKernelImageForDevice,
+                    "the program has " + contents(all) + ", and this device (" +
+                        std::string(settings_->profile.key) + ") runs PTX for " +
+                        std::to_string(architecture) + " or lower; build it with -gencode arch=" +
+                        "compute_" + std::to_string(architecture) + ",code=compute_" +
+                        std::to_string(architecture) + " as well");
+    }
+    const std::string origin = "compute_" + std::to_string(chosen);
+    const bool with_text = settings_->trace.has_value();
+    auto module = texts.size() == 1 ? parse_ptx(texts.front(), origin, with_text)
+                                    : parse_ptx(texts, origin, with_text);
+    for (auto& [name, variable] : module->variables) {
+      const auto at = binary.managed.find(name);
+      if (at != binary.managed.end()) {
+        void* both = allocate_shared(std::max<std::size_t>(variable.size, 1), "__managed__ " + name,
+                                     Allocation::Kind::kManaged);
+        if (both == nullptr) return no_room("__managed__ " + name, variable.size);
+        *at->second = both;
+        variable.address = reinterpret_cast<Address>(both);
+        continue;
+      }
+      const bool constant = variable.space == Variable::Space::kConstant;
+      const std::string what = (constant ? "__constant__ " : "__device__ ") + name;
+      const auto address = memory_->allocate(std::max<std::size_t>(variable.size, 1), what,
+                                             Allocation::Kind::kVariable);
+      if (!address) return no_room(what, variable.size);
+      variable.address = *address;
+    }
+    link_module(*module);
+    for (const auto& [name, variable] : module->variables) {
+      if (variable.initial.empty()) continue;
+      const std::size_t size = std::min(variable.initial.size(), variable.size);
+      const Allocation* at = memory_->find(variable.address, size);
+      std::memcpy(at->host + (variable.address - at->base), variable.initial.data(), size);
+    }
+    binary.module = std::move(module);
+    return cudaSuccess;
+  } catch (const FatbinError& error) {
+    return refuse(cudaErrorInvalidKernelImage, error.what());
+  } catch (const PtxError& error) {
+    return refuse(cudaErrorInvalidPtx, error.what());
+  }
+}
+
+void Runtime::unload(FatBinary& binary) {
+  if (binary.module) {
+    for (const auto& [name, variable] : binary.module->variables) {
+      if (binary.managed.contains(name)) {
+        free_shared(reinterpret_cast<void*>(variable.address), Allocation::Kind::kManaged);
+      } else {
+        memory_->free(variable.address);
+      }
+    }
+  }
+  binary.module.reset();
+  binary.status = cudaSuccess;
+}
+
+Runtime::Found Runtime::find_kernel(const void* stub) {
+  Found found;
+  if (stub == nullptr) return {.status = cudaErrorInvalidDeviceFunction};
+  const auto at = functions.find(stub);
+  if (at == functions.end()) return {.status = cudaErrorInvalidResourceHandle};
+  found.function = &at->second;
+  found.status = load(*at->second.binary);
+  if (found.status != cudaSuccess) return found;
+  const auto& kernels = at->second.binary->module->kernels;
+  const auto kernel = kernels.find(at->second.name);
+  if (kernel == kernels.end()) {
+    say("kernel " + kernel_name(at->second.name) + " is not in the program's PTX");
+    found.status = cudaErrorInvalidDeviceFunction;
+  } else {
+    found.kernel = &kernel->second;
+  }
+  return found;
+}
+
+std::pair<cudaError_t, const Variable*> Runtime::find_variable(const void* symbol) {
+  const auto at = symbols.find(symbol);
+  if (at == symbols.end()) return {cudaErrorInvalidSymbol, nullptr};
+  const cudaError_t status = load(*at->second.binary);
+  if (status != cudaSuccess) return {status, nullptr};
+  const auto& variables = at->second.binary->module->variables;
+  const auto variable = variables.find(at->second.name);
+  if (variable == variables.end()) return {cudaErrorInvalidSymbol, nullptr};
+  return {cudaSuccess, &variable->second};
+}
+
+int Runtime::dynamic_shared_limit(const Found& found) const {
+  if (found.function->max_dynamic_shared) return *found.function->max_dynamic_shared;
+  return settings_->profile.attribute(cudaDevAttrMaxSharedMemoryPerBlock) -
+         static_cast<int>(found.kernel->static_shared_bytes);
+}
+
+int Runtime::blocks_per_sm(const Found& found, std::uint64_t threads,
+                           std::size_t dynamic_shared) const {
+  if (threads == 0 || threads > found.kernel->max_threads) return 0;
+  const int limit = dynamic_shared_limit(found);
+  if (limit < 0 || dynamic_shared > static_cast<std::size_t>(limit)) return 0;
+  const Profile& p = settings_->profile;
+  const int warp = p.attribute(cudaDevAttrWarpSize);
+  const int warps = (static_cast<int>(threads) + warp - 1) / warp;
+  int most = std::min(p.attribute(cudaDevAttrMaxBlocksPerMultiprocessor),
+                      p.attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / warp / warps);
+  const std::size_t asked = found.kernel->static_shared_bytes + dynamic_shared;
+  const std::size_t taken =
+      (asked + p.shared_unit - 1) / p.shared_unit * p.shared_unit +
+      static_cast<std::size_t>(p.attribute(cudaDevAttrReservedSharedMemoryPerBlock));
+  if (taken > 0) {
+    const auto has =
+        static_cast<std::size_t>(p.attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+    most = std::min(most, static_cast<int>(has / taken));
+  }
+  return most;
+}
+
+cudaError_t Runtime::launch_kernel(const Request& request) {
+  const Dim3 grid = request.grid, block = request.block;
+  const std::size_t dynamic_shared = request.dynamic_shared;
+  flush_printed();
+  if (broken != cudaSuccess) return fault_told ? broken : cudaSuccess;
+  const Found found = find_kernel(request.stub);
+  if (found.status != cudaSuccess) return found.status;
+  const Kernel& kernel = *found.kernel;
+
+  const auto within = [&](unsigned value, cudaDeviceAttr limit) {
+    return value >= 1 && value <= static_cast<unsigned>(settings_->profile.attribute(limit));
+  };
+  if (!within(grid.x, cudaDevAttrMaxGridDimX) || !within(grid.y, cudaDevAttrMaxGridDimY) ||
+      !within(grid.z, cudaDevAttrMaxGridDimZ) || !within(block.x, cudaDevAttrMaxBlockDimX) ||
+      !within(block.y, cudaDevAttrMaxBlockDimY) || !within(block.z, cudaDevAttrMaxBlockDimZ) ||
+      block.volume() > kernel.max_threads ||
+      block.volume() >
+          static_cast<std::uint64_t>(settings_->profile.attribute(cudaDevAttrMaxThreadsPerBlock))) {
+    return cudaErrorInvalidValue;
+  }
+  const int limit = dynamic_shared_limit(found);
+  if (limit < 0 || dynamic_shared > static_cast<std::size_t>(limit)) {
+    return request.cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidValue;
+  }
+  if (!kernel.parameters.empty() && request.arguments == nullptr) return cudaErrorInvalidValue;
+  const std::uint64_t resident =
+      static_cast<std::uint64_t>(blocks_per_sm(found, block.volume(), dynamic_shared)) *
+      static_cast<std::uint64_t>(settings_->profile.attribute(cudaDevAttrMultiProcessorCount));
+  if (request.cooperative && grid.volume() > resident) return cudaErrorCooperativeLaunchTooLarge;
+  if (!kernel.unsupported.empty()) {
+    say("kernel " + kernel_name(kernel.name) + " can't run here: " + kernel.unsupported);
+    return cudaErrorNotSupported;
+  }
+
+  // The runtime's caller gives no sizes: the PTX has them.
+  std::vector<std::byte> parameters(kernel.parameter_bytes);
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const Parameter& p = kernel.parameters[i];
+    std::memcpy(parameters.data() + p.offset, request.arguments[i], p.size);
+  }
+  if (request.cooperative) {
+    constexpr std::size_t kWorkspaceBytes = 8;
+    if (grid_workspace_ == 0) {
+      const auto at =
+          memory_->allocate(kWorkspaceBytes, "the grid's barrier", Allocation::Kind::kVariable);
+      if (!at) return cudaErrorMemoryAllocation;
+      grid_workspace_ = *at;
+    }
+    std::memset(memory_->find(grid_workspace_, kWorkspaceBytes)->host, 0, kWorkspaceBytes);
+  }
+  std::optional<std::uint64_t> apart;
+  if (settings_->apart) {
+    if (launched_ == 0) {
+      say("lanes, warps and blocks run apart (apart:" + std::to_string(*settings_->apart) +
+          "): what is counted is this schedule's, not hardware's");
+    }
+    apart = Random(*settings_->apart).of(launched_++).next();
+  }
+  LaunchConfig config{.module = found.function->binary->module.get(),
+                      .kernel = &kernel,
+                      .grid = grid,
+                      .block = block,
+                      .dynamic_shared_bytes = dynamic_shared,
+                      .parameters = parameters,
+                      .memory = memory_.get(),
+                      .pool = &threads_,
+                      .sm_count = static_cast<unsigned>(
+                          settings_->profile.attribute(cudaDevAttrMultiProcessorCount)),
+                      .max_warp_instructions = settings_->max_instructions,
+                      .apart = apart,
+                      .resident_blocks = resident,
+                      .cooperative = request.cooperative,
+                      .grid_workspace = request.cooperative ? grid_workspace_ : 0};
+  const std::unique_ptr<Trace> trace = begin_trace(config);
+  std::vector<Observer*> observers;
+  if (trace) observers.push_back(trace.get());
+  if (checker_) observers.push_back(checker_.get());
+  config.observers = observers;
+  // Of the size that the program asked for; else a kernel that needs it makes the usual one.
+  if (const auto heap = limits.find(cudaLimitMallocHeapSize); heap != limits.end()) {
+    memory_->prepare_heap(heap->second);
+  }
+  const LaunchResult result = launch(config);
+  if (trace) end_trace(*trace, result);
+  tell_findings();
+  printed += result.printed;
+  if (!result.printed.empty()) has_printed = true;
+  const auto readable = [&](std::string text) {
+    const std::size_t at = text.find(kernel.name);
+    if (at != text.npos) text.replace(at, kernel.name.size(), kernel_name(kernel.name));
+    return text;
+  };
+  if (!checker_) {  // else it has told of it as a finding
+    for (const std::string& warning : result.warnings) say(readable(warning));
+  }
+  if (result.fault && result.fault->kind == Fault::Kind::kAssert) {
+    // In CUDA's own words, which a program's reader may look for.
+    const std::string text = result.fault->message + "\n";
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+    broken = cudaErrorAssert;
+    fault_told = false;
+    return cudaSuccess;
+  }
+  if (result.fault) {
+    std::string why = readable(result.fault->message);
+    if (result.fault->kind == Fault::Kind::kTooLong) why += "; EMU_MAX_INSTRUCTIONS sets the limit";
+    if (!checker_ || !checker_->takes(*result.fault)) say(why);
+    broken = code_of(result.fault->kind);
+    fault_told = false;
+    return cudaSuccess;
+  }
+  totals += result.counters;
+  ++launches;
+  report(kernel, grid, block, result.counters);
+  return cudaSuccess;
+}
+
+void Runtime::report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters& counters) {
+  if (!csv_.wanted()) return;
+  if (!csv_.open()) csv_.write(csv_heading(settings_->apart.has_value()));
+  const LaunchFacts facts{.id = csv_rows_++,
+                          .kernel = kernel.name,
+                          .grid = grid,
+                          .block = block,
+                          .major = settings_->profile.attribute(cudaDevAttrComputeCapabilityMajor),
+                          .minor = settings_->profile.attribute(cudaDevAttrComputeCapabilityMinor),
+                          .apart = settings_->apart};
+  csv_.write(csv_row(facts, counters));
+  csv_.flush();  // what was counted is kept, however the program ends
+}
+
+void* Runtime::allocate_shared(std::size_t size, const std::string& what, Allocation::Kind kind) {
+  if (size == 0 || size > memory_->free_bytes()) return nullptr;
+  if (next_shared_ == 0) next_shared_ = kSharedBase;
+  const std::size_t bytes = page_round(size);
+  // A place of its own, so that no device pointer is ever another host pointer's number and the
+  // addresses are the same in every run.
+  void* at = mmap(reinterpret_cast<void*>(next_shared_), bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at == MAP_FAILED) {
+    at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  if (at == MAP_FAILED) return nullptr;
+  next_shared_ += bytes + page_round(1);  // a page that isn't there follows
+  if (!memory_->map(at, size, what, kind)) {
+    munmap(at, bytes);
+    return nullptr;
+  }
+  shared_.emplace(at, bytes);
+  return at;
+}
+
+bool Runtime::free_shared(void* pointer, Allocation::Kind kind) {
+  const auto at = shared_.find(pointer);
+  if (at == shared_.end()) return false;
+  const auto address = reinterpret_cast<Address>(pointer);
+  const Allocation* a = memory_->find(address, 1);
+  if (a == nullptr || a->kind != kind) return false;
+  memory_->free(address);
+  munmap(at->first, at->second);
+  shared_.erase(at);
+  return true;
+}
+
+void Runtime::flush_printed() {
+  if (printed.empty()) return;
+  static_cast<void>(std::fwrite(printed.data(), 1, printed.size(), stdout));
+  std::fflush(stdout);
+  printed.clear();
+}
+
+void Runtime::reset() {
+  flush_printed();
+  if (broken != cudaSuccess) {
+    // Hardware comes back from a fault in no way but a new process.
+    broken = cudaErrorDevicesUnavailable;
+    fault_told = true;
+    return;
+  }
+  for (FatBinary* binary : binaries) unload(*binary);
+  for (const auto& [pointer, bytes] : shared_) munmap(pointer, bytes);
+  shared_.clear();
+  for (Stream* stream : streams) delete stream;
+  for (Event* event : events) delete event;
+  for (Pool* pool : pools) delete pool;
+  streams.clear();
+  events.clear();
+  pools.clear();
+  pooled.clear();
+  limits.clear();
+  host_flags.clear();
+  has_printed = false;
+  default_pool = {};
+  current_pool = &default_pool;
+  for (auto& [stub, function] : functions) function.max_dynamic_shared.reset();
+  start_memory();
+}
+
+}  // namespace emu
+
+namespace {
+
+/// After the program's own last functions, which may still free memory. What nobody waited for is
+/// lost, as on hardware, where no word is said.
+[[gnu::destructor]] void at_the_end() {
+  emu::Runtime& runtime = emu::Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.finish();
+  if (emu::Output::any_failed() && runtime.exit_status == 0) {
+    std::fflush(nullptr);
+    _exit(2);
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+int emu_counters(emu_counter* counters, int capacity) {
+  emu::Runtime& runtime = emu::Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  const auto& all = emu::metrics();
+  const int count = static_cast<int>(all.size());
+  for (int i = 0; i < std::min(count, capacity); ++i) {
+    const emu::Metric& m = all[static_cast<std::size_t>(i)];
+    counters[i] = {.name = m.name, .unit = m.unit, .value = runtime.totals.*m.value};
+  }
+  return count;
+}
+
+std::uint64_t emu_launches(void) {
+  emu::Runtime& runtime = emu::Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  return runtime.launches;
+}
+
+void emu_reset_counters(void) {
+  emu::Runtime& runtime = emu::Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.totals = {};
+  runtime.launches = 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,214 @@
+/// \file
+/// The state behind the CUDA runtime's functions, which runtime_*.cpp define.
+///
+/// A program registers its fat binaries before main; nothing here may need a constructor to have
+/// run, nor a destructor: programs call the runtime from their own atexit functions.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cudart/host_threads.hpp"
+#include "cudart/output.hpp"
+#include "cudart/reservation.hpp"
+#include "cudart/settings.hpp"
+#include "emu/launch.hpp"
+#include "emu/memory.hpp"
+#include "emu/module.hpp"
+#include "watch/check.hpp"
+#include "watch/trace.hpp"
+
+namespace emu {
+
+/// One registered fat binary; its PTX is read when something in it is first used.
+struct FatBinary {
+  /// Its container, up to the end of what is mapped there. Where translation units were compiled
+  /// apart (nvcc -rdc=true), one each: the linked one holds no PTX.
+  std::vector<std::span<const std::byte>> containers;
+  std::shared_ptr<Module> module;
+  cudaError_t status = cudaSuccess;  ///< why it can't be loaded, once that was tried
+  std::map<std::string, void**, std::less<>>
+      managed;  ///< host variables that point to managed ones
+};
+
+/// A kernel, as the host knows it: by the address of its stub.
+struct Function {
+  FatBinary* binary = nullptr;
+  std::string name;                            ///< mangled
+  std::optional<int> max_dynamic_shared = {};  ///< where cudaFuncSetAttribute set it
+  int carveout = cudaSharedmemCarveoutDefault;
+};
+
+/// A __device__, __constant__ or __managed__ variable, by its host shadow's address.
+struct Symbol {
+  FatBinary* binary = nullptr;
+  std::string name;
+};
+
+struct Stream {
+  unsigned flags = 0;
+  int priority = 0;
+  unsigned long long id = 0;
+  std::map<int, cudaStreamAttrValue> attributes =
+      {};  ///< advice that was given: kept, not followed
+};
+
+/// A memory pool: what was asked of it, and how much of it is in use.
+struct Pool {
+  int follow_events = 1, opportunistic = 1, internal_dependencies = 1;
+  std::uint64_t threshold = 0;
+  std::uint64_t used = 0, most_used = 0;
+};
+
+struct Event {
+  bool recorded = false;
+  bool timed = true;
+};
+
+class Runtime {
+ public:
+  static Runtime& get();
+
+  std::mutex mutex;  ///< held during every call, a launch too: a device does one thing at a time
+  const Profile* profile() const { return settings_ ? &settings_->profile : nullptr; }
+  GlobalMemory& memory() { return *memory_; }
+
+  // What is registered.
+  std::set<FatBinary*> binaries;
+  std::map<const void*, Function> functions;
+  std::map<const void*, Symbol> symbols;
+  std::set<Stream*> streams;
+  std::set<Event*> events;
+  unsigned long long streams_made = 0;
+  Pool default_pool;
+  Pool* current_pool = &default_pool;
+  std::set<Pool*> pools;
+  std::map<Address, std::pair<Pool*, std::size_t>> pooled;  ///< allocations of pools
+  std::map<int, std::size_t> limits;                        ///< that the program has set
+  unsigned device_flags = 0;
+  cudaFuncCache cache_config = cudaFuncCachePreferNone;
+  std::map<Address, unsigned> host_flags;  ///< of pinned and registered memory
+
+  /// Reads a binary's PTX and places its variables, once.
+  cudaError_t load(FatBinary& binary);
+  void unload(FatBinary& binary);
+
+  struct Found {
+    cudaError_t status = cudaSuccess;
+    Function* function = nullptr;
+    const Kernel* kernel = nullptr;
+  };
+  Found find_kernel(const void* stub);
+  std::pair<cudaError_t, const Variable*> find_variable(const void* symbol);
+
+  /// Dynamic shared memory that a launch of the kernel may ask for.
+  int dynamic_shared_limit(const Found& found) const;
+  /// Blocks of so many threads that an SM holds at a time: by blocks, warps and shared memory.
+  /// Registers are the assembler's and not known here.
+  int blocks_per_sm(const Found& found, std::uint64_t threads, std::size_t dynamic_shared) const;
+
+  /// What the host asks of a launch.
+  struct Request {
+    const void* stub = nullptr;
+    Dim3 grid, block;
+    void** arguments = nullptr;
+    std::size_t dynamic_shared = 0;
+    bool cooperative = false;
+  };
+  cudaError_t launch_kernel(const Request& request);
+
+  /// Host memory that the device sees too, at one address on both sides; null when there is none.
+  void* allocate_shared(std::size_t size, const std::string& what, Allocation::Kind kind);
+  bool free_shared(void* pointer, Allocation::Kind kind);
+
+  /// What kernels have printed since the host last waited for them; then it comes out.
+  std::string printed;
+  bool has_printed = false;  ///< so that its FIFO is of its size for good
+  void flush_printed();
+
+  /// A kernel's fault breaks the device for the rest of the process. As on hardware the launch
+  /// itself still says success, since it doesn't wait; the next call that does tells.
+  cudaError_t broken = cudaSuccess;
+  bool fault_told = false;
+  void reset();
+
+  /// What the host's calls do to memory is told to who looks on.
+  template <class F>
+  void tell(const F& f) {
+    if (checker_) f(static_cast<Observer&>(*checker_));
+  }
+  void tell_findings();
+  void finish();         ///< the program is over
+  int exit_status = -1;  ///< the program's, once it is known
+
+  Counters totals;  ///< since emu_reset_counters
+  std::uint64_t launches = 0;
+
+ private:
+  Runtime();
+  void start_memory();
+  void report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters& counters);
+  std::unique_ptr<Trace> begin_trace(const LaunchConfig& config);  ///< null: of another launch
+  void end_trace(Trace& trace, const LaunchResult& result);
+
+  std::optional<Settings> settings_;  // none: no device
+  Output csv_, findings_, trace_;
+  HostThreads threads_;
+  std::unique_ptr<Checker> checker_;
+  Reservation reservation_;
+  std::unique_ptr<GlobalMemory> memory_;
+  Address grid_workspace_ = 0;  ///< lent to cooperative launches, once there was one
+  std::uintptr_t next_shared_ = 0;
+  std::map<void*, std::size_t> shared_;  // mapped by allocate_shared
+  std::uint64_t launched_ = 0;           // launches of this process: each has a schedule of its own
+  std::uint64_t trace_candidates_ = 0;   // launches of kernels that the trace's name fits
+  bool traced_ = false;
+  std::uint64_t csv_rows_ = 0;
+};
+
+/// The last error of the calling thread.
+cudaError_t& last_error();
+
+/// Whether a call reaches the device, and so fails on a broken one.
+enum class Needs {
+  kNothing,
+  kDevice,
+  kWaits  ///< and waits for what was launched: what that has printed comes out
+};
+
+/// The frame of every function: one at a time, no exception leaves it, errors are remembered.
+template <class Body>
+cudaError_t api(Needs needs, const Body& body) {
+  cudaError_t status = cudaErrorUnknown;
+  try {
+    Runtime& runtime = Runtime::get();
+    const std::scoped_lock lock(runtime.mutex);
+    if (needs == Needs::kWaits) runtime.flush_printed();
+    if (runtime.profile() == nullptr) {
+      status = cudaErrorNoDevice;
+    } else if (needs != Needs::kNothing && runtime.broken != cudaSuccess) {
+      runtime.fault_told = true;
+      status = runtime.broken;
+    } else {
+      status = body(runtime);
+    }
+  } catch (const std::bad_alloc&) {
+    say("the host has no memory left for what this call needs");
+    status = cudaErrorMemoryAllocation;
+  } catch (const std::exception& error) {
+    say(error.what());
+  }
+  if (status != cudaSuccess) last_error() = status;
+  return status;
+}
+
+}  // namespace emu

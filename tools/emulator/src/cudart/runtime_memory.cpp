@@ -1,0 +1,489 @@
+// Memory: allocating, copying, setting, and the program's own variables on the device.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "cudart/runtime.hpp"
+
+namespace {
+
+using emu::Address;
+using emu::Allocation;
+using emu::api;
+using emu::Needs;
+using emu::Runtime;
+using Kind = Allocation::Kind;
+
+constexpr std::size_t kPitch = 512;  // as cudaMallocPitch gives on an H200
+
+Address address_of(const void* pointer) {
+  return reinterpret_cast<Address>(pointer);
+}
+
+/// Where a device pointer's bytes are; null unless one allocation holds all of them.
+std::byte* on_device(Runtime& runtime, const void* pointer, std::size_t size) {
+  const Allocation* a = runtime.memory().find(address_of(pointer), size);
+  return a == nullptr ? nullptr : a->host + (address_of(pointer) - a->base);
+}
+
+bool is_host_memory(const Allocation* a) {
+  return a != nullptr && (a->kind == Kind::kPinned || a->kind == Kind::kRegistered);
+}
+
+bool in_device_range(const void* pointer) {
+  return address_of(pointer) >= emu::kSharedWindow && address_of(pointer) < emu::kGlobalEnd;
+}
+
+std::byte* on_host(const void* pointer) {
+  if (in_device_range(pointer)) return nullptr;
+  return static_cast<std::byte*>(const_cast<void*>(pointer));
+}
+
+/// The bytes behind one side of a copy; null when the pointer isn't of that side.
+std::byte* side(Runtime& runtime, const void* pointer, std::size_t size, cudaMemcpyKind kind,
+                bool source) {
+  const cudaMemcpyKind device_here = source ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
+  if (kind == cudaMemcpyDefault) {
+    return in_device_range(pointer) ? on_device(runtime, pointer, size) : on_host(pointer);
+  }
+  return kind == cudaMemcpyDeviceToDevice || kind == device_here ? on_device(runtime, pointer, size)
+                                                                 : on_host(pointer);
+}
+
+cudaError_t copy_rows(Runtime& runtime, void* to, std::size_t to_pitch, const void* from,
+                      std::size_t from_pitch, std::size_t width, std::size_t height,
+                      cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  if (width == 0 || height == 0) return cudaSuccess;
+  if (height > 1 && (to_pitch < width || from_pitch < width)) return cudaErrorInvalidPitchValue;
+  // An extent past the end of the address space is past the end of everything.
+  const std::size_t widest = std::max(to_pitch, from_pitch);
+  if (height > 1 && widest > (SIZE_MAX - width) / (height - 1)) return cudaErrorInvalidValue;
+  std::byte* target = side(runtime, to, to_pitch * (height - 1) + width, kind, false);
+  const std::byte* source = side(runtime, from, from_pitch * (height - 1) + width, kind, true);
+  if (target == nullptr || source == nullptr) return cudaErrorInvalidValue;
+  for (std::size_t row = 0; row < height; ++row) {
+    std::memmove(target + row * to_pitch, source + row * from_pitch, width);
+    runtime.tell([&](emu::Observer& o) {
+      const Address target_at = address_of(to) + row * to_pitch;
+      const Address source_at = address_of(from) + row * from_pitch;
+      if (in_device_range(to) && in_device_range(from)) {
+        o.host_copied(target_at, source_at, width);
+      } else if (in_device_range(to)) {
+        o.host_wrote(target_at, width);
+      } else if (in_device_range(from)) {
+        o.host_read(source_at, width);
+      }
+    });
+  }
+  return cudaSuccess;
+}
+
+/// Where a part of a volume begins, and how its rows and planes lie.
+struct Part {
+  std::byte* first = nullptr;
+  std::size_t pitch = 0, plane = 0;
+};
+
+/// Empty where the part reaches past its volume's rows or planes, or past all numbers.
+std::optional<Part> part_of(const cudaPitchedPtr& volume, const cudaPos& at,
+                            const cudaExtent& extent) {
+  const auto fits = [](std::size_t begin, std::size_t size, std::size_t all) {
+    return begin <= all && size <= all - begin;
+  };
+  constexpr std::size_t kMost = std::size_t{1} << 46;  // no product of two overflows an address
+  if (volume.pitch > kMost || volume.ysize > kMost || extent.depth > kMost || at.z > kMost ||
+      !fits(at.x, extent.width, volume.pitch)) {
+    return std::nullopt;
+  }
+  // A plane alone may be given without its height.
+  const bool one_plane = extent.depth <= 1 && at.z == 0 && volume.ysize == 0;
+  if (!one_plane && !fits(at.y, extent.height, volume.ysize)) return std::nullopt;
+  const unsigned __int128 plane = static_cast<unsigned __int128>(volume.pitch) * volume.ysize;
+  if (plane * (at.z + extent.depth) > kMost ||
+      static_cast<unsigned __int128>(volume.pitch) * (at.y + extent.height) > kMost) {
+    return std::nullopt;
+  }
+  const auto bytes = static_cast<std::size_t>(plane);
+  return Part{static_cast<std::byte*>(volume.ptr) + at.z * bytes + at.y * volume.pitch + at.x,
+              volume.pitch, bytes};
+}
+
+std::size_t span_of(const Part& part, const cudaExtent& extent) {
+  return part.plane * (extent.depth - 1) + part.pitch * (extent.height - 1) + extent.width;
+}
+
+cudaError_t copy_volume(const cudaMemcpy3DParms* p, Needs needs) {
+  return api(needs, [&](Runtime& runtime) {
+    if (p == nullptr) return cudaErrorInvalidValue;
+    if (p->srcArray != nullptr || p->dstArray != nullptr) {
+      emu::say("cudaMemcpy3D of a CUDA array is not supported");
+      return cudaErrorNotSupported;
+    }
+    const cudaExtent& e = p->extent;
+    if (p->kind < cudaMemcpyHostToHost || p->kind > cudaMemcpyDefault) {
+      return cudaErrorInvalidMemcpyDirection;
+    }
+    if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
+    if (e.width > p->dstPtr.pitch || e.width > p->srcPtr.pitch) return cudaErrorInvalidPitchValue;
+    const auto to = part_of(p->dstPtr, p->dstPos, e), from = part_of(p->srcPtr, p->srcPos, e);
+    if (!to || !from || side(runtime, to->first, span_of(*to, e), p->kind, false) == nullptr ||
+        side(runtime, from->first, span_of(*from, e), p->kind, true) == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    for (std::size_t z = 0; z < e.depth; ++z) {
+      const cudaError_t status =
+          copy_rows(runtime, to->first + z * to->plane, to->pitch, from->first + z * from->plane,
+                    from->pitch, e.width, e.height, p->kind);
+      if (status != cudaSuccess) return status;
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t copy_plane(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                       std::size_t width, std::size_t height, cudaMemcpyKind kind, Needs needs) {
+  return api(needs, [&](Runtime& runtime) {
+    if (height == 1 && (width > to_pitch || width > from_pitch)) return cudaErrorInvalidValue;
+    return copy_rows(runtime, to, to_pitch, from, from_pitch, width, height, kind);
+  });
+}
+
+cudaError_t copy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind, Needs needs) {
+  return api(needs, [&](Runtime& runtime) {
+    return copy_rows(runtime, to, size, from, size, size, 1, kind);
+  });
+}
+
+cudaError_t set_rows(Runtime& runtime, void* to, std::size_t pitch, int value, std::size_t width,
+                     std::size_t height) {
+  if (width == 0 || height == 0) return cudaSuccess;
+  if (height > 1 && pitch < width) return cudaErrorInvalidValue;
+  if (height > 1 && pitch > (SIZE_MAX - width) / (height - 1)) return cudaErrorInvalidValue;
+  std::byte* target = on_device(runtime, to, pitch * (height - 1) + width);
+  if (target == nullptr) return cudaErrorInvalidValue;
+  for (std::size_t row = 0; row < height; ++row) {
+    std::memset(target + row * pitch, value, width);
+    runtime.tell([&](emu::Observer& o) { o.host_wrote(address_of(to) + row * pitch, width); });
+  }
+  return cudaSuccess;
+}
+
+cudaError_t set(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+  return api(Needs::kDevice,
+             [&](Runtime& runtime) { return set_rows(runtime, to, pitch, value, width, height); });
+}
+
+cudaError_t set_volume(const cudaPitchedPtr& volume, int value, const cudaExtent& e) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
+    const auto to = part_of(volume, {}, e);
+    if (!to || on_device(runtime, to->first, span_of(*to, e)) == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    for (std::size_t z = 0; z < e.depth; ++z) {
+      const cudaError_t status =
+          set_rows(runtime, to->first + z * to->plane, to->pitch, value, e.width, e.height);
+      if (status != cudaSuccess) return status;
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t allocate(void** pointer, std::size_t size) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    *pointer = nullptr;
+    if (size == 0) return cudaSuccess;
+    const auto address = runtime.memory().allocate(size, "cudaMalloc");
+    if (!address) return cudaErrorMemoryAllocation;
+    *pointer = reinterpret_cast<void*>(*address);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t release(void* pointer) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (pointer == nullptr) return cudaSuccess;
+    const Allocation* a = runtime.memory().find(address_of(pointer), 1);
+    if (a == nullptr || a->base != address_of(pointer)) {
+      const Allocation* before = runtime.memory().freed(address_of(pointer));
+      const char* why = before != nullptr && before->base == address_of(pointer) ? "freed twice"
+                        : a != nullptr ? "not the first address of what was allocated"
+                                       : "no address of this device's memory";
+      runtime.tell([&](emu::Observer& o) { o.refused_free(address_of(pointer), why); });
+      return cudaErrorInvalidValue;
+    }
+    if (a->kind == Kind::kManaged) {
+      return runtime.free_shared(pointer, Kind::kManaged) ? cudaSuccess : cudaErrorInvalidValue;
+    }
+    if (a->kind != Kind::kDevice) return cudaErrorInvalidValue;
+    if (const auto pooled = runtime.pooled.find(a->base); pooled != runtime.pooled.end()) {
+      pooled->second.first->used -= pooled->second.second;
+      runtime.pooled.erase(pooled);
+    }
+    runtime.memory().free(a->base);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t allocate_shared(void** pointer, std::size_t size, unsigned flags, const char* what,
+                            Kind kind) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    constexpr unsigned kPinned =
+        cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    const bool valid = kind == Kind::kManaged
+                           ? flags == cudaMemAttachGlobal || flags == cudaMemAttachHost
+                           : (flags & ~kPinned) == 0;
+    if (pointer == nullptr || !valid) return cudaErrorInvalidValue;
+    *pointer = nullptr;
+    if (size == 0) return cudaSuccess;
+    *pointer = runtime.allocate_shared(size, what, kind);
+    if (*pointer == nullptr) return cudaErrorMemoryAllocation;
+    if (kind == Kind::kPinned) {
+      runtime.host_flags[address_of(*pointer)] = flags | unsigned{cudaHostAllocMapped};
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t copy_symbol(const void* symbol, void* host, std::size_t size, std::size_t offset,
+                        bool to_symbol, cudaMemcpyKind kind, Needs needs) {
+  return api(needs, [&](Runtime& runtime) {
+    const auto [status, variable] = runtime.find_variable(symbol);
+    if (status != cudaSuccess) return status;
+    if (offset > variable->size || size > variable->size - offset) return cudaErrorInvalidValue;
+    void* device = reinterpret_cast<void*>(variable->address + offset);
+    return to_symbol ? copy_rows(runtime, device, size, host, size, size, 1, kind)
+                     : copy_rows(runtime, host, size, device, size, size, 1, kind);
+  });
+}
+
+/// Calls that only advise: right, and without effect here.
+cudaError_t advice() {
+  return api(Needs::kDevice, [](Runtime&) { return cudaSuccess; });
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaMalloc(void** pointer, std::size_t size) {
+  return allocate(pointer, size);
+}
+cudaError_t cudaFree(void* pointer) {
+  return release(pointer);
+}
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
+  return release(pointer);
+}
+
+cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
+                            std::size_t height) {
+  if (pitch == nullptr || width > SIZE_MAX - kPitch ||
+      (height != 0 && width + kPitch > SIZE_MAX / height)) {
+    return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
+  }
+  *pitch = height == 0 ? 0 : (width + kPitch - 1) / kPitch * kPitch;
+  return allocate(pointer, *pitch * height);
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* volume, cudaExtent extent) {
+  std::size_t rows = 0, pitch = 0;
+  if (volume == nullptr || __builtin_mul_overflow(extent.height, extent.depth, &rows)) {
+    return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
+  }
+  void* pointer = nullptr;
+  const cudaError_t status = cudaMallocPitch(&pointer, &pitch, extent.width, rows);
+  if (status == cudaSuccess) *volume = {pointer, pitch, extent.width, extent.height};
+  return status;
+}
+
+cudaError_t cudaMallocManaged(void** pointer, std::size_t size, unsigned flags) {
+  return allocate_shared(pointer, size, flags, "cudaMallocManaged", Kind::kManaged);
+}
+cudaError_t cudaHostAlloc(void** pointer, std::size_t size, unsigned flags) {
+  return allocate_shared(pointer, size, flags, "cudaHostAlloc", Kind::kPinned);
+}
+cudaError_t cudaMallocHost(void** pointer, std::size_t size) {
+  return allocate_shared(pointer, size, 0, "cudaMallocHost", Kind::kPinned);
+}
+cudaError_t cudaFreeHost(void* pointer) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    return pointer == nullptr || runtime.free_shared(pointer, Kind::kPinned)
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaHostRegister(void* pointer, std::size_t size, unsigned flags) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    constexpr unsigned kAll = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                              cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+    if (pointer == nullptr || size == 0 || in_device_range(pointer) || (flags & ~kAll) != 0) {
+      return cudaErrorInvalidValue;
+    }
+    if (!runtime.memory().map(pointer, size, "cudaHostRegister", Kind::kRegistered)) {
+      return cudaErrorHostMemoryAlreadyRegistered;
+    }
+    runtime.host_flags[address_of(pointer)] = flags | unsigned{cudaHostRegisterMapped};
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaHostUnregister(void* pointer) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const Allocation* a = runtime.memory().find(address_of(pointer), 1);
+    if (a == nullptr || a->kind != Kind::kRegistered) return cudaErrorHostMemoryNotRegistered;
+    if (a->base != address_of(pointer)) return cudaErrorInvalidValue;
+    runtime.memory().free(a->base);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const Allocation* a = runtime.memory().find(address_of(host), 1);
+    if (device == nullptr || flags != 0 || !is_host_memory(a)) return cudaErrorInvalidValue;
+    *device = host;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const Allocation* a = runtime.memory().find(address_of(host), 1);
+    if (flags == nullptr || !is_host_memory(a)) return cudaErrorInvalidValue;
+    *flags = runtime.host_flags[a->base];
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
+    *attributes = {};
+    void* const itself = const_cast<void*>(pointer);
+    const Allocation* a = runtime.memory().find(address_of(pointer), 1);
+    if (a == nullptr) {
+      attributes->type = cudaMemoryTypeUnregistered;
+      attributes->device = -2;  // cudaInvalidDeviceId
+      attributes->hostPointer = itself;
+      return cudaSuccess;
+    }
+    attributes->devicePointer = itself;
+    switch (a->kind) {
+      case Kind::kDevice:
+      case Kind::kVariable: attributes->type = cudaMemoryTypeDevice; break;
+      case Kind::kPinned:
+      case Kind::kRegistered:
+        attributes->type = cudaMemoryTypeHost;
+        attributes->hostPointer = itself;
+        break;
+      case Kind::kManaged:
+        attributes->type = cudaMemoryTypeManaged;
+        attributes->hostPointer = itself;
+        break;
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (free != nullptr) *free = runtime.memory().free_bytes();
+    if (total != nullptr) *total = runtime.profile()->global_bytes;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
+  return copy(to, from, size, kind, Needs::kWaits);
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size, cudaMemcpyKind kind,
+                            cudaStream_t) {
+  return copy(to, from, size, kind, Needs::kDevice);
+}
+cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t size) {
+  return copy(to, from, size, cudaMemcpyDeviceToDevice, Needs::kWaits);
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t size,
+                                cudaStream_t) {
+  return copy(to, from, size, cudaMemcpyDeviceToDevice, Needs::kDevice);
+}
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  return copy_plane(to, to_pitch, from, from_pitch, width, height, kind, Needs::kWaits);
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t) {
+  return copy_plane(to, to_pitch, from, from_pitch, width, height, kind, Needs::kDevice);
+}
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
+  return copy_volume(parameters, Needs::kWaits);
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t) {
+  return copy_volume(parameters, Needs::kDevice);
+}
+cudaError_t cudaMemset3D(cudaPitchedPtr volume, int value, cudaExtent extent) {
+  return set_volume(volume, value, extent);
+}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr volume, int value, cudaExtent extent, cudaStream_t) {
+  return set_volume(volume, value, extent);
+}
+
+cudaError_t cudaMemset(void* to, int value, std::size_t size) {
+  return set(to, size, value, size, 1);
+}
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t size, cudaStream_t) {
+  return set(to, size, value, size, 1);
+}
+cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
+                         std::size_t height) {
+  return set(to, pitch, value, width, height);
+}
+cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t) {
+  return set(to, pitch, value, width, height);
+}
+
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t size,
+                               std::size_t offset, cudaMemcpyKind kind) {
+  return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind, Needs::kWaits);
+}
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t size,
+                                    std::size_t offset, cudaMemcpyKind kind, cudaStream_t) {
+  return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind, Needs::kDevice);
+}
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t size, std::size_t offset,
+                                 cudaMemcpyKind kind) {
+  return copy_symbol(symbol, to, size, offset, false, kind, Needs::kWaits);
+}
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t size,
+                                      std::size_t offset, cudaMemcpyKind kind, cudaStream_t) {
+  return copy_symbol(symbol, to, size, offset, false, kind, Needs::kDevice);
+}
+cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    const auto [status, variable] = runtime.find_variable(symbol);
+    if (status == cudaSuccess) *pointer = reinterpret_cast<void*>(variable->address);
+    return status;
+  });
+}
+cudaError_t cudaGetSymbolSize(std::size_t* size, const void* symbol) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (size == nullptr) return cudaErrorInvalidValue;
+    const auto [status, variable] = runtime.find_variable(symbol);
+    if (status == cudaSuccess) *size = variable->size;
+    return status;
+  });
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, std::size_t, unsigned) {
+  return advice();
+}
+
+}  // extern "C"

@@ -1,0 +1,37 @@
+/// \file
+/// What the environment asks for (EMU_…; the README lists them), read once.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cudart/profile.hpp"
+#include "emu/launch.hpp"
+#include "watch/check.hpp"
+
+namespace emu {
+
+/// Which launch's which block is to be traced, and where to.
+struct TraceSettings {
+  std::string file;
+  std::string kernel;        ///< part of its name; empty for any
+  std::uint64_t launch = 0;  ///< number among the launches of such kernels, from 0
+  Dim3 block = {0, 0, 0};
+  std::uint64_t limit = 0;  ///< instructions
+};
+
+struct Settings {
+  Profile profile;
+  unsigned threads = 0;      ///< 0 for all cores
+  std::uint64_t memory = 0;  ///< bytes of the device's
+  std::uint64_t max_instructions = 0;
+  std::optional<std::uint64_t> apart;  ///< the seed of a schedule that runs lanes apart
+  std::optional<Checks> checks;
+  std::optional<TraceSettings> trace;
+  std::string csv, findings;  ///< files; empty for none
+};
+
+/// Empty, after a line on stderr, where there is nonsense that must not pass for what was asked.
+std::optional<Settings> read_settings();
+
+}  // namespace emu

@@ -1,0 +1,122 @@
+/// \file
+/// A kernel decoded: a flat array of operations whose operands are places in a warp's register
+/// file. A register is 32 lanes side by side; a predicate is a mask of 32 bits. Constants and
+/// special registers are places in the file too, filled before the first instruction, so that an
+/// operation never asks what kind of operand it has.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "decode/op.hpp"
+#include "emu/module.hpp"
+
+namespace emu {
+
+/// Generic addresses of kernel parameters (cvta.param): the upper half of the local window's gap.
+inline constexpr Address kParameterWindow = kLocalWindow + 0x40'0000'0000;
+
+enum class Special : std::uint8_t {
+  kTidX,
+  kTidY,
+  kTidZ,
+  kNtidX,
+  kNtidY,
+  kNtidZ,
+  kCtaidX,
+  kCtaidY,
+  kCtaidZ,
+  kNctaidX,
+  kNctaidY,
+  kNctaidZ,
+  kLaneId,
+  kWarpId,
+  kNwarpId,
+  kSmId,
+  kNsmId,
+  kGridId,
+  kLanemaskEq,
+  kLanemaskLe,
+  kLanemaskLt,
+  kLanemaskGe,
+  kLanemaskGt,
+  kDynamicSmemSize,
+  kTotalSmemSize,
+  kGridWorkspaceHigh,
+  kGridWorkspaceLow,
+  kZero,
+  kOne
+};
+
+/// What an access to memory promises to other threads.
+enum class Order : std::uint8_t {
+  kWeak,
+  kVolatile,
+  kRelaxed,  ///< and atom or red without a word on it
+  kAcquire,
+  kRelease,
+  kAcquireRelease
+};
+
+struct Code {
+  struct Constant {
+    Slot slot;
+    unsigned width;  ///< bits; 1 for a predicate
+    std::uint64_t bits;
+  };
+  struct SpecialSlot {
+    Slot slot;
+    unsigned width;
+    Special which;
+  };
+  struct Relocation {  ///< a constant that is the address of a module's variable
+    std::size_t constant;
+    std::string symbol;
+    std::int64_t addend;
+  };
+  struct Callee {  ///< what a pointer may lead to
+    Address address;
+    std::uint32_t entry;
+    std::uint32_t form;  ///< sizes of its results and parameters, by number
+  };
+  struct Place {
+    int ptx_line;
+    int file, line;                      ///< of the source, 0 where not known
+    std::uint32_t text = 0;              ///< index in `texts`
+    int outer_file = 0, outer_line = 0;  ///< where what was inlined is called, outermost
+  };
+
+  struct SharedVariable {
+    std::string name;  ///< mangled
+    std::uint64_t offset, bytes;
+  };
+
+  std::vector<Op> ops;
+  std::vector<Place> places;         ///< of each op
+  std::vector<std::uint32_t> lists;  ///< further slots; targets of brx.idx
+  std::vector<Constant> constants;
+  std::vector<SpecialSlot> specials;
+  std::vector<Relocation> relocations;
+  std::vector<SharedVariable> shared_variables;  ///< of static size
+  std::vector<std::string> files;                ///< named by Place::file
+  std::vector<std::string> texts;                ///< instructions as in the PTX, for a trace only
+  std::vector<Callee> callees;                   ///< by address
+  std::vector<std::vector<std::pair<Slot, unsigned>>> frames;  ///< registers to save, and widths
+  Slot stack = 0;                 ///< register: where the thread's stack ends; of 64 bits
+  std::uint64_t stack_bytes = 0;  ///< a thread, after local_bytes; 0 where nothing needs it
+  bool uses_heap = false;
+  std::uint64_t driver_shared = 0, driver_shared_bytes = 0;  ///< which the driver sets to zero
+  std::size_t zeroed_bytes = 0;                              ///< registers: the head of the file
+  std::size_t file_bytes = 0;                                ///< all of it
+  std::uint64_t local_bytes = 0;                             ///< a thread
+  std::vector<Order> orders;                                 ///< of each numbered access to memory
+
+  /// "PTX line 12 (kernels.cuh:40)"
+  std::string where(std::uint32_t pc) const;
+  /// ", inlined at a.cu:3", or nothing.
+  std::string inlined_at(std::uint32_t pc) const;
+};
+
+}  // namespace emu

@@ -1,0 +1,321 @@
+// What lanes of a warp do together. The warp's loop has seen to it that the lanes of the mask are
+// all those that name each other and haven't exited.
+#include <bit>
+
+#include "isa/rows.hpp"
+#include "isa/table.hpp"
+
+namespace emu {
+namespace {
+
+template <class Payload>
+Op& emit_together(Builder& b, Handler handler, const Payload& payload) {
+  Op& op = b.emit(handler);
+  op.control = Control::kTogether;
+  op.put(payload);
+  return op;
+}
+
+/// A predicate that is told something beside the result.
+struct Told {
+  using Head = Together;
+  Together together = {};
+  bool told = false;
+  Slot predicate = 0;
+};
+
+// Lanes may come to one operation by several instructions, in parts of the text where they run
+// apart: then each lane has the registers that its own instruction names.
+
+template <class T>
+using Values = std::array<T, kLanes>;
+
+/// The lanes' values of a source: mostly one register; `room` is for those of several.
+template <class T>
+const T* gather(Warp& warp, const Op& op, Mask mask, Slot Op::*which, Values<T>& room) {
+  if (warp.met_at_one_place()) [[likely]]
+    return warp.lanes<T>(op.*which);
+  room.fill(0);
+  for_each_lane(mask, [&](unsigned i) { room[i] = warp.lanes<T>(warp.op_of(op, i).*which)[i]; });
+  return room.data();
+}
+
+/// The predicate a, all of it flipped for `!p`.
+struct Voting {
+  using Head = Together;
+  Together together = {};
+  Mask flip = 0;
+};
+
+/// Which lanes of the mask vote yes.
+Mask gather_predicate(Warp& warp, const Op& op, Mask mask) {
+  if (warp.met_at_one_place()) [[likely]] {
+    return (warp.predicate(op.a) ^ op.as<Voting>().flip) & mask;
+  }
+  Mask yes = 0;
+  for_each_lane(mask, [&](unsigned i) {
+    const Op& own = warp.op_of(op, i);
+    yes |= (warp.predicate(own.a) ^ own.as<Voting>().flip) & kBit[i];
+  });
+  return yes;
+}
+
+/// f(the instruction, its lanes) for each instruction by which lanes of the mask came.
+template <class F>
+void for_each_place(Warp& warp, const Op& op, Mask mask, F f) {
+  if (warp.met_at_one_place()) [[likely]]
+    return f(op, mask);
+  for_each_lane(mask, [&](unsigned i) { f(warp.op_of(op, i), kBit[i]); });
+}
+
+/// Gives lanes their results in op.d.
+template <class F>
+void give(Warp& warp, const Op& op, Mask mask, F value) {
+  for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
+    auto* d = warp.lanes<std::uint32_t>(own.d);
+    for_each_lane(lanes, [&](unsigned i) { d[i] = value(i); });
+  });
+}
+
+void give_predicate(Warp& warp, Slot slot, Mask lanes, Mask yes) {
+  Mask& p = warp.predicate(slot);
+  p = (p & ~lanes) | (yes & lanes);
+}
+
+// --- shfl.sync ------------------------------------------------------------------------------
+
+enum class Shuffle { kUp, kDown, kButterfly, kIndex };
+
+template <Shuffle Mode>
+void shfl(Warp& warp, const Op& op, Mask mask) {
+  Values<std::uint32_t> room_a, room_b, room_c, result;
+  const auto* a = gather(warp, op, mask, &Op::a, room_a);
+  const auto* b = gather(warp, op, mask, &Op::b, room_b);
+  const auto* c = gather(warp, op, mask, &Op::c, room_c);
+  Mask in_range = 0;
+  for_each_lane(mask, [&](unsigned lane) {
+    const unsigned segment = c[lane] >> 8 & 31, clamp = c[lane] & 31, by = b[lane] & 31;
+    const unsigned first = lane & segment;
+    const unsigned last = first | (clamp & ~segment & 31);
+    int from = 0;
+    bool ok = false;
+    if constexpr (Mode == Shuffle::kUp) {
+      from = static_cast<int>(lane) - static_cast<int>(by);
+      ok = from >= static_cast<int>(last);
+    } else {
+      from = static_cast<int>(Mode == Shuffle::kDown        ? lane + by
+                              : Mode == Shuffle::kButterfly ? lane ^ by
+                                                            : first | (by & ~segment));
+      ok = from <= static_cast<int>(last);
+    }
+    if (!ok) from = static_cast<int>(lane);
+    const auto j = static_cast<unsigned>(from);
+    if (ok) in_range |= kBit[lane];
+    if (!(mask >> j & 1)) {
+      warp.warn(warp.op_of(op, lane), lane,
+                "shfl.sync reads lane " + std::to_string(j) +
+                    ", which the mask leaves out or which has exited");
+    }
+    result[lane] = a[j];
+  });
+  give(warp, op, mask, [&](unsigned i) { return result[i]; });
+  for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
+    const auto& p = own.as<Told>();
+    if (p.told) give_predicate(warp, p.predicate, lanes, in_range);
+  });
+}
+
+void build_shfl(Builder& b) {
+  if (!b.take("sync")) b.unsupported("only the .sync form is PTX since sm_70");
+  const Handler handler = b.take("up")     ? &shfl<Shuffle::kUp>
+                          : b.take("down") ? &shfl<Shuffle::kDown>
+                          : b.take("bfly") ? &shfl<Shuffle::kButterfly>
+                          : b.take("idx")  ? &shfl<Shuffle::kIndex>
+                                           : nullptr;
+  if (!handler || b.take_type() != Type::kB32) b.unsupported("this form");
+  b.finish();
+  b.expect_operands(5, 5);
+  const Operand& result = b.operand(0);
+  const bool tells = !result.second.empty();
+  const Slot p = tells ? b.predicate_named(result.second) : 0;
+  const Slot d = b.result(0, 32), x = b.source(1, 32), y = b.source(2, 32), z = b.source(3, 32);
+  const Slot member = b.source(4, 32);
+  Op& op = emit_together(b, handler, Told{{member}, tells, p});
+  op.d = d;
+  op.a = x;
+  op.b = y;
+  op.c = z;
+}
+
+// --- vote.sync ------------------------------------------------------------------------------
+
+enum class Vote { kAll, kAny, kUni, kBallot };
+
+template <Vote Kind>
+void vote(Warp& warp, const Op& op, Mask mask) {
+  const Mask yes = gather_predicate(warp, op, mask);
+  if constexpr (Kind == Vote::kBallot) {
+    give(warp, op, mask, [&](unsigned) { return yes; });
+  } else {
+    const bool result = Kind == Vote::kAll   ? yes == mask
+                        : Kind == Vote::kAny ? yes != 0
+                                             : yes == mask || yes == 0;
+    for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
+      give_predicate(warp, own.d, lanes, result ? lanes : 0);
+    });
+  }
+}
+
+void build_vote(Builder& b) {
+  if (!b.take("sync")) b.unsupported("only the .sync form is PTX since sm_70");
+  const bool ballot = b.take("ballot");
+  const Handler handler = ballot          ? &vote<Vote::kBallot>
+                          : b.take("all") ? &vote<Vote::kAll>
+                          : b.take("any") ? &vote<Vote::kAny>
+                          : b.take("uni") ? &vote<Vote::kUni>
+                                          : nullptr;
+  if (!handler || b.take_type() != (ballot ? Type::kB32 : Type::kPred)) b.unsupported("this form");
+  b.finish();
+  b.expect_operands(3, 3);
+  const Slot d = b.result(0, ballot ? 32 : 1), x = b.predicate(1), member = b.source(2, 32);
+  Op& op = emit_together(b, handler, Voting{{member}, b.operand(1).negated ? kAllLanes : 0});
+  op.d = d;
+  op.a = x;
+}
+
+// --- match.sync -----------------------------------------------------------------------------
+
+template <class T>
+void match_any(Warp& warp, const Op& op, Mask mask) {
+  Values<T> room;
+  const T* a = gather(warp, op, mask, &Op::a, room);
+  std::array<Mask, kLanes> out{};
+  for_each_lane(mask, [&](unsigned i) {
+    for_each_lane(mask, [&](unsigned j) { out[i] |= a[i] == a[j] ? kBit[j] : 0; });
+  });
+  give(warp, op, mask, [&](unsigned i) { return out[i]; });
+}
+template <class T>
+void match_all(Warp& warp, const Op& op, Mask mask) {
+  Values<T> room;
+  const T* a = gather(warp, op, mask, &Op::a, room);
+  const T first = a[std::countr_zero(mask)];
+  bool same = true;
+  for_each_lane(mask, [&](unsigned i) { same &= a[i] == first; });
+  give(warp, op, mask, [&](unsigned) { return same ? mask : 0; });
+  for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
+    const auto& p = own.as<Told>();
+    if (p.told) give_predicate(warp, p.predicate, lanes, same ? lanes : 0);
+  });
+}
+
+void build_match(Builder& b) {
+  const bool any = b.take("any"), all = b.take("all");
+  if (!b.take("sync") || any == all) b.unsupported("this form");
+  const Type t = b.take_type();
+  b.finish();
+  b.expect_operands(3, 3);
+  if (t != Type::kB32 && t != Type::kB64) b.unsupported("this type");
+  const bool wide = t == Type::kB64;
+  const bool tells = !b.operand(0).second.empty();
+  if (tells && any) b.unsupported("a predicate");
+  const Slot p = tells ? b.predicate_named(b.operand(0).second) : 0;
+  const Slot d = b.result(0, 32), x = b.source(1, t), member = b.source(2, 32);
+  Op& op = emit_together(b,
+                         any ? (wide ? &match_any<std::uint64_t> : &match_any<std::uint32_t>)
+                             : (wide ? &match_all<std::uint64_t> : &match_all<std::uint32_t>),
+                         Told{{member}, tells, p});
+  op.d = d;
+  op.a = x;
+}
+
+// --- redux.sync -----------------------------------------------------------------------------
+
+enum class Reduction { kAdd, kMin, kMax, kAnd, kOr, kXor };
+
+template <Reduction Kind, class T>
+void redux(Warp& warp, const Op& op, Mask mask) {
+  Values<T> room;
+  const T* a = gather(warp, op, mask, &Op::a, room);
+  T out = a[std::countr_zero(mask)];
+  for_each_lane(mask & (mask - 1), [&](unsigned i) {
+    const T v = a[i];
+    if constexpr (Kind == Reduction::kAdd) {
+      out = static_cast<T>(static_cast<std::uint32_t>(out) + static_cast<std::uint32_t>(v));
+    }
+    if constexpr (Kind == Reduction::kMin) out = v < out ? v : out;
+    if constexpr (Kind == Reduction::kMax) out = v > out ? v : out;
+    if constexpr (Kind == Reduction::kAnd) out = out & v;
+    if constexpr (Kind == Reduction::kOr) out = out | v;
+    if constexpr (Kind == Reduction::kXor) out = out ^ v;
+  });
+  give(warp, op, mask, [&](unsigned) { return static_cast<std::uint32_t>(out); });
+}
+
+void build_redux(Builder& b) {
+  if (!b.take("sync")) b.unsupported("this form");
+  using U = std::uint32_t;
+  using S = std::int32_t;
+  const bool add = b.take("add"), min = b.take("min"), max = b.take("max");
+  const bool conjunction = b.take("and"), disjunction = b.take("or"), parity = b.take("xor");
+  const Type t = b.take_type();
+  b.finish();
+  b.expect_operands(3, 3);
+  Handler handler = nullptr;
+  if (t == Type::kU32 || t == Type::kS32) {
+    const bool s = t == Type::kS32;
+    if (add) handler = &redux<Reduction::kAdd, U>;
+    if (min) handler = s ? &redux<Reduction::kMin, S> : &redux<Reduction::kMin, U>;
+    if (max) handler = s ? &redux<Reduction::kMax, S> : &redux<Reduction::kMax, U>;
+  } else if (t == Type::kB32) {
+    if (conjunction) handler = &redux<Reduction::kAnd, U>;
+    if (disjunction) handler = &redux<Reduction::kOr, U>;
+    if (parity) handler = &redux<Reduction::kXor, U>;
+  }
+  if (!handler) b.unsupported("this form");
+  const Slot d = b.result(0, 32), x = b.source(1, 32), member = b.source(2, 32);
+  Op& op = emit_together(b, handler, Together{member});
+  op.d = d;
+  op.a = x;
+}
+
+// --- the rest -------------------------------------------------------------------------------
+
+void activemask(Warp& warp, const Op& op, Mask mask) {
+  for_each_lane(mask, [&](unsigned i) { warp.lanes<std::uint32_t>(op.d)[i] = mask; });
+}
+void build_activemask(Builder& b) {
+  if (b.take_type() != Type::kB32) b.unsupported("this type");
+  emit_plain(b, &activemask, 32, {});
+}
+
+void elect(Warp& warp, const Op& op, Mask mask) {
+  const auto leader = static_cast<std::uint32_t>(std::countr_zero(mask));
+  give(warp, op, mask, [&](unsigned) { return leader; });
+  for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
+    give_predicate(warp, own.as<Told>().predicate, lanes, kBit[leader]);
+  });
+}
+void build_elect(Builder& b) {
+  if (!b.take("sync")) b.unsupported("this form");
+  b.finish();
+  b.expect_operands(2, 2);
+  const Slot p = b.predicate_named(b.operand(0).second.empty() ? "_" : b.operand(0).second);
+  const Slot d = b.result(0, 32), member = b.source(1, 32);
+  emit_together(b, &elect, Told{{member}, true, p}).d = d;
+}
+
+constexpr Traits kParts{.parts = Traits::Parts::kSharedLoads};
+constexpr Row kRows[] = {
+    {"shfl", build_shfl, kParts},     {"vote", build_vote, kParts},
+    {"match", build_match, kParts},   {"redux", build_redux, kParts},
+    {"activemask", build_activemask}, {"elect", build_elect, kParts},
+};
+
+}  // namespace
+
+std::span<const Row> warp_rows() {
+  return kRows;
+}
+
+}  // namespace emu

@@ -1,0 +1,338 @@
+#include "machine/access.hpp"
+
+#include <bit>
+
+#include "machine/block.hpp"
+#include "machine/counting.hpp"
+#include "machine/lanes.hpp"
+#include "machine/observer.hpp"
+#include "machine/text.hpp"
+
+namespace emu {
+namespace {
+
+using Addresses = std::array<std::uint64_t, kLanes>;
+
+const char* verb(Direction direction) {
+  return direction == Direction::kLoad     ? "reads"
+         : direction == Direction::kAtomic ? "updates"
+                                           : "writes";
+}
+
+[[noreturn]] void illegal(Warp& warp, const Op& op, unsigned lane, Direction direction,
+                          unsigned bytes, const char* space, Address address) {
+  std::string text = std::string(verb(direction)) + " " + std::to_string(bytes) + " bytes of " +
+                     space + " memory at " + hexadecimal(address);
+  if (*space == 'g') {
+    const GlobalMemory* memory = warp.block().launch().config.memory;
+    if (const Allocation* a = memory ? memory->freed(address) : nullptr) {
+      text += ", byte " + std::to_string(address - a->base) +
+              " of memory that was freed: " + hexadecimal(a->base) + ", " +
+              std::to_string(a->size) + " bytes (" + a->what + ")";
+    } else if (a = memory ? memory->nearest(address) : nullptr; a) {
+      text += ", outside every allocation; the nearest is " + hexadecimal(a->base) + ", " +
+              std::to_string(a->size) + " bytes (" + a->what + ")";
+      if (address >= a->base + a->size) {
+        text += ", " + std::to_string(address - (a->base + a->size)) + " bytes past its end";
+      }
+    } else {
+      text += "; nothing is allocated";
+    }
+  } else {
+    text += ", past its end";
+  }
+  warp.fault(Fault::Kind::kIllegalAddress, op, lane, text);
+}
+
+[[noreturn]] void misaligned(Warp& warp, const Op& op, unsigned lane, Direction direction,
+                             unsigned bytes, Address address) {
+  warp.fault(Fault::Kind::kMisalignedAddress, op, lane,
+             std::string(verb(direction)) + " " + std::to_string(bytes) + " bytes at " +
+                 hexadecimal(address) + ", which is no multiple of " + std::to_string(bytes));
+}
+
+void check_alignment(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
+                     const Addresses& address) {
+  for_each_lane(mask, [&](unsigned i) {
+    if (address[i] % bytes) misaligned(warp, op, i, direction, bytes, address[i]);
+  });
+}
+
+/// Whether lane i's address is `origin + i * bytes` for all active lanes.
+bool in_a_row(const Addresses& address, Mask mask, unsigned bytes, Address& origin) {
+  if (mask == 0) return false;
+  const auto first = static_cast<unsigned>(std::countr_zero(mask));
+  origin = address[first] - std::uint64_t{first} * bytes;
+  std::uint64_t off = 0;
+  if (mask == kAllLanes) {
+    for (unsigned i = 0; i < kLanes; ++i) off |= address[i] ^ (origin + std::uint64_t{i} * bytes);
+  } else {
+    for (Mask m = mask; m; m &= m - 1) {
+      const auto i = static_cast<unsigned>(std::countr_zero(m));
+      off |= address[i] ^ (origin + std::uint64_t{i} * bytes);
+    }
+  }
+  return off == 0;
+}
+
+bool is_run_of_lanes(Mask mask) {
+  const Mask shifted = mask >> std::countr_zero(mask);
+  return (shifted & (shifted + 1)) == 0;
+}
+
+struct Ends {
+  Address first, past;
+};
+Ends ends(Address origin, Mask mask, unsigned bytes) {
+  return {origin + static_cast<unsigned>(std::countr_zero(mask)) * std::uint64_t{bytes},
+          origin + (kLanes - static_cast<unsigned>(std::countl_zero(mask))) * std::uint64_t{bytes}};
+}
+
+void count_global(Warp& warp, Mask mask, Direction direction, unsigned bytes,
+                  const Addresses& address, bool row, Address origin) {
+  if (direction == Direction::kAtomic) return;
+  std::uint64_t sectors = 0;
+  if (row && is_run_of_lanes(mask)) {
+    const Ends e = ends(origin, mask, bytes);
+    sectors = (e.past - 1) / 32 - e.first / 32 + 1;
+  } else {
+    sectors = count_sectors(address.data(), mask);
+  }
+  Counters& c = warp.block().counters;
+  if (direction == Direction::kLoad) {
+    ++c.global_load_requests;
+    c.global_load_sectors += sectors;
+  } else {
+    ++c.global_store_requests;
+    c.global_store_sectors += sectors;
+  }
+}
+
+/// A load that the assembler puts together with its neighbours.
+void count_merged(Warp& warp, const LoadStore& load, Mask mask, const Addresses& address) {
+  if (load.merged_bytes == 0) return;  // with another
+  Addresses begin;
+  EMU_FOR_LANES begin[i] = address[i] - load.ahead;
+  const Wavefronts w = count_wavefronts(begin.data(), mask, load.merged_bytes, true);
+  Counters& c = warp.block().counters;
+  c.shared_load_wavefronts += w.wavefronts;
+  c.shared_load_conflicts += w.conflicts;
+  if (load.likely) ++c.mergeable_shared_loads;
+}
+
+void count_shared(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
+                  const Addresses& address, bool row) {
+  if (direction != Direction::kLoad && direction != Direction::kStore) return;
+  if (op.merged) return count_merged(warp, op.as<LoadStore>(), mask, address);
+  Wavefronts w{1, 0};
+  // Neighbouring words lie in different banks: no need to look at each.
+  if (!row || bytes > 4) {
+    w = count_wavefronts(address.data(), mask, bytes, direction == Direction::kLoad);
+  }
+  Counters& c = warp.block().counters;
+  if (direction == Direction::kLoad) {
+    c.shared_load_wavefronts += w.wavefronts;
+    c.shared_load_conflicts += w.conflicts;
+  } else {
+    c.shared_store_wavefronts += w.wavefronts;
+    c.shared_store_conflicts += w.conflicts;
+  }
+}
+
+const Segment* find_segment(Warp& warp, const Op& op, Address address, std::uint64_t bytes) {
+  Segment& segment = warp.block().segment(op.as<MemoryOperand>().number);
+  if (address - segment.base < segment.size && bytes <= segment.size - (address - segment.base)) {
+    return &segment;
+  }
+  const GlobalMemory* memory = warp.block().launch().config.memory;
+  const Allocation* a = memory ? memory->find(address, bytes) : nullptr;
+  if (!a) return nullptr;
+  segment = {a->base, a->size, a->host};
+  return &segment;
+}
+
+void locate_global(Warp& warp, const Op& op, Mask mask, bool counted, Direction direction,
+                   unsigned bytes, const Addresses& address, Located& out) {
+  Address origin = 0;
+  const bool row = in_a_row(address, mask, bytes, origin);
+  if (counted) count_global(warp, mask, direction, bytes, address, row, origin);
+  if (row) {
+    const Ends e = ends(origin, mask, bytes);
+    if (e.first % bytes == 0) {
+      if (const Segment* s = find_segment(warp, op, e.first, e.past - e.first)) {
+        out.run = s->host + static_cast<std::ptrdiff_t>(origin - s->base);
+        return;
+      }
+    }
+  }
+  check_alignment(warp, op, mask, direction, bytes, address);
+  for_each_lane(mask, [&](unsigned i) {
+    const Segment* s = find_segment(warp, op, address[i], bytes);
+    if (!s) illegal(warp, op, i, direction, bytes, "global", address[i]);
+    out.at[i] = s->host + (address[i] - s->base);
+  });
+}
+
+void locate_shared(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
+                   const Addresses& address, Located& out) {
+  std::byte* const base = warp.block().shared();
+  const std::uint64_t size = warp.block().shared_bytes();
+  Address origin = 0;
+  const bool row = in_a_row(address, mask, bytes, origin);
+  if (row) {
+    const Ends e = ends(origin, mask, bytes);
+    if (e.first % bytes == 0 && e.first < e.past && e.past <= size) {
+      count_shared(warp, op, mask, direction, bytes, address, true);
+      out.run = base + static_cast<std::ptrdiff_t>(origin);
+      return;
+    }
+  }
+  check_alignment(warp, op, mask, direction, bytes, address);
+  for_each_lane(mask, [&](unsigned i) {
+    if (address[i] > size || bytes > size - address[i]) {
+      illegal(warp, op, i, direction, bytes, "shared", address[i]);
+    }
+    out.at[i] = base + address[i];
+  });
+  count_shared(warp, op, mask, direction, bytes, address, row);
+}
+
+void locate_local(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
+                  const Addresses& address, Located& out) {
+  const std::uint64_t size = warp.code().local_bytes + warp.code().stack_bytes;
+  check_alignment(warp, op, mask, direction, bytes, address);
+  for_each_lane(mask, [&](unsigned i) {
+    if (address[i] > size || bytes > size - address[i]) {
+      illegal(warp, op, i, direction, bytes, "local", address[i]);
+    }
+    out.at[i] = warp.local(i) + address[i];
+  });
+}
+
+void locate_parameter(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
+                      const Addresses& address, Located& out) {
+  const std::uint64_t size = warp.block().launch().config.parameters.size();
+  check_alignment(warp, op, mask, direction, bytes, address);
+  for_each_lane(mask, [&](unsigned i) {
+    if (direction != Direction::kLoad || address[i] > size || bytes > size - address[i]) {
+      illegal(warp, op, i, direction, bytes, "parameter", address[i]);
+    }
+    // Never written through: only loads get here.
+    out.at[i] = const_cast<std::byte*>(warp.block().parameters()) + address[i];
+  });
+}
+
+void tell(Warp& warp, const Op& op, Mask mask, Space space, Direction direction, unsigned bytes,
+          const Addresses& address, Gather gather) {
+  std::array<std::byte, kLanes * kMostBytes> values;
+  if (gather) gather(warp, op, mask, values.data());
+  const Access access{.warp = warp,
+                      .op = op,
+                      .lanes = mask,
+                      .space = space,
+                      .direction = direction,
+                      .order = warp.code().orders[op.as<MemoryOperand>().number],
+                      .bytes = bytes,
+                      .address = address.data(),
+                      .values = gather ? values.data() : nullptr};
+  warp.block().tell([&](BlockObserver& o) { o.access(access); });
+}
+
+/// Not told apart at run time: a call that ends in another is half as dear as one that comes back.
+template <bool Watched>
+void locate_in(Space space, Warp& warp, const Op& op, Mask mask, Direction direction,
+               unsigned bytes, const Addresses& address, Located& out, Gather gather) {
+  if constexpr (Watched) {
+    locate_in<false>(space, warp, op, mask, direction, bytes, address, out, gather);
+    tell(warp, op, mask, space, direction, bytes, address, gather);
+  } else {
+    switch (space) {
+      case Space::kGlobal:
+        return locate_global(warp, op, mask, true, direction, bytes, address, out);
+      case Space::kConstant:
+        return locate_global(warp, op, mask, false, direction, bytes, address, out);
+      case Space::kShared: return locate_shared(warp, op, mask, direction, bytes, address, out);
+      case Space::kLocal: return locate_local(warp, op, mask, direction, bytes, address, out);
+      case Space::kParameter:
+        return locate_parameter(warp, op, mask, direction, bytes, address, out);
+      case Space::kGeneric: return;  // none of its own
+    }
+  }
+}
+
+bool in_window(Address address, Address window) {
+  return address - window < kWindowBytes;
+}
+
+template <bool Watched>
+void locate_generic(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
+                    Addresses& address, Located& out, Gather gather) {
+  Mask shared = 0, local = 0, parameter = 0;
+  for_each_lane(mask, [&](unsigned i) {
+    if (in_window(address[i], kSharedWindow)) shared |= kBit[i];
+    if (in_window(address[i], kLocalWindow)) local |= kBit[i];
+    if (in_window(address[i], kParameterWindow)) parameter |= kBit[i];
+  });
+  const Mask global = mask & ~(shared | local | parameter);
+  for (auto [lanes, window] : {std::pair{shared, kSharedWindow}, std::pair{local, kLocalWindow},
+                               std::pair{parameter, kParameterWindow}}) {
+    const Address base = window;
+    for_each_lane(lanes, [&](unsigned i) { address[i] -= base; });
+  }
+  const std::array parts{std::pair{Space::kGlobal, global}, std::pair{Space::kShared, shared},
+                         std::pair{Space::kLocal, local}, std::pair{Space::kParameter, parameter}};
+  for (const auto& [space, lanes] : parts) {
+    if (lanes == mask) {
+      return locate_in<Watched>(space, warp, op, mask, direction, bytes, address, out, gather);
+    }
+  }
+  // A warp whose lanes reach into several spaces: each on its own.
+  for (const auto& [space, lanes] : parts) {
+    if (!lanes) continue;
+    Located part;
+    locate_in<Watched>(space, warp, op, lanes, direction, bytes, address, part, gather);
+    for_each_lane(lanes, [&](unsigned i) {
+      out.at[i] = part.run ? part.run + std::size_t{i} * bytes : part.at[i];
+    });
+  }
+}
+
+}  // namespace
+
+std::uint64_t address_of(Warp& warp, const Op& op, unsigned lane) {
+  const auto& at = op.as<MemoryOperand>();
+  const auto displacement = static_cast<std::uint64_t>(at.displacement);
+  if (at.narrow) {
+    return static_cast<std::uint32_t>(warp.lanes<std::uint32_t>(op.a)[lane] + displacement);
+  }
+  return warp.lanes<std::uint64_t>(op.a)[lane] + displacement;
+}
+
+void locate(Warp& warp, const Op& op, Mask mask, Space space, Direction direction, unsigned bytes,
+            Located& out, Gather values) {
+  const auto& at = op.as<MemoryOperand>();
+  if (at.polls) warp.poll();
+  Addresses address;
+  const auto displacement = static_cast<std::uint64_t>(at.displacement);
+  if (at.narrow) {
+    const auto* base = warp.lanes<std::uint32_t>(op.a);
+    EMU_FOR_LANES address[i] = static_cast<std::uint32_t>(base[i] + displacement);
+  } else {
+    const auto* base = warp.lanes<std::uint64_t>(op.a);
+    EMU_FOR_LANES address[i] = base[i] + displacement;
+  }
+  const auto of_space = [&]<bool Watched>() {
+    if (space == Space::kGeneric) {
+      locate_generic<Watched>(warp, op, mask, direction, bytes, address, out, values);
+    } else {
+      locate_in<Watched>(space, warp, op, mask, direction, bytes, address, out, values);
+    }
+  };
+  if (warp.block().watched()) [[unlikely]] {
+    of_space.template operator()<true>();
+  } else {
+    of_space.template operator()<false>();
+  }
+}
+
+}  // namespace emu

@@ -1,0 +1,337 @@
+#include "machine/block.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace emu {
+namespace {
+
+std::string triple(unsigned x, unsigned y, unsigned z) {
+  std::string text = "(";
+  return text.append(std::to_string(x))
+      .append(", ")
+      .append(std::to_string(y))
+      .append(", ")
+      .append(std::to_string(z))
+      .append(")");
+}
+
+}  // namespace
+
+Block::Block(LaunchState& launch)
+    : launch_(launch),
+      threads_(static_cast<std::uint32_t>(launch.config.block.volume())),
+      shared_(static_cast<std::size_t>(launch.shared_bytes)),
+      file_bytes_((launch.code.file_bytes + 63) / 64 * 64),
+      segments_(launch.code.orders.size()) {
+  const std::uint32_t warps = (threads_ + kLanes - 1) / kLanes;
+  registers_.reset(static_cast<std::byte*>(std::aligned_alloc(64, warps * file_bytes_ + 64)));
+  if (!registers_) throw std::bad_alloc();
+  local_stride_ = static_cast<std::size_t>(launch.code.local_bytes + launch.code.stack_bytes);
+  if (local_stride_) {
+    // Zeroed by the host page by page when it is first touched: most of a stack never is.
+    local_.reset(static_cast<std::byte*>(std::calloc(std::size_t{warps} * kLanes, local_stride_)));
+    if (!local_) throw std::bad_alloc();
+  }
+  for (std::uint32_t w = 0; w < warps; ++w) {
+    warps_.emplace_back(*this, w, registers_.get() + w * file_bytes_,
+                        local_.get() + std::size_t{w} * kLanes * local_stride_);
+  }
+  done_.resize(warps);
+  fill_constants();
+  for (const Code::SpecialSlot& s : launch.code.specials) fill(s);
+  for (Observer* observer : launch.config.observers) {
+    if (auto o = observer->watch(*this)) observers_.push_back(std::move(o));
+  }
+  watched_ = !observers_.empty();
+}
+
+void Block::fill_constants() {
+  for (Warp& warp : warps_) {
+    for (const Code::Constant& c : code().constants) {
+      for (unsigned i = 0; i < kLanes; ++i) {
+        if (c.width == 16)
+          warp.lanes<std::uint16_t>(c.slot)[i] = static_cast<std::uint16_t>(c.bits);
+        if (c.width == 32)
+          warp.lanes<std::uint32_t>(c.slot)[i] = static_cast<std::uint32_t>(c.bits);
+        if (c.width == 64) warp.lanes<std::uint64_t>(c.slot)[i] = c.bits;
+      }
+      if (c.width == 1) warp.predicate(c.slot) = c.bits ? kAllLanes : 0;
+    }
+  }
+}
+
+void Block::fill(const Code::SpecialSlot& slot) {
+  const LaunchConfig& config = launch_.config;
+  const Dim3 size = config.block;
+  const auto value = [&](unsigned warp, unsigned lane) -> std::uint32_t {
+    const unsigned thread = warp * kLanes + lane;
+    switch (slot.which) {
+      case Special::kTidX: return thread % size.x;
+      case Special::kTidY: return thread / size.x % size.y;
+      case Special::kTidZ: return thread / size.x / size.y;
+      case Special::kNtidX: return size.x;
+      case Special::kNtidY: return size.y;
+      case Special::kNtidZ: return size.z;
+      case Special::kCtaidX: return index_.x;
+      case Special::kCtaidY: return index_.y;
+      case Special::kCtaidZ: return index_.z;
+      case Special::kNctaidX: return config.grid.x;
+      case Special::kNctaidY: return config.grid.y;
+      case Special::kNctaidZ: return config.grid.z;
+      case Special::kLaneId: return lane;
+      case Special::kWarpId: return warp;
+      case Special::kNwarpId: return static_cast<std::uint32_t>(warps_.size());
+      case Special::kSmId: {
+        const std::uint64_t linear =
+            index_.x +
+            std::uint64_t{config.grid.x} * (index_.y + std::uint64_t{config.grid.y} * index_.z);
+        return static_cast<std::uint32_t>(linear % std::max(1u, config.sm_count));
+      }
+      case Special::kNsmId: return config.sm_count;
+      case Special::kLanemaskEq: return Mask{1} << lane;
+      case Special::kLanemaskLe: return kAllLanes >> (31 - lane);
+      case Special::kLanemaskLt: return (Mask{1} << lane) - 1;
+      case Special::kLanemaskGe: return kAllLanes << lane;
+      case Special::kLanemaskGt: return (kAllLanes << lane) << 1;
+      case Special::kDynamicSmemSize:
+        return static_cast<std::uint32_t>(config.dynamic_shared_bytes);
+      case Special::kTotalSmemSize: return static_cast<std::uint32_t>(launch_.shared_bytes);
+      case Special::kGridWorkspaceHigh:
+        return static_cast<std::uint32_t>(config.grid_workspace >> 32);
+      case Special::kGridWorkspaceLow: return static_cast<std::uint32_t>(config.grid_workspace);
+      case Special::kOne: return 1;
+      case Special::kGridId:
+      case Special::kZero: return 0;
+    }
+    return 0;
+  };
+  const bool of_block = slot.which == Special::kCtaidX || slot.which == Special::kCtaidY ||
+                        slot.which == Special::kCtaidZ;
+  if (of_block && slot.width == 32) {  // for each block: worth a quick way
+    const std::uint32_t v = value(0, 0);
+    for (Warp& warp : warps_) std::fill_n(warp.lanes<std::uint32_t>(slot.slot), kLanes, v);
+    return;
+  }
+  for (Warp& warp : warps_) {
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const std::uint32_t v = value(warp.number(), lane);
+      if (slot.width == 16)
+        warp.lanes<std::uint16_t>(slot.slot)[lane] = static_cast<std::uint16_t>(v);
+      if (slot.width == 32) warp.lanes<std::uint32_t>(slot.slot)[lane] = v;
+      if (slot.width == 64) warp.lanes<std::uint64_t>(slot.slot)[lane] = v;
+    }
+  }
+}
+
+void Block::start(std::uint64_t index) {
+  const Dim3 grid = launch_.config.grid;
+  index_ = {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x % grid.y),
+            static_cast<unsigned>(index / grid.x / grid.y)};
+  for (const Code::SpecialSlot& s : code().specials) {
+    if (s.which == Special::kCtaidX || s.which == Special::kCtaidY || s.which == Special::kCtaidZ ||
+        s.which == Special::kSmId) {
+      fill(s);
+    }
+  }
+  // What nothing wrote reads as zero, so that a faulty program does the same each time.
+  std::ranges::fill(shared_, std::byte{0});
+  const auto local_bytes = static_cast<std::size_t>(code().local_bytes);
+  for (std::size_t i = 0; i < warps_.size() * kLanes; ++i) {
+    if (local_bytes) std::memset(local_.get() + i * local_stride_, 0, local_bytes);
+  }
+  barriers_.fill({});
+  async_.start(threads_, watched_);
+  idle_timeouts_ = 0;
+  live_ = threads_;
+  running_ = warps_.size();
+  if (launch_.config.apart) random_ = Random(*launch_.config.apart).of(index);
+  for (Warp& warp : warps_) {
+    std::memset(&warp.lanes<std::byte>(0)[0], 0, code().zeroed_bytes);
+    if (code().stack_bytes) {  // begins behind the threads' other memory
+      std::fill_n(warp.lanes<std::uint64_t>(code().stack), kLanes, code().local_bytes);
+    }
+    const std::uint32_t left = threads_ - warp.number() * kLanes;
+    warp.start(left >= kLanes ? kAllLanes : (Mask{1} << left) - 1);
+    done_[warp.number()] = 0;
+  }
+  stepped_ = false;
+  tell([&](BlockObserver& o) {
+    o.begin(index);
+    stepped_ |= o.steps();
+  });
+}
+
+// Warp instructions that may go by before the launch's limit is looked at.
+constexpr std::uint64_t kUncounted = 1 << 16;
+
+Block::Status Block::turn() {
+  bool progress = false, waits = true;
+  for (Warp& warp : warps_) {
+    if (done_[warp.number()]) continue;
+    const std::uint64_t before = warp.instructions();
+    const Warp::Status status = warp.run();
+    progress |= warp.instructions() != before;
+    if (status == Warp::Status::kDone) {
+      done_[warp.number()] = 1;
+      --running_;
+      progress = true;
+      waits = false;
+    } else if (status == Warp::Status::kYielded) {
+      progress = true;
+      waits &= warp.polled();
+      count_turn();
+    } else if (warp.instructions() != before) {
+      waits = false;  // it came to a barrier of its own block
+    }
+  }
+  if (running_ == 0) {
+    end();
+    return Status::kDone;
+  }
+  if (!progress) free_the_stuck();
+  // A warp that loops around a barrier never uses up its turn.
+  if (counters.warp_instructions - reported_ > kUncounted) count_turn();
+  return waits ? Status::kWaits : Status::kRuns;
+}
+
+bool Block::turn_apart() {
+  const auto count = static_cast<unsigned>(warps_.size());
+  const unsigned first = random_->below(count);
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned number = (first + i) % count;
+    if (done_[number]) continue;
+    const Warp::Status status = warps_[number].run();
+    if (status == Warp::Status::kWaiting) continue;
+    if (status == Warp::Status::kDone) {
+      done_[number] = 1;
+      if (--running_ == 0) {
+        end();
+        return false;
+      }
+    }
+    count_turn();
+    return true;
+  }
+  free_the_stuck();
+  return true;
+}
+
+/// When no thread can go on.
+void Block::free_the_stuck() {
+  if (time_out()) return;
+  // Meeting again after a branch is this device's doing, not the program's: who waits for nothing
+  // else may be who the others wait for, at a barrier or to exit.
+  bool any = false;
+  for (Warp& warp : warps_) any |= warp.release_early();
+  if (!any) deadlock();
+}
+
+void Block::end() {
+  count_turn();
+  if (async_.has_stores() && warnings.size() < 4) {
+    warnings.push_back(name() +
+                       ": a cp.async.bulk to global memory that no thread waited for: what it"
+                       " copies is not written");
+  }
+  tell([](BlockObserver& o) { o.end(); });
+}
+
+/// Operations that wait for a while only (mbarrier.try_wait) give up waiting, so that their threads
+/// can do other things. False when that has led to nothing: threads that touch no memory between
+/// one try and the next can't bring about what they wait for.
+bool Block::time_out() {
+  bool any = false;
+  for (Warp& warp : warps_) any |= !done_[warp.number()] && warp.suspended();
+  if (!any) return false;
+  const std::uint64_t now = accesses();
+  idle_timeouts_ = now == accesses_at_timeout_ ? idle_timeouts_ + 1 : 0;
+  accesses_at_timeout_ = now;
+  if (idle_timeouts_ >= 16) return false;
+  for (Warp& warp : warps_) warp.give_up();
+  return true;
+}
+
+std::uint64_t Block::accesses() const {
+  return counters.global_load_requests + counters.global_store_requests +
+         counters.shared_load_wavefronts + counters.shared_store_wavefronts + updates_;
+}
+
+void Block::count_turn() {
+  const std::uint64_t now = counters.warp_instructions;
+  const std::uint64_t before =
+      launch_.instructions.fetch_add(now - reported_, std::memory_order_relaxed);
+  const std::uint64_t sum = before + (now - reported_);
+  reported_ = now;
+  const std::uint64_t limit = launch_.config.max_warp_instructions;
+  if (limit && sum > limit) {
+    throw Stop{{Fault::Kind::kTooLong, name() + ": the launch has run more than " +
+                                           std::to_string(limit) +
+                                           " warp instructions, the limit that was set"}};
+  }
+  if (launch_.stopped.load(std::memory_order_relaxed)) throw Stop{};  // another thread says why
+}
+
+void Block::deadlock() {
+  std::string text = name() + ": threads wait for what can't come";
+  for (const Warp& warp : warps_) {
+    if (text.size() < 1500 && !done_[warp.number()]) text += warp.waits();
+  }
+  throw Stop{{Fault::Kind::kDeadlock, text}};
+}
+
+void Block::print(std::string_view text) {
+  constexpr std::size_t kMostText = 64u << 20;
+  const Dim3 grid = launch_.config.grid;
+  const std::uint64_t index =
+      index_.x + std::uint64_t{grid.x} * (index_.y + std::uint64_t{grid.y} * index_.z);
+  const std::scoped_lock lock(launch_.printing);
+  launch_.printed_bytes += text.size();
+  if (launch_.printed_bytes <= kMostText) launch_.printed[index] += text;
+}
+
+Dim3 Block::thread_index(unsigned warp, unsigned lane) const {
+  const Dim3 size = launch_.config.block;
+  const unsigned thread = warp * kLanes + lane;
+  return {thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
+}
+
+std::string Block::name() const {
+  return "kernel " + launch_.config.kernel->name + ", block " +
+         triple(index_.x, index_.y, index_.z);
+}
+
+std::string Block::thread_name(unsigned warp, unsigned lane) const {
+  const Dim3 size = launch_.config.block;
+  const unsigned thread = warp * kLanes + lane;
+  return "thread " + triple(thread % size.x, thread / size.x % size.y, thread / size.x / size.y);
+}
+
+void Block::arrive(const Arrival& arrival) {
+  Barrier& barrier = barriers_[arrival.barrier];
+  barrier.arrived += count_lanes(arrival.lanes);
+  barrier.votes += count_lanes(arrival.predicate);
+  barrier.needed = arrival.needed;
+  barrier.kind = arrival.kind;
+  if (barrier.arrived >= (barrier.needed ? barrier.needed : live_)) complete(arrival.barrier);
+}
+
+void Block::exited(unsigned threads) {
+  live_ -= threads;
+  for (unsigned i = 0; i < barriers_.size(); ++i) {
+    if (barriers_[i].arrived && !barriers_[i].needed && barriers_[i].arrived >= live_) complete(i);
+  }
+}
+
+void Block::complete(unsigned number) {
+  const Barrier barrier = barriers_[number];
+  barriers_[number] = {};
+  std::uint32_t result = barrier.votes;
+  if (barrier.kind == BarrierKind::kAnd) result = barrier.votes == barrier.arrived;
+  if (barrier.kind == BarrierKind::kOr) result = barrier.votes != 0;
+  tell([&](BlockObserver& o) { o.completed(number); });
+  for (Warp& warp : warps_) warp.release(number, result);
+}
+
+}  // namespace emu

@@ -1,0 +1,168 @@
+#include "emu/launch.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "machine/block.hpp"
+
+namespace emu {
+
+std::span<const CounterField> counter_fields() {
+  static constexpr CounterField kFields[] = {
+      {"global_load_requests", &Counters::global_load_requests, true},
+      {"global_load_sectors", &Counters::global_load_sectors, true},
+      {"global_store_requests", &Counters::global_store_requests, true},
+      {"global_store_sectors", &Counters::global_store_sectors, true},
+      {"shared_load_wavefronts", &Counters::shared_load_wavefronts, true},
+      {"shared_load_conflicts", &Counters::shared_load_conflicts, true},
+      {"shared_store_wavefronts", &Counters::shared_store_wavefronts, true},
+      {"shared_store_conflicts", &Counters::shared_store_conflicts, true},
+      {"mergeable_shared_loads", &Counters::mergeable_shared_loads, true},
+      {"branches", &Counters::branches, true},
+      {"diverging_branches", &Counters::diverging_branches, true},
+      {"warp_instructions", &Counters::warp_instructions, false},
+      {"thread_instructions", &Counters::thread_instructions, false},
+  };
+  static_assert(sizeof kFields / sizeof *kFields == sizeof(Counters) / sizeof(std::uint64_t));
+  return kFields;
+}
+
+Counters& Counters::operator+=(const Counters& other) {
+  for (const CounterField& field : counter_fields()) this->*field.value += other.*field.value;
+  return *this;
+}
+
+namespace {
+
+/// One thread's part of a launch. `blocks` are what it has made, to be used again; the first
+/// ones have begun and are not over.
+void run_blocks(LaunchState& state, std::uint64_t workers,
+                std::vector<std::unique_ptr<Block>>& blocks) {
+  const LaunchConfig& config = state.config;
+  const std::uint64_t all = config.grid.volume();
+  std::size_t running = 0;
+  // In order: a block may wait for one with a lower index, which has begun before it.
+  const auto begin_next = [&] {
+    const std::uint64_t index = state.next_block.fetch_add(1);
+    if (index >= all) return false;
+    if (running == blocks.size()) blocks.push_back(std::make_unique<Block>(state));
+    blocks[running++]->start(index);
+    return true;
+  };
+  const std::uint64_t share = (all + workers - 1) / workers;
+  const std::uint64_t most = config.cooperative ? share : config.resident_blocks / workers;
+  while (config.cooperative && running < share && begin_next()) {
+  }
+  while (running > 0 || begin_next()) {
+    bool waits = true;
+    for (std::size_t i = 0; i < running;) {
+      const Block::Status status = blocks[i]->turn();
+      waits &= status == Block::Status::kWaits;
+      if (status == Block::Status::kDone) {
+        std::swap(blocks[i], blocks[--running]);
+      } else {
+        ++i;
+      }
+    }
+    // What they wait for may be a block that hasn't begun, and would have on a device.
+    if (waits && (running >= most || !begin_next()) && config.pool) config.pool->yield();
+  }
+}
+
+/// The schedule apart, all of it on one thread: some blocks at a time, each going on for a
+/// while by chance. They begin in order, but one that has begun may be far behind the others.
+void run_apart(LaunchState& state, std::vector<std::unique_ptr<Block>>& blocks) {
+  constexpr std::size_t kAtATime = 8;
+  constexpr unsigned kStretch = 8, kPatience = 1u << 16;
+  const LaunchConfig& config = state.config;
+  const std::uint64_t all = config.grid.volume();
+  const std::uint64_t most =
+      config.cooperative ? all : std::max<std::uint64_t>(kAtATime, config.resident_blocks);
+  std::uint64_t least = config.cooperative ? all : kAtATime;
+  Random random(*config.apart);
+  std::size_t running = 0;
+  unsigned turns = 0;  // since a block last began
+  while (true) {
+    for (; running < least && state.next_block < all; turns = 0) {
+      if (running == blocks.size()) blocks.push_back(std::make_unique<Block>(state));
+      blocks[running++]->start(state.next_block++);
+    }
+    if (running == 0) return;
+    auto& chosen = blocks[random.below(static_cast<unsigned>(running))];
+    for (unsigned left = random.stretch(kStretch); left > 0; --left, ++turns) {
+      if (chosen->turn_apart()) continue;
+      std::swap(chosen, blocks[--running]);
+      break;
+    }
+    // They may wait for a block that hasn't begun, and would have on a device.
+    if (turns > kPatience && least < most) ++least;
+  }
+}
+
+}  // namespace
+
+LaunchResult launch(const LaunchConfig& config) {
+  LaunchResult result;
+  if (!config.kernel->code) {
+    result.fault = Fault{Fault::Kind::kIllegalInstruction, config.kernel->unsupported};
+    return result;
+  }
+  if (config.parameters.size() < config.kernel->parameter_bytes) {
+    result.fault =
+        Fault{Fault::Kind::kIllegalAddress,
+              "kernel " + config.kernel->name + ": " + std::to_string(config.parameters.size()) +
+                  " bytes of parameters for " + std::to_string(config.kernel->parameter_bytes)};
+    return result;
+  }
+  LaunchState state{.config = config, .code = *config.kernel->code};
+  state.shared_bytes = config.kernel->static_shared_bytes + config.dynamic_shared_bytes;
+  const std::uint64_t blocks = config.grid.volume();
+  // Without room for the heap malloc gives null, as on a device.
+  if (state.code.uses_heap && config.memory) config.memory->prepare_heap();
+
+  std::mutex mutex;
+  const std::uint64_t threads = config.pool && !config.apart ? config.pool->threads() : 1;
+  const auto count =
+      static_cast<unsigned>(std::clamp<std::uint64_t>(std::min(threads, blocks), 1, 256));
+  const auto work = [&] {
+    std::optional<Fault> fault;
+    std::vector<std::unique_ptr<Block>> own;
+    try {
+      if (config.apart) {
+        run_apart(state, own);
+      } else {
+        run_blocks(state, count, own);
+      }
+    } catch (const Stop& stop) {
+      fault = stop.fault;
+    } catch (const std::bad_alloc&) {
+      fault =
+          Fault{Fault::Kind::kIllegalInstruction,
+                "kernel " + config.kernel->name + ": the host has no memory left for its threads"};
+    }
+    const std::scoped_lock lock(mutex);
+    for (const std::unique_ptr<Block>& block : own) {
+      result.counters += block->counters;
+      for (std::string& w : block->warnings) {
+        if (result.warnings.size() < 4) result.warnings.push_back(std::move(w));
+      }
+    }
+    if (fault && !state.stopped.exchange(true)) result.fault = fault;  // the first to stop says why
+    if (fault) state.next_block.store(blocks);
+  };
+
+  for (Observer* o : config.observers) o->started(config);
+  if (count > 1) {
+    config.pool->run(count, work);
+  } else {
+    work();
+  }
+  for (const auto& [block, text] : state.printed) result.printed += text;
+  for (Observer* o : config.observers) o->ended(config, result);
+  return result;
+}
+
+}  // namespace emu

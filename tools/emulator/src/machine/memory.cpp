@@ -1,0 +1,174 @@
+#include "emu/memory.hpp"
+
+#include <cstdlib>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "machine/observer.hpp"
+
+namespace emu {
+namespace {
+
+constexpr std::size_t kMostFreed = 1024;  // remembered for messages
+
+Address distance(const Allocation& a, Address address) {
+  if (address < a.base) return a.base - address;
+  const Address end = a.base + a.size;
+  return address < end ? 0 : address - end;
+}
+
+}  // namespace
+
+GlobalMemory::GlobalMemory(std::uint64_t capacity_bytes, Observer* observer)
+    : capacity_(capacity_bytes), observer_(observer) {}
+
+GlobalMemory::~GlobalMemory() {
+  for (const auto& [base, a] : by_base_) {
+    if (observer_) observer_->freed(a);
+    std::free(a.owned);
+  }
+}
+
+std::optional<Address> GlobalMemory::allocate(std::uint64_t size, std::string what,
+                                              Allocation::Kind kind) {
+  const std::scoped_lock lock(mutex_);
+  if (size == 0 || size > capacity_ - used_) return std::nullopt;
+  // At least one unused byte follows each allocation, so that no two touch.
+  const std::uint64_t step =
+      (size + apart_ + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment;
+  if (step > kGlobalEnd - next_) return std::nullopt;
+  if (size > std::numeric_limits<std::size_t>::max()) return std::nullopt;
+  auto* host = static_cast<std::byte*>(std::calloc(static_cast<std::size_t>(size), 1));
+  if (host == nullptr) return std::nullopt;
+  const Address base = std::exchange(next_, next_ + step);
+  const auto [at, fresh] = by_base_.emplace(base, Allocation{.base = base,
+                                                             .size = size,
+                                                             .host = host,
+                                                             .what = std::move(what),
+                                                             .kind = kind,
+                                                             .owned = host});
+  used_ += size;
+  if (observer_) observer_->allocated(at->second);
+  return base;
+}
+
+std::optional<Address> GlobalMemory::map(void* host, std::uint64_t size, std::string what,
+                                         Allocation::Kind kind) {
+  const std::scoped_lock lock(mutex_);
+  const auto base = static_cast<Address>(reinterpret_cast<std::uintptr_t>(host));
+  if (size == 0 || base + size < base) return std::nullopt;
+  if (base < kGlobalEnd && base + size > kSharedWindow) return std::nullopt;
+  const auto after = by_base_.lower_bound(base);
+  if (after != by_base_.end() && after->first < base + size) return std::nullopt;
+  if (after != by_base_.begin()) {
+    const Allocation& before = std::prev(after)->second;
+    if (before.base + before.size > base) return std::nullopt;
+  }
+  by_base_.emplace(base, Allocation{.base = base,
+                                    .size = size,
+                                    .host = static_cast<std::byte*>(host),
+                                    .what = std::move(what),
+                                    .kind = kind});
+  return base;
+}
+
+bool GlobalMemory::free(Address base) {
+  const std::scoped_lock lock(mutex_);
+  const auto at = by_base_.find(base);
+  if (at == by_base_.end()) return false;
+  if (observer_) observer_->freed(at->second);
+  if (at->second.owned != nullptr) {
+    used_ -= at->second.size;
+    std::free(at->second.owned);
+    // The device's own addresses are never given twice: what is remembered stays true.
+    at->second.host = at->second.owned = nullptr;
+    freed_.insert(by_base_.extract(at));
+    if (freed_.size() > kMostFreed) freed_.erase(freed_.begin());
+  } else {
+    by_base_.erase(at);
+  }
+  return true;
+}
+
+const Allocation* GlobalMemory::find(Address address, std::uint64_t size) const {
+  auto at = by_base_.upper_bound(address);
+  if (at == by_base_.begin()) return nullptr;
+  const Allocation& a = (--at)->second;
+  const Address offset = address - a.base;
+  return offset <= a.size && size <= a.size - offset ? &a : nullptr;
+}
+
+const Allocation* GlobalMemory::nearest(Address address) const {
+  const auto after = by_base_.upper_bound(address);
+  const Allocation* best = after == by_base_.end() ? nullptr : &after->second;
+  if (after != by_base_.begin()) {
+    const Allocation* before = &std::prev(after)->second;
+    if (best == nullptr || distance(*before, address) <= distance(*best, address)) best = before;
+  }
+  return best;
+}
+
+const Allocation* GlobalMemory::freed(Address address) const {
+  auto at = freed_.upper_bound(address);
+  if (at == freed_.begin()) return nullptr;
+  const Allocation& a = (--at)->second;
+  return address - a.base < a.size ? &a : nullptr;
+}
+
+std::uint64_t GlobalMemory::free_bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return capacity_ - used_;
+}
+
+bool GlobalMemory::prepare_heap(std::uint64_t bytes) {
+  if (heap_.begun()) return true;
+  const std::optional<Address> base = allocate(bytes, kHeapName);
+  if (base) heap_.begin(*base, bytes);
+  return base.has_value();
+}
+
+void DeviceHeap::begin(Address base, std::uint64_t size) {
+  size_ = size;
+  free_[base] = size;
+}
+
+Address DeviceHeap::allocate(std::uint64_t bytes) {
+  if (bytes == 0 || bytes > size_) return 0;
+  constexpr std::uint64_t kStep = 16;
+  const std::uint64_t size = (bytes + kStep - 1) / kStep * kStep;
+  const std::scoped_lock lock(mutex_);
+  for (auto it = free_.begin(); it != free_.end(); ++it) {
+    const auto [base, room] = *it;
+    if (room < size) continue;
+    free_.erase(it);
+    if (room > size) free_[base + size] = room - size;
+    used_[base] = size;
+    return base;
+  }
+  return 0;
+}
+
+bool DeviceHeap::free(Address address) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = used_.find(address);
+  if (found == used_.end()) return false;
+  std::uint64_t size = found->second;
+  used_.erase(found);
+  auto after = free_.lower_bound(address);
+  if (after != free_.end() && address + size == after->first) {
+    size += after->second;
+    after = free_.erase(after);
+  }
+  if (after != free_.begin()) {
+    const auto before = std::prev(after);
+    if (before->first + before->second == address) {
+      before->second += size;
+      return true;
+    }
+  }
+  free_[address] = size;
+  return true;
+}
+
+}  // namespace emu

@@ -1,0 +1,102 @@
+/// \file
+/// Looking on while a kernel runs: what a checker or a trace is made of. A launch without observers
+/// pays for nothing but a branch.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "decode/code.hpp"
+#include "emu/launch.hpp"
+#include "machine/access.hpp"
+
+namespace emu {
+
+class Block;
+class Warp;
+
+/// One access to memory by lanes of a warp, after it was found legal and before it is done.
+struct Access {
+  Warp& warp;
+  const Op& op;
+  Mask lanes;
+  Space space;  ///< never kGeneric: of a generic access each space's lanes are told apart
+  Direction direction;
+  Order order;
+  unsigned bytes;                ///< of each lane
+  const std::uint64_t* address;  ///< of each lane, in the space
+  const std::byte* values;       ///< of a store: lane i's at i * bytes; else null
+};
+
+/// A copy that goes on while its thread does other things: what it will touch until it has landed.
+struct Copy {
+  Warp& warp;
+  const Op& op;
+  unsigned lane;         ///< whose it is
+  std::uint64_t number;  ///< in the block
+  Space to_space;
+  Address to;
+  Space from_space;  ///< kGeneric: it has been read, which was told as an access
+  Address from;
+  std::uint64_t bytes;
+};
+
+/// Looks on at the blocks that one thread runs, one after another; never two calls at a time.
+class BlockObserver {
+ public:
+  virtual ~BlockObserver() = default;
+  virtual void begin(std::uint64_t /*block*/) {}
+  virtual void end() {}
+  /// Whether it wants to know each instruction of the block that has begun, which is dear.
+  virtual bool steps() const { return false; }
+  /// Lanes that are at `op` are about to carry it out, those whose guard is off left out (it may be
+  /// off for all). What follows, up to the next one, is its doing; lanes that wait here for others
+  /// were told as they came.
+  virtual void instruction(Warp&, const Op&, Mask /*lanes*/) {}
+  virtual void access(const Access&) {}
+  /// Lanes came to a barrier; `waits` is false for bar.arrive. `completed` follows, within the same
+  /// operation where they were the last: then all who wait there go on.
+  virtual void arrived(Warp&, const Op&, Mask /*lanes*/, unsigned /*barrier*/, bool /*waits*/) {}
+  virtual void completed(unsigned /*barrier*/) {}
+  /// Lanes that named each other are all there and carry out `op` as one. Of these operations only
+  /// bar.warp.sync orders memory.
+  virtual void met(Warp&, const Op&, Mask /*lanes*/) {}
+  virtual void fence(Warp&, const Op&, Mask /*lanes*/) {}
+  virtual void copy_began(const Copy&) {}
+  /// A copy has landed, as its thread has waited for.
+  virtual void copy_landed(std::uint64_t /*number*/) {}
+  /// A copy has landed, as who waits for a phase of the mbarrier will know.
+  virtual void copy_landed_at(std::uint64_t /*number*/, Address /*mbarrier*/) {}
+  /// A lane arrived at an mbarrier, after which `mbarrier_completed` may follow. `releases`: what
+  /// it did before is known to who waits for the phase; else it only counts.
+  virtual void mbarrier_arrived(Warp&, unsigned /*lane*/, Address, bool /*releases*/) {}
+  virtual void mbarrier_completed(Address) {}  ///< a phase of it
+  /// A lane asked for a phase of an mbarrier that is over, and orders what it does next after it.
+  virtual void mbarrier_waited(Warp&, unsigned /*lane*/, Address) {}
+  /// A lane was given a piece of the heap by malloc, which another may have had and freed.
+  virtual void given(Address, std::uint64_t /*bytes*/) {}
+  virtual void exited(Warp&, Mask /*lanes*/) {}
+  /// A lane did something whose result PTX leaves undefined; `what` says it.
+  virtual void undefined(Warp&, const Op&, unsigned /*lane*/, const std::string& /*what*/) {}
+};
+
+/// Looks on at a whole program: launches and what the host does between them.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// For each Block of a launch (several at once on several threads); null for no interest in it.
+  virtual std::unique_ptr<BlockObserver> watch(Block&) { return nullptr; }
+  virtual void started(const LaunchConfig&) {}
+  virtual void ended(const LaunchConfig&, const LaunchResult&) {}
+
+  // By the runtime's functions, never while a kernel runs.
+  virtual void allocated(const Allocation&) {}
+  virtual void freed(const Allocation&) {}  ///< still whole
+  virtual void refused_free(Address, const std::string& /*why*/) {}
+  virtual void host_wrote(Address, std::uint64_t /*bytes*/) {}  ///< a copy to it, or a set
+  virtual void host_read(Address, std::uint64_t /*bytes*/) {}   ///< a copy from it
+  virtual void host_copied(Address /*to*/, Address /*from*/, std::uint64_t /*bytes*/) {}
+};
+
+}  // namespace emu

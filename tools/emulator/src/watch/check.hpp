@@ -1,0 +1,136 @@
+/// \file
+/// What a GPU hides: races between threads of a block, reads of what nobody wrote, illegal and
+/// lost memory, barriers used against their rules. Exact for the order that the threads ran in.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "machine/observer.hpp"
+
+namespace emu {
+
+struct Checks {
+  bool race = false, memory = false, init = false, sync = false;
+  bool any() const { return race || memory || init || sync; }
+};
+
+/// From "race,init" or "all"; empty for anything else.
+std::optional<Checks> parse_checks(std::string_view list);
+
+/// One thing that is wrong, however often it was seen.
+struct Finding {
+  std::string check;                 ///< "race", "memory", "init" or "sync"
+  std::string what;                  ///< in one line
+  std::string kernel = {};           ///< mangled; empty where the host did it
+  std::vector<std::string> places;   ///< source lines, or PTX lines where those aren't known
+  std::vector<std::string> details;  ///< of the first time: who, where
+  std::uint64_t block = 0;           ///< of the first time
+  std::uint64_t count = 1;
+  bool told = false;
+};
+
+/// What all of a program's launches have shown.
+class Findings {
+ public:
+  /// The same check, kernel and places are one finding: counted, and described by its lowest block.
+  void add(Finding finding);
+  const std::vector<Finding>& all() const { return all_; }
+  /// Calls f for each that hasn't been told yet.
+  void tell(const std::function<void(const Finding&)>& f);
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string, std::vector<std::string>>;
+  std::mutex mutex_;
+  std::map<Key, std::size_t> index_;
+  std::vector<Finding> all_;
+};
+
+/// A finding as lines for a reader, and as a line of JSON.
+std::string readable(const Finding& finding);
+std::string json(const Finding& finding);
+
+/// Which bytes of an allocation something wrote.
+struct Written {
+  Allocation allocation;
+  std::uint64_t number = 0;  ///< of the program's allocations
+  std::vector<std::uint64_t> bits;
+};
+
+class Checker final : public Observer {
+ public:
+  explicit Checker(Checks checks) : checks_(checks) {}
+
+  std::unique_ptr<BlockObserver> watch(Block& block) override;
+  void ended(const LaunchConfig& config, const LaunchResult& result) override;
+  void allocated(const Allocation& allocation) override;
+  void freed(const Allocation& allocation) override;
+  void refused_free(Address address, const std::string& why) override;
+  void host_wrote(Address address, std::uint64_t bytes) override;
+  void host_read(Address address, std::uint64_t bytes) override;
+  void host_copied(Address to, Address from, std::uint64_t bytes) override;
+
+  /// The program is over: what is still allocated is lost.
+  void finish();
+
+  const Checks& checks() const { return checks_; }
+  Findings& findings() { return findings_; }
+  /// Whether a fault is one of the findings, and so told as one.
+  bool takes(const Fault& fault) const;
+  /// Null for memory that the host may write unseen.
+  Written* written(Address address);
+
+ private:
+  Checks checks_;
+  Findings findings_;
+  std::map<Address, Written> written_;
+  std::uint64_t allocations_ = 0;
+};
+
+/// What the checks of a block share: where they put what they find.
+class BlockFindings {
+ public:
+  explicit BlockFindings(Block& block) : block_(block) {}
+
+  /// Counts one more of a finding at op `pc` and, where there is one, `other`; `describe` gives its
+  /// details, the first time only.
+  template <class F>
+  void note(const char* check, const char* what, std::uint32_t pc, std::uint32_t other,
+            const F& describe) {
+    Seen& seen = seen_[{what, pc, other}];
+    if (seen.count++ == 0) {
+      seen.check = check;
+      seen.block = number_;
+      seen.details = describe();
+    }
+  }
+  void begin(std::uint64_t number) { number_ = number; }
+  void hand_over(Findings& findings) const;
+
+  // For descriptions.
+  std::string thread(unsigned warp, unsigned lane) const;
+  std::string place(std::uint32_t pc) const;  ///< "a.cu:12", or "PTX line 34"
+  std::string line(std::uint32_t pc) const;   ///< both, as far as known
+  std::string memory(Space space, Address address) const;
+  std::string block_name() const;
+  Block& block() const { return block_; }
+
+ private:
+  struct Seen {
+    const char* check = nullptr;
+    std::uint64_t count = 0, block = 0;
+    std::vector<std::string> details;
+  };
+  Block& block_;
+  std::uint64_t number_ = 0;
+  std::map<std::tuple<const char*, std::uint32_t, std::uint32_t>, Seen> seen_;
+};
+
+}  // namespace emu

@@ -1,0 +1,62 @@
+"""The rooms of the sources: each uses itself and those before it, and nothing after it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+EMULATOR = Path(__file__).resolve().parents[1]
+#: What each room may use. `emu` is the public headers; watch and isa don't know each other.
+USES = {
+    "emu": set[str](),
+    "ptx": {"emu"},
+    "decode": {"emu", "ptx"},
+    "machine": {"emu", "ptx", "decode"},
+    "isa": {"emu", "ptx", "decode", "machine"},
+    "watch": {"emu", "ptx", "decode", "machine"},
+    "cudart": {"emu", "ptx", "decode", "machine", "isa", "watch"},
+}
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+
+
+def wrong_includes(emulator: Path) -> list[str]:
+    """Each `#include` of a room that its own doesn't use."""
+    found = []
+    for folder in [
+        *sorted((emulator / "include").iterdir()),
+        *sorted((emulator / "src").iterdir()),
+    ]:
+        for path in sorted(folder.rglob("*")):
+            if not path.is_file():
+                continue
+            for name in _INCLUDE.findall(path.read_text(encoding="utf-8")):
+                room = name.partition("/")[0] if "/" in name else "no room"
+                if room != folder.name and room not in USES.get(folder.name, set()):
+                    found.append(f"{path.relative_to(emulator)} includes {name}")
+    return found
+
+
+def test_a_room_uses_only_those_before_it() -> None:
+    assert {path.name for path in (EMULATOR / "src").iterdir()} | {"emu"} == set(USES)
+    assert len(list((EMULATOR / "src").glob("*/*.cpp"))) > 40
+    assert wrong_includes(EMULATOR) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "include"),
+    [
+        ("src/ptx/lexer.cpp", "decode/code.hpp"),
+        ("src/decode/flow.cpp", "isa/table.hpp"),
+        ("src/isa/carry.cpp", "watch/check.hpp"),
+        ("src/watch/trace.cpp", "cudart/report.hpp"),
+        ("src/machine/warp.hpp", "warp.hpp"),
+        ("include/emu/memory.hpp", "machine/observer.hpp"),
+    ],
+)
+def test_a_wrong_include_is_found(tmp_path: Path, path: str, include: str) -> None:
+    for room in USES:
+        (tmp_path / ("include" if room == "emu" else "src") / room).mkdir(parents=True)
+    (tmp_path / path).write_text(f'#include "emu/launch.hpp"\n# include "{include}"\n')
+    assert wrong_includes(tmp_path) == [f"{path} includes {include}"]
