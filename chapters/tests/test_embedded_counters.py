@@ -8,6 +8,7 @@ nvidia-h200.csv has small launches, of which all eight counters are compared, as
 from __future__ import annotations
 
 import csv
+import functools
 import json
 import os
 import subprocess
@@ -26,16 +27,22 @@ N = 1 << 20
 OPERATIONS = ("ld", "st")
 
 
-#: A -G build is another program at each toolkit's whim, what leaves its memory is stopped there,
-#: and of CUB's kernel, which is not the book's, ptxas merges shared loads that cannot be told to be
-#: aligned. All others are compared.
-LEFT_OUT = (
-    "debug_build",
-    "too_few_bytes",
-    "tile_misaligned",
-    "reduce7_classic",
-    "sum_cub",
-)
+@functools.cache
+def listed(chapter: str) -> dict[str, Any]:
+    """A program's variants, by name, as it lists them; none where it isn't built."""
+    program = folder() / "chapters" / chapter / chapter
+    if not program.exists():
+        return {}
+    done = subprocess.run(
+        [program, "--list", "--json", "-"], capture_output=True, text=True, check=True
+    )
+    return {each["name"]: each for each in json.loads(done.stdout)["variants"]}
+
+
+def compared(run: dict[str, Any]) -> bool:
+    """Whether its variant says that the embedded device counts what hardware does."""
+    variant = listed(run["chapter"]).get(run["variant"])
+    return variant is None or bool(variant["compared"])
 
 
 def recorded() -> list[Any]:
@@ -54,7 +61,7 @@ def recorded() -> list[Any]:
     return [
         pytest.param(run, id=f"{run['chapter']}-{run['variant']}")
         for run in chosen
-        if run["variant"] not in LEFT_OUT
+        if compared(run)
     ]
 
 
@@ -127,18 +134,19 @@ def counted(chapter: str, cases: list[str], work: Path) -> list[dict[str, str]]:
         return [row for row in csv.DictReader(file) if row["ID"]]
 
 
-#: Warps of these get in each other's way even in small launches: from pass to pass hardware counts
-#: other bank conflicts, each with a wavefront more. Less those they are equal. (`whole`'s warps
-#: store their sums at the same moment, one lane each: such a store has no conflict of its own.)
-ARBITRATED = ("stride_classic", "mixed32", "whole", "whole32")
 #: Variants flagged for an alignment that is inferred, and rightly.
 INFERRED = {name for chapter in CHAPTERS for name in expected(chapter).inferred}
 
 
 def without_arbitration(recorded: dict[str, str], row: dict[str, str]) -> dict[str, str]:
-    """What hardware counted, less conflicts of which each made one wavefront more than ours."""
+    """What hardware counted, less conflicts of which each made one wavefront more than ours.
+
+    Warps of some kernels get in each other's way even in small launches: from pass to pass hardware
+    counts other conflicts. Their variants say so.
+    """
     values = dict(recorded)
-    if recorded["case"].split()[2] not in ARBITRATED:
+    variant = listed(recorded["chapter"])[recorded["case"].split()[2]]
+    if variant["counters"] != "less_arbitration":
         return values
     for op in OPERATIONS:
         waves = f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"
