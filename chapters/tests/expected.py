@@ -42,6 +42,8 @@ class Expected:
     findings: Mapping[str, Mapping[Finding, Shapes]] = field(default_factory=dict)
     #: The n at which the modern kernels are checked; fewer where each element is much work.
     checked: tuple[int, ...] = NS
+    #: Its kernels are counted at few shapes: there are dozens, or they have several kinds of data.
+    few_shapes: bool = False
     #: The n at which lanes run apart, where kernels do so much that the usual n takes long.
     apart: int | None = None
     #: Classic kernels that lean on lanes in step, each with the same steps synchronised.

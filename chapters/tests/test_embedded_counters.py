@@ -122,7 +122,11 @@ INFERRED = {name for chapter in CHAPTERS for name in expected(chapter).inferred}
 
 
 def without_arbitration(recorded: dict[str, str], row: dict[str, str]) -> dict[str, str]:
-    """What hardware counted, less conflicts of which each made one wavefront more than ours."""
+    """What hardware counted, less conflicts of which each made one wavefront more than ours.
+
+    Warps of some kernels get in each other's way even in small launches: from pass to pass hardware
+    counts other conflicts. Their variants say so.
+    """
     values = dict(recorded)
     variant = variants(recorded["chapter"])[recorded["case"].split()[2]]
     if variant.counters != "less_arbitration":

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chapters.tests.expected import CHAPTERS
-from chapters.tests.programs import run, variants
+from chapters.tests.programs import program, run, variants
 
 
 def classic() -> list[tuple[str, str]]:
@@ -62,7 +62,7 @@ def test_lists_of_variants_agree(chapter: str, tmp_path: Path) -> None:
         (["--block", "1025"], ["--block", "1025", "1024"]),
         (["--variant", "no_such_kernel"], ["--variant", "no_such_kernel", "--list"]),
         (["--device", "gpu:x"], ["--device", "gpu:x"]),
-        (["--sweep", "everything"], ["--sweep", "everything", "block"]),
+        (["--sweep", "everything"], ["--sweep", "everything", "allowed: n"]),
         (["--once", "--samples", "3"], ["--once", "--samples"]),
         (["--json", "no/such/folder/x.json"], ["--json", "no/such/folder"]),
         (["--json", "."], ["--json"]),
@@ -86,6 +86,53 @@ def test_a_block_that_a_named_variant_does_not_take(chapter: str, variant: str) 
 def test_a_legacy_form_runs_alone(chapter: str, variant: str) -> None:
     other = next(iter(variants(chapter)))
     assert_one_line(run(chapter, "--variant", other, variant), 2, variant, "alone")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--list"],
+        ["--list", "--json", "-"],
+        ["--device", "embedded", "--n", "1000"],
+        ["--device", "embedded", "--n", "0"],
+    ],
+    ids=" ".join,
+)
+def test_output_that_nothing_takes_is_no_success(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [program("chapter05_unroll4"), *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2, done.stderr
+    assert "cannot write to standard output: No space left on device" in done.stderr
+
+
+def test_a_record_on_standard_output_is_there_alone(tmp_path: Path) -> None:
+    chapter = "chapter02_smem"
+    done = run(chapter, "--device", "embedded", "--n", "1000", "--json", "-", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["chapter"] == chapter
+    assert "variant" in done.stderr and "next: " in done.stderr
+    done = run(chapter, "--list", "--json", "-", cwd=tmp_path)
+    assert len(json.loads(done.stdout)["variants"]) == len(done.stderr.splitlines())
+    assert list(tmp_path.iterdir()) == [], "no file is called -"
+
+
+def test_a_link_to_nothing_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to("none.json")
+    done = run("chapter02_smem", "--list", "--json", "link.json", cwd=tmp_path)
+    assert_one_line(done, 2, "--json", "link.json", "symbolic link")
+    assert (tmp_path / "link.json").is_symlink() and not (tmp_path / "none.json").exists()
+
+
+def test_what_was_typed_is_shown_without_its_tricks() -> None:
+    done = run("chapter02_smem", "--variant", "a\u202eb\u2066c\u009bd\x1be")
+    assert_one_line(done, 2, '"a?b?c?d?e"')
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

@@ -81,11 +81,11 @@ std::string heading(const Session& session, const std::string& title, const Opti
 
 /// Throws where standard output has not taken everything: a full disk, say.
 void require_output() {
-  errno = 0;
+  if (std::cout) errno = 0;  // else it still says what went wrong
   if (std::cout.flush()) return;
   std::cout.clear();
   throw bad_argument(fmt::format("cannot write to standard output: {}",
-                                 errno != 0 ? std::strerror(errno) : "something is missing"));
+                                 errno != 0 ? std::strerror(errno) : "not all of it was taken"));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ ZEROES = "for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) mine[
 COUNTS = "atomicAdd(&mine[in[i]], 1u);"
 
 EXPECTED = Expected(
+    few_shapes=True,
     findings={
         "classic_256": {
             (UNWRITTEN, COUNTS): {(n, 64) for n in NS},

@@ -12,6 +12,7 @@ from chapters.tests.expected import (
 WORDS_OUT = "reinterpret_cast<int4*>(out)[i]"
 
 EXPECTED = Expected(
+    few_shapes=True,
     findings={
         "offset_words": {
             (
