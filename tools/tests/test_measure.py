@@ -70,6 +70,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         fakes.install_chapter(root / "build" / "chapters" / chapter / chapter)
     fakes.install(folder / "bin" / "nvidia-smi", fakes.NVIDIA_SMI)
     fakes.install(folder / "bin" / "ncu", fakes.NCU)
+    (folder / "bin" / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (folder / "bin" / "python3").chmod(0o755)
     fakes.install(folder / "bin" / "compute-sanitizer", fakes.COMPUTE_SANITIZER)
     return folder
 
@@ -101,7 +103,7 @@ class Book:
         }
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, str(self.root / "tools" / "measure"), *arguments]
+        return [str(self.root / "tools" / "measure"), *arguments]
 
     def measure(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         self.log.write_text("")
@@ -154,6 +156,42 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
     lines = done.stderr.splitlines()
     assert len(lines) == 1, done.stderr
     return lines[0]
+
+
+def test_no_python_is_said(book: Book) -> None:
+    """A line of ours, not one of env's; and the same for one that is too old."""
+    python = book.bin / "python3"
+    for script, said in (
+        ("exit 127", "there is no python3"),
+        ("echo Python 3.9.2; [ $1 = --version ]", "3.9.2"),
+    ):
+        python.unlink()
+        python.write_text(f"#!/bin/sh\n{script}\n")
+        python.chmod(0o755)
+        done = book.measure("--help")
+        assert done.returncode == 77 and said in one_line(done)
+
+
+def test_the_embedded_set_keeps_no_steps(book: Book) -> None:
+    """Stopped while it builds: nothing is left to go on from, and it doesn't say so."""
+    cmake = book.bin / "cmake"
+    cmake.write_text('#!/bin/sh\necho $$ >> "$FAKE_LOG"; exec sleep 3600\n')
+    cmake.chmod(0o755)
+    book.log.write_text("")
+    (book.root / "chapters" / ONE / "main.cu").touch()
+    book.program(ONE).unlink()
+    with subprocess.Popen(
+        book.command("--record", "embedded"),
+        env=book.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        wait_for(lambda: bool(book.calls()) or process.poll() is not None)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    assert err == "tools/measure: stopped; nothing was written\n"
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
