@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.tests.built import BUILD
+from tools.tests.built import BUILD, nvcc
 from tools.tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -138,9 +138,8 @@ def test_debug_code_is_in_its_own_file_alone(run: Run, book: Path) -> None:
 
 def answering(folder: Path, gpus: str) -> Path:
     """The machine's nvcc, in a toolkit whose driver says which GPUs there are."""
-    nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     scripts = {
-        "nvcc": f'exec {shlex.quote(str(Path(nvcc).resolve()))} "$@"',
+        "nvcc": f'exec {shlex.quote(str(nvcc().resolve()))} "$@"',
         "__nvcc_device_query": f"printf '{gpus}'" if gpus else "exit 1",
     }
     folder.mkdir()
@@ -157,9 +156,9 @@ def test_a_reader_with_a_gpu_builds_what_they_run(
 ) -> None:
     """With one, the library and the chapter alone; without, the embedded device as well."""
     tree = tmp_path / "a build"
-    nvcc = answering(tmp_path / "toolkit", gpus)
+    compiler = answering(tmp_path / "toolkit", gpus)
     configure = ("cmake", "-S", book, "-B", tree, "-G", generator)
-    configured = run(*configure, cwd=book, CUDACXX=str(nvcc), without=("CUDAARCHS",))
+    configured = run(*configure, cwd=book, CUDACXX=str(compiler), without=("CUDAARCHS",))
     assert configured.returncode == 0, configured.stderr
     # A dry run of make misses the libraries that it hasn't made, and goes on.
     tool = "make -nk 2>&1" if generator == "Unix Makefiles" else "ninja -t commands"
@@ -210,6 +209,40 @@ def test_packages_that_are_missing_or_elsewhere(run: Run, book: Path, tmp_path: 
     cache = (book / "bare/CMakeCache.txt").read_text()
     for package in PACKAGES:
         assert re.search(rf"^{package}_DIR:PATH={re.escape(str(carried))}/", cache, re.M)
+
+
+def test_what_is_compiled_is_shared_and_never_stale(run: Run, tmp_path: Path) -> None:
+    """By ccache, as tools/steps.sh sets it: two copies of a source, then an edit of each side."""
+    text = """__global__ void kernel(int* p) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  *p = 1;
+#endif
+}
+int main() { return 2; }
+"""
+
+    def compiled(name: str, text: str) -> bool:
+        """Was it, and not taken from another?"""
+        tools = tmp_path / name / "tools"
+        tools.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "tools" / "steps.sh", tools)
+        (tools / "kernel.cuh").write_text(text)
+        (tools / "main.cu").write_text('#include "kernel.cuh"\n')
+        codes = [f"'--generate-code=arch=compute_{n},code=[compute_{n}]'" for n in (75, 90)]
+        options = f'{" ".join(codes)} -MD -MT m.o -MF m.o.d -x cu -c "$PWD/main.cu" -o m.o'
+        script = (
+            f". ./steps.sh; ccache -z >/dev/null; ccache {shlex.quote(str(nvcc()))} {options}; "
+            "ccache --print-stats"
+        )
+        said = shell(run, script, tools, CCACHE_DIR=str(tmp_path / "cache"))
+        missed = dict(line.split("\t") for line in said.splitlines())["cache_miss"]
+        return missed != "0"
+
+    assert compiled("one", text)
+    assert not compiled("another, with spaces", text)
+    assert compiled("one", text.replace("*p = 1", "*p = 3"))
+    assert compiled("one", text.replace("return 2", "return 4"))
+    assert not compiled("a third", text)
 
 
 def test_with_the_wheels_alone(

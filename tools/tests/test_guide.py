@@ -177,6 +177,19 @@ def test_a_kernel_that_does_not_compile(run: Run, book: Path) -> None:
         assert "log: " in done.stdout
 
 
+def test_a_damaged_build_heals(run: Run, book: Path) -> None:
+    """As a full disk or a lost machine leaves it: configured again, and nothing is done twice."""
+    guide(run, book)
+    before = runs(book)
+    ninja = book / "build" / "tools" / "build.ninja"
+    for text in ("", ninja.read_text()[: ninja.stat().st_size // 2]):
+        ninja.write_text(text)
+        done, _ = guide(run, book)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert re.search(r"^ok +configure ", done.stdout, re.M)
+    assert runs(book) == before
+
+
 def test_a_checkout_that_moved(first_run: tuple[Path, str]) -> None:
     """Its build tree names its old place: it is made again."""
     copy, said = first_run
