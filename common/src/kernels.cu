@@ -1,5 +1,6 @@
 #include "kernels.hpp"
 
+#include "book/array.hpp"
 #include "book/check.hpp"
 
 namespace book::internal {
@@ -51,3 +52,13 @@ const void* any_kernel() {
 }
 
 }  // namespace book::internal
+
+namespace book {
+
+// The kernels that fill what sum.cpp and whole_sum.cpp have in device memory.
+template void Array<int>::fill_there(const Input&);
+template void Array<int>::fill_there(const Constant<int>&);
+template void Array<unsigned>::fill_there(const Constant<unsigned>&);
+template void Array<long long>::fill_there(const Constant<long long>&);
+
+}  // namespace book

@@ -33,7 +33,7 @@ struct Wrong {
 /// what the host computes, piece by piece.
 ///
 /// The kernels are made where nvcc compiles the call. A source that g++ compiles can use the
-/// functions for which array.cu has made them.
+/// functions for which kernels.cu has made them.
 template <class T>
 class Array {
  public:
