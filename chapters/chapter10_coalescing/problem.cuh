@@ -124,6 +124,10 @@ class Vectors : public book::Problem {
   }
   void prepare(const book::Shape& s, std::uint64_t seed, book::Fill fill) override {
     in_.resize(s.n * (layout == Layout::kPacked ? 3 : layout == Layout::kAligned ? 4 : 1), fill);
+    if constexpr (layout == Layout::kArrays) {
+      y_.resize(s.n, fill);
+      z_.resize(s.n, fill);
+    }
     out_.resize(s.n, fill);
     seed_ = seed;
     if constexpr (layout == Layout::kPacked) {
@@ -131,8 +135,6 @@ class Vectors : public book::Problem {
     } else if constexpr (layout == Layout::kAligned) {
       in_.fill(Padded{seed});
     } else {
-      y_.resize(s.n, fill);
-      z_.resize(s.n, fill);
       in_.fill(book::Input{seed, 3, 0});
       y_.fill(book::Input{seed, 3, 1});
       z_.fill(book::Input{seed, 3, 2});

@@ -123,7 +123,7 @@ def test_a_damaged_build_is_noticed(tools: Path, text: str | None, said: str) ->
 def test_one_at_a_time(tools: Path) -> None:
     """The second says for whom it waits; what the first leaves running doesn't hold it up."""
     left = tools / "left"
-    sleeps = """sh -c 'sleep 36000 >"$0" 2>&1 & echo $! >"$0"'"""
+    sleeps = """sh -c 'sleep 36000 >"$0.said" 2>&1 & echo $! >"$0"'"""
     leaves = f'attended {sleeps} "{left}"'
     first = script(tools, f"alone\n{leaves}\necho in\nread -r\necho out")
     second = first.with_name("second")
