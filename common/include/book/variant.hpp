@@ -63,8 +63,8 @@ enum class Counters {
 struct Sizes {
   std::vector<std::size_t> usual = powers(24, 24);    ///< of a run that names no n, on a GPU
   std::size_t usual_embedded = std::size_t{1} << 20;  ///< and on the embedded device
-  std::size_t most = ~std::size_t{0};                        ///< largest n on a GPU
-  std::size_t most_embedded = ~std::size_t{0};               ///< and on the embedded device
+  std::size_t most = ~std::size_t{0};                 ///< largest n on a GPU
+  std::size_t most_embedded = ~std::size_t{0};        ///< and on the embedded device
 };
 
 /// As many blocks of this size as the current device holds at once by its thread count, and no more
