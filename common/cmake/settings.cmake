@@ -32,4 +32,4 @@ add_library(book_settings INTERFACE)
 target_compile_features(book_settings INTERFACE cxx_std_20)
 target_compile_options(book_settings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic>
-  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -Xcompiler=-Wall,-Wextra>)
+  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -Xcompiler=-Wall,-Wextra --threads=2>)
