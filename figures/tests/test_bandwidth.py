@@ -17,9 +17,10 @@ from figures.chapters.chapter07_effective_bandwidth.kernels import (
     kernels_and_roofs,
 )
 from figures.chapters.chapter07_effective_bandwidth.methods import finished, methods
-from figures.chapters.chapter07_effective_bandwidth.roofline import issue_rate, roofline
+from figures.chapters.chapter07_effective_bandwidth.roofline import roofline
 from figures.kit.pictures import MissingData, View
 from figures.records.naming import REFERENCE
+from figures.records.rates import issue_rate
 from figures.records.recordings import Recordings
 from figures.tests import synthetic
 
@@ -119,9 +120,9 @@ def test_the_roofline_is_counts_over_times(view: View) -> None:
     time = view.find(NAME, "reduce3", 2**24, BLOCK).run["median_us"]
     assert intensity == pytest.approx(work / moved, abs=1e-4)
     assert rate == pytest.approx(work / time / 1e3, rel=1e-2)
-    roof = min(issue_rate(view.device), intensity * view.device["peak_gb_per_s"])
+    roof = min(issue_rate(view.device) / 1e9, intensity * view.device["peak_gb_per_s"])
     assert share == pytest.approx(100 * rate / roof, rel=1e-2)
-    assert issue_rate(view.device) == pytest.approx(132 * 4 * 1.98)
+    assert issue_rate(view.device) == pytest.approx(132 * 4 * 1.98e9)
     assert ("chapter05_unroll4", "unroll16") in rows
     assert ("chapter05_unroll4", "smem") not in rows, "it is chapter 2's"
 

@@ -20,6 +20,7 @@ from typing import ClassVar
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from figures.records.rates import issue_rate, schedulers
 from figures.records.recordings import RecordedRun, Run, counter_of
 from figures.records.schema import CountedRun, Device, TimedRun
 
@@ -38,20 +39,6 @@ from .tables import sizes, words
 EMPTY_BLOCKS = ("chapter00_timing", "empty_blocks", 2**28)
 #: One load after the other: the latency of memory.
 CHASE = ("chapter00_timing", "pointer_chase")
-
-
-def schedulers(compute_capability: str) -> int:
-    """Warp schedulers an SM, each of which issues at most one instruction a cycle.
-
-    CUDA C++ Programming Guide, "Compute Capabilities": 4 from 5.0 on, but 2 in 6.0.
-    """
-    return 2 if compute_capability == "6.0" else 4
-
-
-def issue_rate(device: Device) -> float:
-    """Warp instructions a microsecond that all of the device's schedulers can issue."""
-    per_cycle = device["sm_count"] * schedulers(device["compute_capability"])
-    return float(per_cycle * device["sm_clock_khz"] / 1000)
 
 
 @dataclass(frozen=True)
@@ -89,7 +76,7 @@ def floors(
     starts = run["grid"] * empty.run["median_us"] / empty.run["grid"] if empty else None
     moved = run["bytes_read"] + run["bytes_written"]
     return Floors(
-        issue=None if issued is None else issued / issue_rate(device),
+        issue=None if issued is None else issued / (issue_rate(device) / 1e6),
         starts=starts,
         move=float(moved / (device["peak_gb_per_s"] * 1e3)),  # GB/s are 1000 bytes a microsecond
     )
@@ -200,7 +187,7 @@ class FloorsTable(LookupDirective):
                     sms=device["sm_count"],
                     schedulers=schedulers(device["compute_capability"]),
                     clock=f"{device['sm_clock_khz'] / 1000:.0f}",
-                    rate=units.digits(issue_rate(device) / 1e3),
+                    rate=units.digits(issue_rate(device) / 1e9),
                 ),
                 _(
                     "{device}, block starts: blocks over {rates}, measured with empty blocks."

@@ -15,15 +15,9 @@ from figures.kit.pictures import MissingData, Picture, Table, View, name_of, tim
 from figures.kit.style import Theme
 from figures.kit.words import listed, significant, size
 from figures.records.naming import DEFAULT_BLOCK, DEFAULT_N
+from figures.records.rates import issue_rate
 from figures.records.recordings import RecordedRun, counter_of
-from figures.records.schema import Device
 from figures.records.sets import NoSuchRun
-
-
-def issue_rate(device: Device) -> float:
-    """Warp instructions a nanosecond that the schedulers can issue: 4 an SM since 5.0, 2 in 6.0."""
-    schedulers = 2 if device["compute_capability"] == "6.0" else 4
-    return float(device["sm_count"] * schedulers * device["sm_clock_khz"] / 1e6)
 
 
 def _counted(view: View) -> list[tuple[str, RecordedRun, float, float]]:
@@ -64,7 +58,7 @@ def roofline(view: View) -> Picture:
     """Warp instructions a second against warp instructions a byte, and the two roofs."""
     rows = _counted(view)
     peak = view.device["peak_gb_per_s"]
-    issue = issue_rate(view.device)
+    issue = issue_rate(view.device) / 1e9
     ridge = issue / peak
 
     def at(row: tuple[str, RecordedRun, float, float]) -> tuple[float, float]:
