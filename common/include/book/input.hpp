@@ -27,7 +27,7 @@ enum class Fill {
 
 /// The input's value at `scale` times the position, and `shift` more.
 struct Input {
-  std::uint64_t seed;
+  std::uint64_t seed = 0;
   std::size_t scale = 1, shift = 0;
   __host__ __device__ int operator()(std::size_t position) const {
     return input_value(seed, position * scale + shift);
