@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from chapters.tests.expected import BLOCKS, CHAPTERS, ROOT, Finding, expected
+from chapters.tests.programs import program
 from tools.tests.limits import LIMIT
 
 #: By chapter and classic variant.
@@ -27,13 +28,10 @@ FOUND = {
 def run(
     chapter: str, folder: Path, checks: str, *arguments: str
 ) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
-    build = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
-    program = build / "chapters" / chapter / chapter
-    assert program.exists(), f"{program} is not built: tools/test builds it"
     file = folder / "findings.json"
     file.write_text("", encoding="utf-8")
     done = subprocess.run(
-        [program, "--device", "embedded", *arguments],
+        [program(chapter), "--device", "embedded", *arguments],
         capture_output=True,
         text=True,
         timeout=LIMIT,

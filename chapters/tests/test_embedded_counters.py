@@ -20,17 +20,13 @@ import pytest
 from chapters.tests.expected import CHAPTERS, ROOT, expected
 from chapters.tests.programs import variants
 from tools.measuring.profilers import kernel_name
+from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
 
 HERE = Path(__file__).resolve().parent
 RECORD = ROOT / "figures/data/nvidia-h200/counters.json"
 N = 1 << 20
 OPERATIONS = ("ld", "st")
-
-
-def folder() -> Path:
-    """Where tools/test builds."""
-    return Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
 
 
 def recorded() -> list[Any]:
@@ -68,13 +64,13 @@ def counts(metrics: dict[str, Any]) -> dict[str, int]:
 
 def embedded(page: Path) -> dict[str, str]:
     """The environment in which a program finds the embedded device, which counts into `page`."""
-    library = folder() / "emulator/lib"
+    library = BUILD / "emulator/lib"
     return {**os.environ, "LD_LIBRARY_PATH": str(library), "EMU_CSV": str(page)}
 
 
 @pytest.mark.parametrize("run", recorded())
 def test_counts_are_the_hardwares(run: dict[str, Any], tmp_path: Path) -> None:
-    program = folder() / "chapters" / run["chapter"] / run["chapter"]
+    program = BUILD / "chapters" / run["chapter"] / run["chapter"]
     page = tmp_path / "page.csv"
     options = ["--once", "--variant", run["variant"]]
     options += ["--n", str(run["n"]), "--block", str(run["block"])]
@@ -108,7 +104,7 @@ def counted(chapter: str, cases: list[str], work: Path) -> list[dict[str, str]]:
     """The same launches on the embedded device."""
     page, listed = work / "page.csv", work / "cases.txt"
     listed.write_text("".join(f"{case}\n" for case in cases), encoding="utf-8")
-    program = folder() / "chapters/tests" / f"{chapter}_matrix"
+    program = BUILD / "chapters/tests" / f"{chapter}_matrix"
     done = subprocess.run(
         [program, listed], capture_output=True, text=True, env=embedded(page), timeout=LIMIT
     )
@@ -187,13 +183,13 @@ def test_recording_with_the_embedded_device_for_a_gpu(tmp_path: Path) -> None:
     ncu = f"""#!/usr/bin/env bash
 if [[ $1 == --version ]]; then echo "Version 0"; exit; fi
 [[ $1 == --csv && $9 == l1tex__*,l1tex__* ]] || exit 9
-export LD_LIBRARY_PATH={folder() / "emulator/lib"} EMU_CSV={tmp_path}/ncu.csv
+export LD_LIBRARY_PATH={BUILD / "emulator/lib"} EMU_CSV={tmp_path}/ncu.csv
 "${{@:10}}" && cat "$EMU_CSV"
 """
     for name, text in {"ncu": ncu, "nvidia-smi": "#!/bin/sh\necho 'None, 0'\n"}.items():
         (tools / name).write_text(text, encoding="utf-8")
         (tools / name).chmod(0o755)
-    command = [sys.executable, HERE / "record", "--build", folder(), "--seconds", "0"]
+    command = [sys.executable, HERE / "record", "--build", BUILD, "--seconds", "0"]
     done = subprocess.run(
         [*command, "--output", tmp_path, "self"],
         capture_output=True,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from chapters.tests.expected import CHAPTERS, ROOT, expected
+from chapters.tests.expected import CHAPTERS, expected
+from chapters.tests.programs import program
 from tools.tests.limits import LIMIT
 
 N = 8192
@@ -27,11 +27,8 @@ CLASSIC = {
 def run(
     chapter: str, schedule: str, *arguments: str, n: int = N
 ) -> subprocess.CompletedProcess[str]:
-    build = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
-    program = build / "chapters" / chapter / chapter
-    assert program.exists(), f"{program} is not built: tools/test builds it"
     return subprocess.run(
-        [program, "--device", "embedded", "--once", "--n", str(n), *arguments],
+        [program(chapter), "--device", "embedded", "--once", "--n", str(n), *arguments],
         capture_output=True,
         text=True,
         timeout=LIMIT,
