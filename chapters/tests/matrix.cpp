@@ -1,11 +1,7 @@
 // Every kernel of a chapter × blocks × sizes, each result checked: the chapter's own program,
-// called again and again in one process. Compiled once for each chapter, whose main.cu is
-// CHAPTER_MAIN. With the name of a file it runs that file's cases instead, a line of arguments
-// each, so that a profiler is started once for all of them.
-#define main chapter_main
-#include CHAPTER_MAIN
-#undef main
-
+// called again and again in one process. Linked with the objects of each chapter's program, whose
+// `main` is renamed in a copy. With the name of a file it runs that file's cases instead, one line
+// of arguments each, so that a profiler starts once for all of them.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,9 +10,14 @@
 #include <iterator>
 #include <map>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "book/embedded.hpp"
 #include "book/input.hpp"
+
+/// The chapter's `main`.
+extern "C" int chapter_main(int argc, char** argv);
 
 namespace {
 
