@@ -8,7 +8,6 @@ kernels without a loop. Shared loads that ptxas merges are counted merged on bot
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from collections import Counter
@@ -17,10 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from chapters.tests.expected import CHAPTERS, ROOT, expected
-from tools.tests.built import environment, nvcc, tool
-
-BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
+from chapters.tests.expected import CHAPTERS, expected
+from tools.tests.built import BUILD, environment, nvcc, tool
 
 #: A chapter that includes another's kernels has them in its program.
 TOLD = [expected(chapter) for chapter in CHAPTERS]

@@ -10,11 +10,10 @@ import pytest
 
 from figures.records.reading import DataError, read_chapter
 from figures.records.schema import ChapterFile, Device, TimedRun
+from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[2]
-# Where CMake built: tools/test and the presets use build/.
-BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build"))
 
 
 @pytest.fixture(scope="module")

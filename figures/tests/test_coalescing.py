@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from chapters.tests.programs import program
 from figures import chapters
 from figures.chapters.chapter10_coalescing import rules, sweeps
 from figures.chapters.chapter10_coalescing.kernels import PATTERNS
@@ -167,16 +168,9 @@ def test_the_pages_examples() -> None:
 # --------------------------------------------------------------- the kernels, as they are traced
 
 
-def program() -> Path:
-    build = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
-    path = build / "chapters/chapter10_coalescing/chapter10_coalescing"
-    assert path.exists(), f"{path} is not built: tools/test builds it"
-    return path
-
-
 def run(*arguments: str, **settings: str) -> None:
     done = subprocess.run(
-        [program(), "--device", "embedded", "--once", *arguments],
+        [program("chapter10_coalescing"), "--device", "embedded", "--once", *arguments],
         capture_output=True,
         text=True,
         env={**os.environ, **settings},

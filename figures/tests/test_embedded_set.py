@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import shutil
 from collections.abc import Callable
@@ -20,19 +19,19 @@ from figures.records.recordings import Recordings, is_stale
 from figures.records.sets import NoSuchRun, load_embedded_set
 from figures.records.transcripts import transcripts
 from tools.measuring import embedded as recording
+from tools.tests.built import BUILD
 
 COMMITTED = Path("figures/data") / EMBEDDED
 
 
 @pytest.fixture(scope="module")
 def again(repository: Path) -> dict[str, str]:
-    build = Path(os.environ.get("BOOK_BUILD", repository / "build/tools"))
-    toolkit = recording.Device(build).toolkit
+    toolkit = recording.Device(BUILD).toolkit
     data = json.loads((repository / COMMITTED / "counters.json").read_text(encoding="utf-8"))
     if toolkit != data["toolkit"]:
         pytest.skip(f"recorded with CUDA {data['toolkit']}, here is {toolkit}: other PTX")
     # tools/test has rendered the guide, which counted some of it.
-    return recording.record(build, rebuild=False, runs=repository / "build/runs")
+    return recording.record(BUILD, rebuild=False, runs=repository / "build/runs")
 
 
 AGAIN = "the set is not what the source gives: tools/measure --record embedded"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from chapters.tests.programs import program
 from figures.chapters.chapter02_smem import smem_stride
 from figures.kit import costs, patterns
 from figures.kit.patterns import GLOBAL, SHARED, STORE, Access, Kernel
@@ -45,9 +46,6 @@ def there(kernel: Kernel, n: int, block: int, index: int) -> int:
 def trace(
     folder: Path, chapter: str, variant: str, n: int, block: int, index: int, **more: str
 ) -> traces.Trace:
-    build = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
-    program = build / "chapters" / chapter / chapter
-    assert program.exists(), f"{program} is not built: tools/test builds it"
     path = folder / "trace.jsonl"
     options = ["--device", "embedded", "--once", "--variant", variant]
     environment = {
@@ -58,7 +56,7 @@ def trace(
         **more,
     }
     done = subprocess.run(
-        [program, *options, "--n", str(n), "--block", str(block)],
+        [program(chapter), *options, "--n", str(n), "--block", str(block)],
         capture_output=True,
         text=True,
         env=environment,

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from chapters.tests.programs import program
 from figures.chapters.chapter02_smem import smem
 from figures.chapters.chapter03_divergence import interleaved, strided
 from figures.kit import costs, patterns
 from figures.tests.test_patterns import parted_warps
+from tools.tests.built import BUILD
 
 ROOT = Path(__file__).resolve().parents[3]
 BLOCK = 256
@@ -31,16 +33,19 @@ TREES = {
 
 
 def parting_branches(variant: str, folder: Path) -> int:
-    build = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
-    program = build / "chapters/chapter03_divergence/chapter03_divergence"
     page = folder / "page.csv"
     options = ["--once", "--variant", variant, "--n", str(GRID * BLOCK), "--block", str(BLOCK)]
     environment = {
         **os.environ,
-        "LD_LIBRARY_PATH": str(build / "emulator/lib"),
+        "LD_LIBRARY_PATH": str(BUILD / "emulator/lib"),
         "EMU_CSV": str(page),
     }
-    subprocess.run([program, *options], check=True, capture_output=True, env=environment)
+    subprocess.run(
+        [program("chapter03_divergence"), *options],
+        check=True,
+        capture_output=True,
+        env=environment,
+    )
     with page.open(encoding="utf-8") as file:
         (row,) = [row for row in csv.DictReader(file) if row["ID"]]
     return int(row["source__diverging_branches.sum"])

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from chapters.tests.programs import program
 from figures.chapters.chapter02_smem import smem
 from figures.chapters.chapter03_divergence import strided
 from figures.chapters.chapter04_bank_conflicts.kernels import (
@@ -28,6 +29,7 @@ from figures.chapters.chapter04_bank_conflicts.kernels import (
 from figures.kit import costs, patterns
 from figures.kit.patterns import WARP
 from figures.records import traces
+from tools.tests.built import BUILD
 
 ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter04_bank_conflicts"
@@ -43,13 +45,13 @@ TREES = {
 
 def run(folder: Path, chapter: str, *arguments: str, **more: str) -> list[dict[str, int]]:
     """What each launch of a chapter's program counted of shared memory."""
-    build = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
-    program = build / "chapters" / chapter / chapter
-    assert program.exists(), f"{program} is not built: tools/test builds it"
     page = folder / "page.csv"
-    settings = {"LD_LIBRARY_PATH": str(build / "emulator/lib"), "EMU_CSV": str(page), **more}
+    settings = {"LD_LIBRARY_PATH": str(BUILD / "emulator/lib"), "EMU_CSV": str(page), **more}
     subprocess.run(
-        [program, "--once", *arguments], check=True, capture_output=True, env=os.environ | settings
+        [program(chapter), "--once", *arguments],
+        check=True,
+        capture_output=True,
+        env=os.environ | settings,
     )
     with page.open(encoding="utf-8") as file:
         return [shared_counts(row) for row in csv.DictReader(file) if row["ID"]]

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tools.tests.built import nvcc
+from tools.tests.built import BUILD, nvcc
 from tools.tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[3]
-BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools"))
 CHAPTER = "chapter08_multi_pass"
 PER_THREAD = 8  # kPerThread
 
