@@ -92,7 +92,8 @@ void start_on_embedded_device(const std::string& why, const std::string& notice)
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   std::cout << std::flush;
-  if (!notice.empty()) std::cerr << program_invocation_short_name << ": " << notice << "\n";
+  if (!notice.empty())
+    std::cerr << internal::printable(program_invocation_short_name) << ": " << notice << "\n";
   execv("/proc/self/exe", argv.data());
   throw not_available(why +
                       ", and the embedded device could not be started: " + std::strerror(errno));

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <list>
+#include <string_view>
+#include <utility>
 
 #include "attend.hpp"
 #include "elf.hpp"
@@ -213,11 +215,38 @@ int run(int argc, char** argv) {
   return ended.status == 0 && !written ? kBadArgument : ended.status;
 }
 
+/// Without what a terminal obeys, or what turns the direction of text: names come from anywhere.
+std::string tamed(std::string_view text) {
+  // In UTF-8: control characters but the end of a line, marks of direction, and the two separators
+  // that some programs take for the end of a line (Unicode Standard Annex #9).
+  constexpr std::pair<std::string_view, std::string_view> kTricks[] = {
+      {"\x01", "\x09"},
+      {"\x0b", "\x1f"},
+      {"\x7f", "\x7f"},
+      {"\xc2\x80", "\xc2\x9f"},
+      {"\xd8\x9c", "\xd8\x9c"},
+      {"\xe2\x80\x8e", "\xe2\x80\x8f"},
+      {"\xe2\x80\xa8", "\xe2\x80\xae"},
+      {"\xe2\x81\xa6", "\xe2\x81\xa9"}};
+  std::string safe;
+  while (!text.empty()) {
+    const auto trick = std::ranges::find_if(kTricks, [text](const auto& range) {
+      const std::string_view next = text.substr(0, range.first.size());
+      return range.first <= next && next <= range.second;
+    });
+    const bool none = trick == std::end(kTricks);
+    safe += none ? text.front() : '?';
+    text.remove_prefix(none ? 1 : trick->first.size());
+  }
+  return safe;
+}
+
 }  // namespace
 
 void complain(const std::string& message) {
+  const std::string safe = tamed(message);
   std::string text;
-  for (std::string_view left = message; !left.empty();) {
+  for (std::string_view left = safe; !left.empty();) {
     const std::string_view line = left.substr(0, left.find('\n'));
     text.append("tools/emulate: ").append(line) += "\n";
     left.remove_prefix(std::min(line.size() + 1, left.size()));

@@ -343,6 +343,12 @@ def test_bad_arguments(arguments: tuple[str, ...], said: str) -> None:
     assert said in ran.stderr
 
 
+def test_what_was_typed_is_shown_without_its_tricks() -> None:
+    done = emulate("--csv", "a.csv", "./a\u202eb\u2066c\u009bd\x1be\u061cf µ")
+    assert done.returncode == 2
+    assert "./a?b?c?d?e?f µ: not found" in done.stderr
+
+
 def test_a_program_of_another_kind_just_runs() -> None:
     ran = emulate("sh", "-c", "echo $0 $1; exit 7", "a b", "c")
     assert (ran.stdout, ran.returncode) == ("a b c\n", 7)
