@@ -49,8 +49,7 @@ Checked check(const std::string& body, unsigned threads, const std::string& list
   out.findings = checker.findings().all();
   for (const Finding& f : out.findings) out.found.push_back(f.check + ": " + f.what);
   std::ranges::sort(out.found);
-  const auto same = std::ranges::unique(out.found);
-  out.found.erase(same.begin(), same.end());
+  out.found.erase(std::unique(out.found.begin(), out.found.end()), out.found.end());
   return out;
 }
 
