@@ -66,6 +66,8 @@ def test_lists_of_variants_agree(chapter: str, tmp_path: Path) -> None:
         (["--once", "--samples", "3"], ["--once", "--samples"]),
         (["--json", "no/such/folder/x.json"], ["--json", "no/such/folder"]),
         (["--json", "."], ["--json"]),
+        (["--recheck", "no/such/record.json"], ["--recheck", "no/such/record.json"]),
+        (["--recheck", "."], ["--recheck"]),
     ],
     ids=lambda value: " ".join(value) if "--" in value[0] else "",
 )

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <new>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include "book/cli.hpp"
 #include "book/files.hpp"
 #include "book/list.hpp"
+#include "book/recheck.hpp"
 #include "internal.hpp"
 #include "runner.hpp"
 
@@ -77,6 +79,21 @@ std::string heading(const Session& session, const std::string& title, const Opti
   if (options.warm) text += ", cache warm";
   if (options.once && !d.embedded) text += ", once, no times";
   return text + "\n\n";
+}
+
+/// Says which useful bytes in a record differ from what the formulas make.
+int recheck(const std::string& path, const std::string& chapter,
+            const std::vector<Variant>& variants) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    throw bad_argument(fmt::format("--recheck {}: cannot be read", path));
+  }
+  const std::vector<std::string> differing = differing_bytes(path, text.str(), chapter, variants);
+  for (const std::string& line : differing) std::cerr << chapter << ": " << line << "\n";
+  if (!differing.empty()) return static_cast<int>(ExitCode::kWrongResult);
+  std::cout << chapter << ": the useful bytes of every run are what the formulas make\n";
+  return static_cast<int>(ExitCode::kAgreed);
 }
 
 /// Throws where standard output has not taken everything: a full disk, say.
@@ -145,6 +162,7 @@ int Chapter::run_or_throw(int argc, const char* const* argv) {
     out << list_text(name_, variants_);
     return static_cast<int>(ExitCode::kAgreed);
   }
+  if (!options.recheck.empty()) return recheck(options.recheck, name_, variants_);
   const std::vector<const Variant*> chosen = choose(variants_, options);
 
   Session session;

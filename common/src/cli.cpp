@@ -116,7 +116,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 /// What was typed, as text: checked in one place, whichever of the two forms it came in.
 struct Typed {
-  std::optional<std::string> n, block, sweep, seed, samples, json, device;
+  std::optional<std::string> n, block, sweep, seed, samples, json, recheck, device;
   std::optional<std::string> first, second, third;
   std::vector<std::string> variants;
   bool once = false, list = false, warm = false;
@@ -169,6 +169,8 @@ std::unique_ptr<CLI::App> make_app(Typed& typed, const ProgramDescription& progr
   value("--json", typed.json, "FILE",
         "write the record, with every sample, to FILE (- for stdout)");
   flag("--list", typed.list, "list the variants and stop");
+  value("--recheck", typed.recheck, "FILE",
+        "compare the useful bytes in the record FILE with the formulas and stop");
   value("--device", typed.device, "WHICH", "auto, gpu, gpu:K or embedded (default: auto)");
   value("N", typed.first, " ", "the same as --n");
   value("METHOD", typed.second, " ", "a variant's name, or its number in --list");
@@ -199,9 +201,9 @@ Error unexpected(const CLI::App& app) {
 Error wrong_count(std::string_view option, const ProgramDescription& program) {
   const std::string axes = either(program.axes);
   const std::pair<std::string_view, std::string_view> allowed_values[] = {
-      {"--n", kCounts},   {"--block", kBlocks},  {"--variant", "names or numbers from --list"},
-      {"--sweep", axes},  {"--seed", kSeeds},    {"--samples", kSamples},
-      {"--json", kFiles}, {"--device", kDevices}};
+      {"--n", kCounts},   {"--block", kBlocks},      {"--variant", "names or numbers from --list"},
+      {"--sweep", axes},  {"--seed", kSeeds},        {"--samples", kSamples},
+      {"--json", kFiles}, {"--recheck", "a record"}, {"--device", kDevices}};
   for (const auto& [name, allowed] : allowed_values) {
     if (name == option) {
       return bad_argument(fmt::format("{} needs a value; allowed: {}", option, allowed));
@@ -328,6 +330,7 @@ Options parse_options(int argc, const char* const* argv, const ProgramDescriptio
     }
     options.json = *typed.json;
   }
+  if (typed.recheck) options.recheck = *typed.recheck;
   if (typed.device) options.device = parse_device(*typed.device);
   options.once = typed.once;
   options.list = typed.list;

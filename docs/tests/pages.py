@@ -28,7 +28,7 @@ CHAPTERS = sorted(DOCS.glob("chapters/chapter*.rst"))
 LITERAL = ("code-block", "probes", "toctree")
 #: Roles that show a recorded value: a word of the sentence, whatever is asked for.
 VALUES = ("measured", "ratio", "difference", "counter", "compared", "latency", "in-flight",
-          "device", "version")  # fmt: skip
+          "device", "version", "published")  # fmt: skip
 
 
 class _AnyOption(dict[str, Any]):

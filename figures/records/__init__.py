@@ -2,6 +2,8 @@
 
 - ``schema``: the types of what the files hold
 - ``reading``: reads a file, and refuses what cannot be vouched for
+- ``checks``: what a set must satisfy as a whole (``consoles``, ``counts``, ``floors``, ``history``)
+- ``manifest``: the hashes of a set's files
 - ``sets``: one folder of files, of one device
 - ``recordings``: all sets together, which questions are put to
 - ``naming``: the sets' names, runs and counters as messages and pages name them
@@ -10,6 +12,6 @@
 - ``transcripts``: commands and what they printed, beside the code that they show
 - ``traces``: what the embedded device has written down of one block
 
-Measuring machines have Python's standard library alone: ``regions`` needs no more, and nothing is
-imported here.
+Measuring machines have Python's standard library alone: ``regions`` and ``manifest`` need no more,
+and nothing is imported here.
 """

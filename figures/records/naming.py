@@ -39,6 +39,7 @@ COUNTER_ALIASES = {
     ),
     "occupancy_pct": "sm__warps_active.avg.pct_of_peak_sustained_active",
     "shared_configured": "launch__shared_mem_config_size",
+    "registers": "launch__registers_per_thread",
 }
 
 

@@ -24,6 +24,7 @@ from figures.records.schema import (
     CheckedRun,
     CountersFile,
     EmbeddedFile,
+    ManifestFile,
     ProbesFile,
     SanitizerFile,
     TimedRun,
@@ -83,6 +84,13 @@ def read_probes(path: Path) -> ProbesFile:
         raise DataError(path, "field 'date'", "the embedded device has none")
     _refuse_twins(path, data["runs"])
     return data
+
+
+def read_manifest(path: Path) -> ManifestFile:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=ManifestFile)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(path, "", f"is no manifest of a set: {error}") from None
 
 
 #: What a run is told apart by, beside its params.

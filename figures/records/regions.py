@@ -27,6 +27,7 @@ LAUNCHES = "launches"
 
 _MARKER = re.compile(r"\s*//\s*(begin|end)\s+(\S+)\s*")
 _USES = re.compile(r"\s*//\s*begin\s+\S+\s+uses\s.*")
+_COMMENT = re.compile(r"\s*//.*")
 _NAME = re.compile(r"[a-z0-9-]+")
 _INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*"(?P<file>[^"]+)"')
 
@@ -179,7 +180,8 @@ def _regions_of(root: Path, path: Path) -> Iterator[Region]:
     name = ""  # the region that is open, if any
     begun = 0
     text: list[str] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, start=1):
         marker = _MARKER.fullmatch(line)
         if not marker:
             if _USES.fullmatch(line):
@@ -200,6 +202,11 @@ def _regions_of(root: Path, path: Path) -> Iterator[Region]:
                     number,
                     f"region '{named}' begins inside '{name}', begun at line {begun} and not "
                     "yet ended",
+                )
+            above = lines[number - 2] if number > 1 else ""
+            if _COMMENT.fullmatch(above) and not _MARKER.fullmatch(above):
+                raise RegionError(
+                    relative, number, f"the comment above '{named}' is not in it: begin above that"
                 )
             name, begun, text = named, number, []
         else:

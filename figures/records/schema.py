@@ -1,7 +1,8 @@
 """What recorded files hold.
 
 A *set* is one folder: ``<chapter>.json`` (:class:`ChapterFile`), ``counters.json``
-(:class:`CountersFile`) and ``sanitizer.json`` (:class:`SanitizerFile`). The embedded device's set
+(:class:`CountersFile`), ``sanitizer.json`` (:class:`SanitizerFile`) and ``manifest.json``
+(:class:`ManifestFile`). The embedded device's set
 has ``counters.json`` (:class:`EmbeddedFile`) and ``probes.json`` (:class:`ProbesFile`), no times
 and no dates: the same source gives the same bytes.
 
@@ -292,6 +293,19 @@ class SanitizerFile(TypedDict):
     date: Date
     migrated: NotRequired[Migrated]
     runs: Annotated[list[CheckedRun], Meta(min_length=1)]
+
+
+@final
+class ManifestFile(TypedDict):
+    """What a set is made of, as ``tools/measure`` left it: see ``manifest``."""
+
+    schema: Literal[1]
+    passes: Annotated[int, Meta(ge=2, description="times that everything was measured")]
+    commit: Annotated[str, Meta(pattern=r"^[0-9a-f]{40}$")] | None
+    files: Annotated[
+        dict[str, Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]],
+        Meta(min_length=1, description="SHA-256 of each file of the set."),
+    ]
 
 
 FILES = (ChapterFile, CountersFile, SanitizerFile, EmbeddedFile, ProbesFile)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from figures.records import checks, manifest
 from figures.records.naming import EMBEDDED, LOCAL
 from figures.records.reading import (
     DataError,
@@ -27,6 +28,7 @@ from figures.records.schema import (
     EmbeddedFile,
     ProbesFile,
     SanitizerFile,
+    SourceOrNone,
     TimedRun,
 )
 
@@ -115,6 +117,8 @@ class RecordedSet:
     consoles: dict[str, str] = field(default_factory=dict)
     counters: CountersFile | None = None
     sanitizer: SanitizerFile | None = None
+    #: What is to be told of a reader's own set, and refused in a committed one.
+    doubts: list[DataError] = field(default_factory=list)
 
     @property
     def is_local(self) -> bool:
@@ -138,6 +142,15 @@ class RecordedSet:
             yield "counters.json", self.counters["device"]
         if self.sanitizer:
             yield "sanitizer.json", self.sanitizer["device"]
+
+    def sources(self) -> Iterator[tuple[str, SourceOrNone]]:
+        """Each file and the source that it says it is of."""
+        for name, record in self.chapters.items():
+            yield f"{name}.json", record.data["source"]
+        if self.counters:
+            yield "counters.json", self.counters["source"]
+        if self.sanitizer:
+            yield "sanitizer.json", self.sanitizer["source"]
 
 
 @dataclass(frozen=True)
@@ -171,8 +184,25 @@ def load_embedded_set(folder: Path) -> EmbeddedSet:
 
 
 def load_set(folder: Path | str) -> RecordedSet:
-    """Reads and checks every file of a GPU's set."""
+    """Reads and checks every file of a GPU's set, and the set as a whole."""
     folder = Path(folder)
+    loaded = read_set(folder)
+    if loaded.is_local:
+        loaded.doubts.extend(checks.faults(folder, loaded))
+    elif _is_recorded(folder):
+        checks.check(folder, loaded)
+    return loaded
+
+
+def _is_recorded(folder: Path) -> bool:
+    """Whether a set claims to be measured. Tests make sets up, outside the book, for which
+    nothing vouches."""
+    book = folder.absolute().parents[2] / "CMakeLists.txt"
+    return (folder / manifest.NAME).exists() or book.exists()
+
+
+def read_set(folder: Path) -> RecordedSet:
+    """Reads every file of a GPU's set, each checked by itself."""
     if not folder.is_dir():
         raise DataError(folder, "", "no such set of recorded runs")
     chapters: dict[str, ChapterRecord] = {}

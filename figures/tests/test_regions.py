@@ -16,10 +16,10 @@ Sources = Callable[..., Path]
 
 
 def test_a_region_is_the_text_between_its_markers(sources: Sources) -> None:
-    root = sources(chapter01_a__kernels="// top\n  // begin one\nint a;\nint b;\n  // end one\n")
+    root = sources(chapter01_a__kernels="// top\n\n  // begin one\nint a;\nint b;\n  // end one\n")
     region = regions.regions(root)["one"]
     assert region.text == "int a;\nint b;\n"
-    assert (region.first_line, region.last_line) == (3, 4)
+    assert (region.first_line, region.last_line) == (4, 5)
     assert (region.chapter, region.kind) == ("chapter01_a", "kernels")
     assert region.path == Path("chapters/chapter01_a/kernels.cuh")
 
@@ -40,6 +40,7 @@ def test_the_kind_follows_the_file(sources: Sources) -> None:
     [
         ("// begin one\nint a;\n", 1, "never ended"),
         ("int a;\n// end one\n", 2, "without its begin"),
+        ("// why\n// begin one\n// end one\n", 2, "comment above 'one' is not in it"),
         ("// begin one\n// end two\n", 2, "'end two' without its begin"),
         ("// begin one\n// begin two\n// end two\n// end one\n", 2, "begins inside 'one'"),
         ("// begin one\n// end one\n// begin one\n// end one\n", 3, "already begun"),

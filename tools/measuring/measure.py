@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from figures.records import manifest
 from tools.measuring import CUDA_ERROR, ROOT, Failure, children, embedded, profilers
-from tools.measuring.plan import CountersRefused, Plan, Tool, find_tool, timing_name
+from tools.measuring.plan import REPEATS, CountersRefused, Plan, Tool, find_tool, timing_name
 from tools.measuring.programs import Program, Variant, chapter_names, find_programs, probe
 from tools.measuring.provenance import Source, source_of, write_stamp
 from tools.measuring.records import collected, merged, publish, record_text, refuse_change
@@ -244,6 +245,7 @@ def _measure(options: argparse.Namespace) -> int:
             old = folder / "sanitizer.json"
             files[old.name], note = collected(old, records, chapter_names(), extra, checked)
             notes += [note] if note else []
+        files[manifest.NAME] = manifest.text(folder, files, REPEATS, source.commit)
         publish(folder, work, files)
         # They are in the set's files now: the next start measures anew.
         done = [Parts(work).path(step) for step in [*timings, *counters, *checks]]

@@ -47,6 +47,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "__init__.py",
         "records/__init__.py",
         "records/declarations.py",
+        "records/manifest.py",
         "records/regions.py",
         "records/transcripts.py",
     ):
@@ -209,7 +210,7 @@ def test_a_local_recording(book: Book) -> None:
     done = book.measure()
     assert done.returncode == 0, done.stderr
     assert "next: tools/guide" in done.stdout and "this took" in done.stdout
-    names = {f"{ONE}.json", f"{ONE}.txt", f"{TWO}.json", f"{TWO}.txt"}
+    names = {f"{ONE}.json", f"{ONE}.txt", f"{TWO}.json", f"{TWO}.txt", "manifest.json"}
     assert {path.name for path in book.local.iterdir() if path.is_file()} == names
     assert not (book.local / ".partial").exists()
 
@@ -263,6 +264,31 @@ def test_the_guide_takes_what_is_written(book: Book) -> None:
     known = load_set(book.local)
     assert set(known.chapters) == {ONE, TWO}
     assert known.counters and known.sanitizer and known.consoles[ONE].startswith("$ ./run\n")
+    told = json.loads((book.local / "manifest.json").read_text())
+    assert told["passes"] == 2 and told["commit"] == known.sanitizer["source"]["commit"]
+    assert set(told["files"]) == {path.name for path in book.local.iterdir() if path.is_file()} - {
+        "manifest.json"
+    }
+
+
+def _told_of_the_manifest(folder: Path) -> list[str]:
+    from figures.records.sets import load_set
+
+    doubts = load_set(folder).doubts
+    return [doubt.what for doubt in doubts if doubt.path.name == "manifest.json"]
+
+
+def test_a_local_set_changed_after_it_was_written_is_told_and_used(book: Book) -> None:
+    assert book.measure().returncode == 0
+    assert _told_of_the_manifest(book.local) == []
+    console = book.local / f"{ONE}.txt"
+    console.write_text(console.read_text() + "added by hand\n")
+    assert _told_of_the_manifest(book.local) == ["was changed after it was recorded"]
+    # Measuring one chapter again writes the manifest of all that is there.
+    assert book.measure("--chapters", TWO).returncode == 0
+    assert _told_of_the_manifest(book.local) == []
+    (book.local / "manifest.json").unlink()
+    assert _told_of_the_manifest(book.local) == ["missing: nothing vouches for the set's files"]
 
 
 def test_a_region_that_is_missing_is_said(book: Book) -> None:
@@ -336,6 +362,9 @@ def test_ctrl_c_keeps_whole_steps_and_the_next_start_goes_on(book: Book, tmp_pat
             assert resumed[name] == text
             continue
         one, other = json.loads(text), json.loads(resumed[name])
+        if name == "manifest.json":
+            assert one["files"].keys() == other["files"].keys()
+            continue
         assert one.pop("date") <= other.pop("date")
         assert one == other
 

@@ -24,6 +24,7 @@ struct Options {
   bool warm = false;       ///< leave the L2 as the previous sample left it
   std::uint64_t seed = 2018;
   std::optional<std::size_t> samples = {};  ///< exactly so many samples a run
+  std::string recheck = {};  ///< record whose useful bytes are computed again; empty for none
   std::string json = {};  ///< file to write the record to, "-" for standard output; empty for none
   DeviceRequest device = {};
 };

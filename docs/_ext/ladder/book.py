@@ -84,6 +84,8 @@ def _recordings(root: Path, runs: Path) -> Recordings:
         recordings = Recordings(root, runs)
     if recordings.local_fault:
         logger.info("[ladder] the local recording is left out: %s", recordings.local_fault)
+    for doubt in recordings.local.doubts if recordings.local else []:
+        logger.info("[ladder] the local recording is used, but: %s", doubt)
     return recordings
 
 

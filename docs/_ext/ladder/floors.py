@@ -1,28 +1,19 @@
 """What a kernel cannot be faster than: floors beneath a recorded time, and bytes in flight.
 
-Three things a launch must do, whatever else it does, each with a rate that the device cannot pass:
-
-- issue its warp instructions: counted instructions / (SMs x schedulers an SM x SM clock);
-- start its thread blocks: blocks / the rate at which a launch of empty blocks starts them;
-- move its bytes: useful bytes / theoretical peak bandwidth.
-
-The time is at least the greatest of the three. Instructions at a size that was not counted are
-those of one block times the blocks, and only where a block has the same share of the input at both.
-
 By Little's law, memory of bandwidth B and latency L is kept busy by B x L bytes in flight.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from figures.records.floors import EMPTY_BLOCKS, Floors, floors
 from figures.records.rates import issue_rate, schedulers
-from figures.records.recordings import RecordedRun, Run, counter_of
-from figures.records.schema import CountedRun, Device, TimedRun
+from figures.records.recordings import RecordedRun, Run
+from figures.records.schema import CountedRun
 
 from . import units
 from .book import Book, Both, Lost
@@ -35,51 +26,8 @@ from .strings import _
 from .table import Cell, Column, table
 from .tables import sizes, words
 
-#: What starts blocks and does nothing else, at a size where a launch's own cost no longer shows.
-EMPTY_BLOCKS = ("chapter00_timing", "empty_blocks", 2**28)
 #: One load after the other: the latency of memory.
 CHASE = ("chapter00_timing", "pointer_chase")
-
-
-@dataclass(frozen=True)
-class Floors:
-    """Microseconds; None where the set lacks what it takes to tell."""
-
-    issue: float | None
-    starts: float | None
-    move: float
-
-    @property
-    def highest(self) -> float:
-        return max(floor for floor in (self.issue, self.starts, self.move) if floor is not None)
-
-
-def instructions(run: TimedRun, counted: RecordedRun[CountedRun]) -> float | None:
-    """Warp instructions of ``run``, from a count at its own or at another size."""
-    total = counter_of(counted, "instructions")
-    if counted.run["n"] == run["n"]:
-        return total
-    grid = sum(launch["grid"][0] for launch in counted.run["launches"])
-    if counted.run["n"] * run["grid"] != run["n"] * grid:
-        return None  # a block has more to do here than where it was counted
-    return float(total / grid * run["grid"])
-
-
-def floors(
-    run: TimedRun,
-    device: Device,
-    counted: RecordedRun[CountedRun] | None,
-    empty: RecordedRun | None,
-) -> Floors:
-    """The floors beneath one recorded run; the arguments are all of one device."""
-    issued = instructions(run, counted) if counted else None
-    starts = run["grid"] * empty.run["median_us"] / empty.run["grid"] if empty else None
-    moved = run["bytes_read"] + run["bytes_written"]
-    return Floors(
-        issue=None if issued is None else issued / (issue_rate(device) / 1e6),
-        starts=starts,
-        move=float(moved / (device["peak_gb_per_s"] * 1e3)),  # GB/s are 1000 bytes a microsecond
-    )
 
 
 def _side(both: Both[Run], kind: str) -> RecordedRun[Run] | None:
@@ -115,7 +63,13 @@ class FloorsTable(LookupDirective):
                     starting = _side(empty, kind)
                     if starting:
                         empties.setdefault(kind, []).append(starting)
-                    made = floors(found.run, found.provenance.gpu, _side(counted, kind), starting)
+                    counts = _side(counted, kind)
+                    made = floors(
+                        found.run,
+                        found.provenance.gpu,
+                        counts.run if counts else None,
+                        starting.run["median_us"] / starting.run["grid"] if starting else None,
+                    )
                     row: list[Cell] = [[nodes.literal("", variant)]]
                     row += [short_device(found.device_name)] if by_device else []
                     row += [str(found.run["block"])] if len(blocks) > 1 else []
