@@ -329,7 +329,7 @@ TEST(Half, FromFloats) {
       check_case({std::string("cvt") + name + "." + k.name + ".f32 %d, %a;",
                   16,
                   {32},
-                  [&](u64 a, u64, u64) { return k.format.code(single(a), mode); }},
+                  [&, mode = mode](u64 a, u64, u64) { return k.format.code(single(a), mode); }},
                  {singles()});
     }
     check_case({std::string("cvt.rn.relu.") + k.name + ".f32 %d, %a;",
