@@ -6,7 +6,8 @@ import argparse
 from collections import Counter
 from dataclasses import replace
 
-from docs.lint import waivers
+from docs.lint import texts, tics, waivers
+from docs.tests.pages import ROOT
 
 
 def _claims(asked: argparse.Namespace) -> None:
@@ -38,14 +39,35 @@ def _claims(asked: argparse.Namespace) -> None:
     print(f"{sum(counts.values()):5}  words in {len(kept)} sentences")
 
 
+def _tics(asked: argparse.Namespace) -> None:
+    found = [tic for one in texts.everything(ROOT) for tic in tics.tics(one)]
+    now, kept = tics.counted(found), tics.parse(tics.FILE.read_text(encoding="utf-8"))
+    if asked.renew:
+        kept = tics.lowered(now, kept)
+        tics.FILE.write_text(tics.text_of(kept), encoding="utf-8")
+    for tic in found:
+        if not asked.path or any(path in tic.path for path in asked.path):
+            print(tic)
+    for path, rule in tics.risen(now, kept):
+        print(f"{path}: {rule}: {now[path, rule]}, and {kept.get((path, rule), 0)} are allowed")
+    for path, rule in tics.fallen(now, kept):
+        print(f"{path}: {rule}: fell to {now.get((path, rule), 0)}; lower it with --renew")
+    for rule, count in Counter(tic.rule for tic in found).most_common():
+        print(f"{count:5}  {rule}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m docs.lint", description=__doc__)
-    commands = parser.add_subparsers(dest="command")
+    commands = parser.add_subparsers(required=True)
     claims = commands.add_parser("claims", help="numbers and comparisons that nothing covers")
     claims.add_argument("page", nargs="*", help="list these pages' sentences (part of a name)")
     claims.add_argument("--renew", action="store_true", help="take stale waivers out")
     claims.add_argument("--add", choices=waivers.KINDS, help="waive what is new, as this kind")
     claims.set_defaults(run=_claims)
+    heard = commands.add_parser("tics", help="turns of phrase that no native engineer would use")
+    heard.add_argument("path", nargs="*", help="show these files' places (part of a name)")
+    heard.add_argument("--renew", action="store_true", help="lower the counts that have fallen")
+    heard.set_defaults(run=_tics)
     asked = parser.parse_args()
     asked.run(asked)
 

@@ -147,3 +147,11 @@ def sentences(page: str, tree: nodes.document) -> Iterator[Sentence]:
     """All the sentences of a page."""
     for section, block in _blocks(tree, ""):
         yield from _sentences(block, page, section, _line(block))
+
+
+def paragraphs(tree: nodes.document) -> Iterator[tuple[int, str]]:
+    """All the paragraphs of a page, each with its line."""
+    for _section, block in _blocks(tree, ""):
+        made = _Text()
+        _gather(block, made, False)
+        yield _line(block), made.text

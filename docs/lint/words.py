@@ -54,7 +54,7 @@ _LARGE = _words(
 _FRACTION = _words(
     "third fourth fifth sixth seventh eighth ninth tenth twelfth sixteenth hundredth"
 )
-_CARDINAL = "|".join(sorted(_SMALL + _LARGE, key=len, reverse=True))
+CARDINAL = "|".join(sorted(_SMALL + _LARGE, key=len, reverse=True))
 
 #: Adjectives that things in this book are compared by; `_forms` makes the rest.
 _ADJECTIVES = _words(
@@ -112,9 +112,9 @@ _CLAIMING = re.compile(
         (
             rf"(?P<from>from {SIZE} (?:on|up|onwards?)\b)",
             r"(?P<bound>\b(?:above|below|beyond|past|under|over|up to) "
-            rf"(?:{NUMBER}|\b(?:{_CARDINAL})\b))",
+            rf"(?:{NUMBER}|\b(?:{CARDINAL})\b))",
             rf"(?P<number>{NUMBER}(?:x\b|×|[ \u00a0\u202f]?%)?)",
-            rf"(?P<cardinal>\b(?:{_CARDINAL})\b)",
+            rf"(?P<cardinal>\b(?:{CARDINAL})\b)",
             rf"(?P<fraction>\b(?:{'|'.join(_FRACTION)})s\b"
             rf"|\b(?:a|an|one) (?:{'|'.join(_FRACTION)}) (?=of|as|less|more|the|to)\b)",
             r"(?P<equal>\bas (?!soon|well|long|far|if)\w+ as\b|\bas (?:many|much|few|little|fast)\b"
@@ -163,7 +163,7 @@ RULES: dict[str, re.Pattern[str]] = {
         rf"[A-Za-z_+][\w+-]*-?\d[\w.]*|\d+[A-Za-wyz_][\w-]*"
         rf"|\b(?:{_PRODUCTS}) {_VERSION}(?:(?:,| and| or| to|/) ?{_VERSION})*"
     ),
-    "width": re.compile(rf"\b(?:{NUMBER}|{_CARDINAL})-(?:bits?|bytes?|elements?)\b", re.IGNORECASE),
+    "width": re.compile(rf"\b(?:{NUMBER}|{CARDINAL})-(?:bits?|bytes?|elements?)\b", re.IGNORECASE),
     "date": re.compile(
         r"\b\d{4}-\d\d-\d\d\b"
         r"|(?:\b(?:in|since|until|before|after|by|of|[A-Z][a-z]+)|[,(]) (?:19[7-9]|20[0-3])\d\b"

@@ -196,9 +196,9 @@ class Page:
 
 
 @cache
-def _read(path: Path, text: str) -> Page:
-    return Page(path.stem, text, parse(text))
+def read(name: str, text: str) -> Page:
+    return Page(name, text, parse(text))
 
 
 def page(path: Path) -> Page:
-    return _read(path, path.read_text(encoding="utf-8"))
+    return read(path.stem, path.read_text(encoding="utf-8"))
