@@ -27,8 +27,8 @@ _COUNTED = _either(
     """
     accesses additions arrays atomics banks barriers bits blocks bytes KiB MiB kB B columns
     conflicts cycles elements floats folders hops instructions ints kernels lanes products registers
-    requests rows samples sectors shuffles sizes slots sums threads transactions trees values
-    variants warps wavefronts words work
+    requests rows samples sectors shuffles sizes slots sums threads transactions transfers frames
+    rungs trees values variants warps wavefronts words work
     """
 )
 _NUMBERED = _either(
@@ -61,7 +61,7 @@ RULES: dict[str, re.Pattern[str]] = {
         rf"\b(?:{_COUNTED}) an? (?:{_UNIT})\b(?!{_VERB})"
         rf"|{_QUANTITY} (?:{_NUMBERED}) an? (?:{_UNIT})\b(?!{_VERB})"
         rf"|(?<!\bof )\b(?:[Aa]n?|[Oo]ne) (?!{_JOINING}\b)\w+ an? (?:{_UNIT})\b(?!{_VERB})"
-        rf"|{VALUE} an? (?:{_UNIT})\b(?!{_VERB})"
+        rf"|(?:{VALUE}|\b(?:in flight|under way)) an? (?:{_UNIT})\b(?!{_VERB})"
     ),
     "nobody": re.compile(r"\b(?:nobody|somebody|whoever|everybody|anybody)\b", re.IGNORECASE),
     "had": re.compile(r"\b(?:is|are|was|were|be|been|being) had\b"),
