@@ -30,7 +30,7 @@ LITERAL = ("code-block", "probes", "toctree")
 VALUES = ("measured", "ratio", "difference", "counter", "compared", "latency", "in-flight",
           "device", "version", "calc", "published")  # fmt: skip
 #: Directives whose argument is a title that the page shows, and options whose text it shows.
-TITLED = ("predict", "pitfall", "exercise", "claim")
+TITLED = ("predict", "pitfall", "exercise")
 SHOWN_OPTIONS = ("alt", "caption", "predicted", "gained")
 
 

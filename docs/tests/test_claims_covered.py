@@ -99,7 +99,7 @@ def found(text: str) -> list[str]:
         ("It was twice as fast [face2ai]_. It moves 3 sectors.", ["3"]),
         ("It was twice as fast. [face2ai]_ It moves 3 sectors.", ["3"]),
         ("A limit of 48 KiB, says `the guide <https://example.com>`__.", []),
-        (".. claim:: a faster than b\n\n   It is faster.\n\nIt is slower.", ["slower"]),
+        (".. claim:: a 2x faster than b\n   c < 3 us\n\n   Faster.\n\nIt is slower.", ["slower"]),
         # where it stands
         (".. predict:: Is it faster?\n\n   It moves 2 sectors.", ["2"]),
         (".. exercise:: Save 3 barriers\n\n   .. answer::\n\n      It takes 5.", ["3", "5"]),
