@@ -204,11 +204,12 @@ def _named(text: str) -> Iterator[tuple[str, int, int]]:
 
 def claiming(text: str) -> list[Word]:
     """The claiming words of a sentence, in their order."""
-    if _QUESTION.search(text) and not _PRESUMING.match(text):
+    matches = list(_CLAIMING.finditer(text))
+    if not matches or (_QUESTION.search(text) and not _PRESUMING.match(text)):
         return []
     named = list(_named(text))
     found = []
-    for match in _CLAIMING.finditer(text):
+    for match in matches:
         comparing = match.lastgroup in _COMPARING
         start, end = match.span()
         excused = any(
