@@ -90,7 +90,7 @@ def read_manifest(path: Path) -> ManifestFile:
     try:
         return msgspec.json.decode(path.read_bytes(), type=ManifestFile)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(path, "", f"is no manifest of a set: {error}") from None
+        raise DataError(path, "", f"is not the manifest of a set: {error}") from None
 
 
 #: What a run is told apart by, beside its params.
