@@ -1,4 +1,4 @@
-"""Where on the ladder a chapter stands: one rung a chapter, as many as have been climbed.
+"""Where on the ladder a chapter stands: one rung per chapter, as many as have been climbed.
 
 The picture at the top of every chapter's page. Its rungs are the chapters' own, in the order of
 the book and not of speed: from the kernel that the chapter's last row begins with to the one that
@@ -174,11 +174,11 @@ def climb(view: View, here: str = "") -> Picture:
     return Picture(
         draw=draw,
         alt=(
-            f"The book's ladder on {view.device_name}, one rung a chapter, at n = {size(n)}. "
+            f"The book's ladder on {view.device_name}, one rung per chapter, at n = {size(n)}. "
             f"{place}: {'; '.join(map(_words, shown))}."
         ),
         caption=(
-            "The ladder, a rung a chapter, in the order of the book. A diamond is the speed that "
+            "The ladder, a rung per chapter, in the order of the book. A diamond is the speed that "
             "its rung starts from. Blocks have 256 threads, or as many as the table says."
         ),
         table=Table(

@@ -65,7 +65,7 @@ def chapter_time(view: View, chapter: str, shown: Sequence[str] = ()) -> Picture
         draw=draw,
         alt=alt,
         caption=f"Median time of each kernel for n = {size(n)}, "
-        f"{founds[0].run['block']} threads a block.",
+        f"{founds[0].run['block']} threads per block.",
         table=Table(run_columns(), [run_row(found, view.device) for found in founds]),
         runs=founds,
     )
@@ -155,7 +155,7 @@ def chapter_blocks(view: View, chapter: str, shown: Sequence[str] = ()) -> Pictu
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure()
-        sizes_axis(axes, blocks, "threads a block", name=str)
+        sizes_axis(axes, blocks, "threads per block", name=str)
         roof_lines(axes, theme, view, roof)
         curves = [
             (name_of(sweep[0]), [(found.run["block"], rate_of(found)) for found in sweep])
@@ -176,7 +176,7 @@ def chapter_blocks(view: View, chapter: str, shown: Sequence[str] = ()) -> Pictu
         )
     return Picture(
         draw=draw,
-        alt=f"On {view.device_name}, bandwidth against threads a block at n = {size(n)}: "
+        alt=f"On {view.device_name}, bandwidth against threads per block at n = {size(n)}: "
         f"{'; '.join(words)}.",
         caption=f"Effective bandwidth against the block size, n = {size(n)}.",
         table=Table(
@@ -248,7 +248,7 @@ def chapter_counters(view: View, chapter: str, shown: Sequence[str] = ()) -> Pic
         alt=f"{words} {verdict}",
         caption=(
             f"Sectors loaded and stored in global memory by one launch, n = {size(run['n'])}, "
-            f"{run['block']} threads a block: counted by the hardware (bars) and derived from "
+            f"{run['block']} threads per block: counted by the hardware (bars) and derived from "
             "the access pattern (diamonds)."
         ),
         table=Table(

@@ -152,8 +152,8 @@ def ladder(view: View) -> Picture:
         ),
         caption=(
             f"The ladder: effective bandwidth of every rung at n = {size(n)}, "
-            f"{founds[0].run['block']} threads a block, from the slowest to the fastest. It leans "
-            "on the device's theoretical peak. The circled numbers are the chapters."
+            f"{founds[0].run['block']} threads per block, from the slowest to the fastest. It "
+            "leans on the device's theoretical peak. The circled numbers are the chapters."
         ),
         table=Table(
             ["chapter", *run_columns()],

@@ -71,7 +71,7 @@ struct Method {
   std::string from;
   std::string region;
   std::function<Rung(unsigned block)> kernel;
-  std::size_t factor;  ///< elements a thread; 0 for as many as it takes
+  std::size_t factor;  ///< elements per thread; 0 for as many as it takes
   book::Blocks blocks;
 
   unsigned grid(std::size_t n, unsigned block) const {
@@ -94,7 +94,7 @@ std::vector<Method> seven_methods() {
   };
 }
 
-/// The method's kernel alone, as every chapter before has timed it: one partial sum a block.
+/// The method's kernel alone, as every chapter before has timed it: one partial sum per block.
 book::Variant partial(const Method& m) {
   return {
       .name = "reduce" + m.number,
@@ -147,7 +147,7 @@ book::Variant on_blocks_an_sm(unsigned blocks) {
 }
 
 /// As the classic program launched it: a block for every `block` elements, so that half of the
-/// blocks find two elements a thread, and the other half none.
+/// blocks find two elements per thread, and the other half none.
 book::Variant one_element_a_thread() {
   book::Variant v = seventh("reduce7_one_each");
   v.grid = [](std::size_t n, unsigned block) { return book::grid_for(n, block); };
@@ -166,7 +166,7 @@ book::Variant with_cache(std::string name, Cache cache) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // 128 threads a block, as Harris had; sizes from the first of the classic nine.
+  // 128 threads per block, as Harris had; sizes from the first of the classic nine.
   book::Chapter chapter{"chapter07_effective_bandwidth",
                         "How close to what the memory can give",
                         "--sweep n: the nine sizes, and the L2 step",

@@ -20,14 +20,14 @@ unsigned attribute(cudaDeviceAttr which) {
   return static_cast<unsigned>(value);
 }
 
-/// At most `most` blocks an SM, none without work of its own, and no more than a word can count.
+/// At most `most` blocks per SM, none without work of its own, and no more than a word can count.
 unsigned blocks(std::size_t n, unsigned block, unsigned most) {
   const std::size_t needed = n / block + (n % block != 0 ? 1 : 0);
   const std::size_t here = std::size_t{attribute(cudaDevAttrMultiProcessorCount)} * most;
   return static_cast<unsigned>(std::min({needed, here, std::size_t{chapter08::kMostBlocks}}));
 }
 
-/// The grid of what walks over its input an element at a time: four blocks an SM.
+/// The grid of what walks over its input an element at a time: four blocks per SM.
 unsigned four_an_sm(std::size_t n, unsigned block) {
   return blocks(n, block, 4);
 }

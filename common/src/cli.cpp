@@ -155,7 +155,7 @@ std::unique_ptr<CLI::App> make_app(Typed& typed, const ProgramDescription& progr
   app->set_help_flag("-h,--help", "print this and stop");
   value("--n", typed.n, "COUNT", "elements: 16777216, 2^24 or 16M (default: 2^24 on a GPU)");
   value("--block", typed.block, "THREADS",
-        fmt::format("threads a block, 1 to 1024 (default: {})", program.block));
+        fmt::format("threads per block, 1 to 1024 (default: {})", program.block));
   app->add_option("--variant", typed.variants,
                   "run these, by name or number (default: all but the legacy ones)")
       ->option_text("NAME...");

@@ -37,7 +37,7 @@ int count_devices() {
 }  // namespace
 
 double Device::peak_gb_per_s() const {
-  // kHz × 1000 cycles a second, two transfers a cycle (double data rate), bits / 8 bytes.
+  // kHz × 1000 cycles per second, two transfers per cycle (double data rate), bits / 8 bytes.
   return memory_clock_khz * 1e3 * 2 * (memory_bus_bits / 8.0) * 1e-9;
 }
 

@@ -34,7 +34,7 @@ class Draft {
     } else if (fs::is_symlink(fs::symlink_status(path, ignored))) {
       fail("it is a symbolic link to what isn't there");
     }
-    // Never what is already there: somebody may have put a link to another file in its place.
+    // Never what is already there: another user may have put a link to another file in its place.
     for (int attempt = 0; attempt < kAttempts && descriptor_ < 0; ++attempt) {
       draft_ = fmt::format("{}.{}.{}.tmp", target_, getpid(), attempt);
       descriptor_ =

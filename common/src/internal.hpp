@@ -16,7 +16,7 @@ std::string embedded_folder();
 std::string embedded_build();
 
 /// A reader's text with a ? for whatever would not show as itself on one line of a terminal:
-/// control characters, those that turn the direction of what follows, and bytes that are no UTF-8.
+/// control characters, those that turn the direction of what follows, and bytes that are not UTF-8.
 std::string printable(std::string_view text);
 /// The same within a message.
 std::string in_quotes(std::string_view text);

@@ -51,7 +51,7 @@ std::vector<std::string> differing_bytes(const std::string& path, const std::str
       if (!line.empty()) differing.push_back(std::move(line));
     }
   } catch (const nlohmann::json::exception& error) {
-    throw refused(fmt::format("is no record ({})", error.what()));
+    throw refused(fmt::format("is not a record ({})", error.what()));
   }
   return differing;
 }

@@ -99,7 +99,7 @@ std::string line_of(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// `head`'s members, a line each, then the list `name`, an element a line.
+/// `head`'s members, a line each, then the list `name`, an element per line.
 std::string document(const Json& head, const std::string& name, const std::vector<Json>& list) {
   std::string text = "{\n";
   for (const auto& [key, value] : head.items()) {

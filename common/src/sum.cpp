@@ -18,10 +18,10 @@ std::size_t Sum::device_bytes(const Shape& shape) const {
 void Sum::accept(const Shape& shape) const {
   const std::size_t per_block = (shape.n + shape.grid - 1) / shape.grid;
   if (per_block > kMaxElementsPerBlock) {
-    throw bad_argument(fmt::format(
-        "n = {} on {} blocks is {} elements a block, and a block's sum is sure to fit an int only "
-        "up to {}: take a smaller n",
-        shape.n, shape.grid, per_block, kMaxElementsPerBlock));
+    throw bad_argument(
+        fmt::format("n = {} on {} blocks is {} elements per block, and a block's sum is sure to "
+                    "fit an int only up to {}: take a smaller n",
+                    shape.n, shape.grid, per_block, kMaxElementsPerBlock));
   }
 }
 

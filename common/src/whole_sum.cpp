@@ -83,7 +83,7 @@ void WholeSum<Out>::restore() {
 template <class Out>
 void WholeSum<Out>::poison() {
   out_.poison(kNoSum<Out>);
-  // A partial sum that nobody wrote must not be right by being left over.
+  // A partial sum that no kernel wrote must not be right by being left over.
   partial_.poison(kNoSum<Out>);
   rung_.poison(kPoison);
 }

@@ -28,7 +28,10 @@ CHAPTERS = sorted(DOCS.glob("chapters/chapter*.rst"))
 LITERAL = ("code-block", "probes", "toctree")
 #: Roles that show a recorded value: a word of the sentence, whatever is asked for.
 VALUES = ("measured", "ratio", "difference", "counter", "compared", "latency", "in-flight",
-          "device", "version", "published")  # fmt: skip
+          "device", "version", "calc", "published")  # fmt: skip
+#: Directives whose argument is a title that the page shows, and options whose text it shows.
+TITLED = ("predict", "pitfall", "exercise")
+SHOWN_OPTIONS = ("alt", "caption", "predicted", "gained")
 
 
 class _AnyOption(dict[str, Any]):
@@ -37,7 +40,10 @@ class _AnyOption(dict[str, Any]):
 
 
 class directive(nodes.General, nodes.Element):  # docutils names its node classes in lower case
-    """One of the book's directives, with its ``name``, ``argument`` and ``options``."""
+    """One of the book's directives, with its ``name``, ``argument`` and ``options``.
+
+    ``said`` holds what of these the page shows, as paragraphs apart from the tree.
+    """
 
 
 class role(nodes.Inline, nodes.TextElement):
@@ -52,10 +58,19 @@ class _Stub(Directive):
 
     def run(self) -> list[nodes.Node]:
         argument = self.arguments[0] if self.arguments else ""
-        made = directive(name=self.name, argument=argument, options=dict(self.options))
+        shown = [argument] if argument and self.name in TITLED else []
+        shown += [self.options[option] for option in SHOWN_OPTIONS if option in self.options]
+        said = [self._paragraph(text) for text in shown]
+        made = directive(name=self.name, argument=argument, options=dict(self.options), said=said)
         if self.name not in LITERAL:
             self.state.nested_parse(self.content, self.content_offset, made)
         return [made]
+
+    def _paragraph(self, text: str) -> nodes.paragraph:
+        inline, messages = self.state.inline_text(text, self.lineno)
+        made = nodes.paragraph(text, "", *inline, *messages)
+        made.line = self.lineno
+        return made
 
 
 def _stub_role(
@@ -81,8 +96,8 @@ def parse(text: str) -> nodes.document:
             if name not in en.directives or name in LITERAL:
                 directives.register_directive(name, _Stub)
         for name in set(re.findall(r":([a-z-]+):`", text)) - {"sup", "sub"}:
-            roles.register_local_role(name, _stub_role)
-        settings = get_default_settings(Parser)  # type: ignore[arg-type]
+            roles.register_local_role(name, _stub_role)  # type: ignore[arg-type]
+        settings = get_default_settings(Parser)
         settings.warning_stream = io.StringIO()
         settings.report_level = 3
         document = new_document("page", settings)
@@ -181,9 +196,9 @@ class Page:
 
 
 @cache
-def _read(path: Path, text: str) -> Page:
-    return Page(path.stem, text, parse(text))
+def read(name: str, text: str) -> Page:
+    return Page(name, text, parse(text))
 
 
 def page(path: Path) -> Page:
-    return _read(path, path.read_text(encoding="utf-8"))
+    return read(path.stem, path.read_text(encoding="utf-8"))

@@ -225,7 +225,7 @@ def test_methods_over_blocks(book: Book) -> None:
     known.write()
     text = f".. matrix:: {SMEM}\n   :variants: part1 part2\n   :block: 64 128"
     assert _rows(book.build(index=f"Page\n====\n\n{text}\n").page()) == [
-        ["threads a block", "part1", "part2"],
+        ["threads per block", "part1", "part2"],
         ["64", "100", "90.0"],
         ["128", "80.0", "85.0!"],
     ]

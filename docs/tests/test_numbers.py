@@ -168,7 +168,7 @@ def test_what_an_older_recording_lacks_is_a_warning(
         (f":counter:`{SMEM} chase instructions`", "no recorded counters"),
         (f":ratio:`{SMEM} gmem {SMEM} smem`", "should read CHAPTER VARIANT [...] /"),
         (f":difference:`{SMEM} gmem {SMEM} smem`", "should read CHAPTER VARIANT [...] -"),
-        (f":latency:`{SMEM} smem`", "is no pointer chase"),
+        (f":latency:`{SMEM} smem`", "is not a pointer chase"),
         (":device:`nam`", "no field 'nam'; nearest: name"),
         (":version:`no-such-package`", "no Python package 'no-such-package'"),
     ],

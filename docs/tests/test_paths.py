@@ -38,11 +38,16 @@ def _is_there(path: str) -> bool:
     return path in MADE or any(ROOT.glob(pattern)) or any(DOCS.glob(f"{pattern}.rst"))
 
 
+def _file_of(module: str) -> str:
+    path = module.replace(".", "/")
+    return f"{path}/__main__.py" if (ROOT / path).is_dir() else f"{path}.py"
+
+
 def gone(text: str) -> list[str]:
     """The paths and modules in a text that aren't in the repository."""
     text = _TOCTREE.sub("", text)
     paths = [found.rstrip("./") for found in _PATH.findall(text)]
-    modules = [f"{found.replace('.', '/')}.py" for found in _MODULE.findall(text)]
+    modules = [_file_of(found) for found in _MODULE.findall(text)]
     return sorted({path for path in [*paths, *modules] if not _is_there(path)})
 
 
@@ -74,6 +79,8 @@ def test_the_pages_name_what_the_repository_is_made_of() -> None:
         ("``build/chapters/chapter02_smem``", []),
         ("``python -m figures.draw``", []),
         ("``python -m figures.drawing``", ["figures/drawing.py"]),
+        ("``python -m docs.lint``", []),
+        ("``python -m docs.tests``", ["docs/tests/__main__.py"]),
         (".. toctree::\n   :glob:\n\n   chapters/chapter0[0-7]*\n\nand ``tools/x``", ["tools/x"]),
     ],
 )  # fmt: skip

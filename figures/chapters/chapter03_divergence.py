@@ -176,7 +176,7 @@ def lanes_at_work() -> Picture:
         ),
         caption=(
             f"Lanes that add (dark), lanes that are idle in a warp with work (light) and warps "
-            f"without any (empty), in a block of {block}: one row a step."
+            f"without any (empty), in a block of {block}: one row per step."
         ),
         table=Table(
             ["step", *(f"{name}: {what}" for name in steps for what in ("lanes", "warps"))],
@@ -251,15 +251,15 @@ def paths_sweep(view: View) -> Picture:
             f"takes {time_text(time_of(first))}, and with {counts[-1]} paths in every warp "
             f"{time_text(time_of(last))}, {times_text(time_of(last) / time_of(first))} as long: "
             f"{time_text(each)} more for each path. {name_of(apart)}, with as much of each of "
-            f"{max(by_warp)} kinds of work but one kind a warp, takes "
+            f"{max(by_warp)} kinds of work but one kind per warp, takes "
             f"{time_text(time_of(apart))}."
         ),
         caption=(
-            f"Work of several kinds at n = {size(n)}, {first.run['block']} threads a block: dealt "
-            f"out lane by lane (mixed) and warp by warp ({name_of(apart)})."
+            f"Work of several kinds at n = {size(n)}, {first.run['block']} threads per block: "
+            f"dealt out lane by lane (mixed) and warp by warp ({name_of(apart)})."
         ),
         table=Table(
-            ["kernel", "kinds of work", "paths a warp", *run_columns()[1:]],
+            ["kernel", "kinds of work", "paths per warp", *run_columns()[1:]],
             [
                 [*row[:2], row[1] if row[2] else 1, *run_row(found, view.device)[1:]]
                 for row, found in [

@@ -56,7 +56,7 @@ def unroll_fold() -> Picture:
             cell(axes, theme, access.index + 0.7, y_in, str(access.index), hue, size=0.9)
         for t, x in tile_x.items():
             cell(axes, theme, x, y_tile, f"t{t}", SERIES[t], size=1.15)
-        axes.text(n / 2 + 0.2, 0.75, "one tile in shared memory, one slot a thread", ha="center",
+        axes.text(n / 2 + 0.2, 0.75, "one tile in shared memory, one slot per thread", ha="center",
                   va="center", color=theme.muted)  # fmt: skip
         return figure
 
@@ -69,7 +69,7 @@ def unroll_fold() -> Picture:
             "neighbouring elements in each of the loads."
         ),
         caption=(
-            f"Unrolling by {factor} with {block} threads a block: each thread loads {factor} "
+            f"Unrolling by {factor} with {block} threads per block: each thread loads {factor} "
             "elements, a block's width apart, before the tree begins."
         ),
         table=Table(
@@ -133,7 +133,7 @@ def warp_shuffle() -> Picture:
     )
 
 
-# --------------------------------------------------------------------------------- Loads under way
+# --------------------------------------------------------------------------------- Loads in flight
 
 
 def _one_load_at_a_time(view: View, n: int) -> RecordedRun | None:
@@ -145,7 +145,7 @@ def _one_load_at_a_time(view: View, n: int) -> RecordedRun | None:
 
 
 def unroll_sweep(view: View) -> Picture:
-    """Bandwidth against the loads that each thread has under way, and what Little's law allows."""
+    """Bandwidth against the loads that each thread has in flight, and what Little's law allows."""
     chapter = "chapter05_unroll4"
     n = view.large_n(chapter)
     found_of = {
@@ -161,7 +161,7 @@ def unroll_sweep(view: View) -> Picture:
     latency_ns = hop_ns(chase)
     threads = view.device["max_threads_per_sm"]
     in_flight = {factor: threads * factor * patterns.INT_BYTES for factor in factors}
-    # Little's law: bytes under way = bandwidth × latency. Bytes a nanosecond are GB/s.
+    # Little's law: bytes in flight = bandwidth × latency. Bytes per nanosecond are GB/s.
     allowed = {
         factor: in_flight[factor] * view.device["sm_count"] / latency_ns for factor in factors
     }
@@ -169,8 +169,8 @@ def unroll_sweep(view: View) -> Picture:
     stride = _one_load_at_a_time(view, n) if 1 in found_of else None
     rows = [*zip(factors, founds, strict=True), *([(1, stride)] if stride else [])]
 
-    def under_way(found: RecordedRun) -> float:
-        """The same law the other way round: bytes under way on average, in each SM."""
+    def held(found: RecordedRun) -> float:
+        """The same law the other way round: bytes in flight on average, in each SM."""
         return rate_of(found) * latency_ns / float(view.device["sm_count"])
 
     def draw(theme: Theme) -> Figure:
@@ -178,7 +178,7 @@ def unroll_sweep(view: View) -> Picture:
         sizes_axis(
             axes,
             factors,
-            "loads a thread, and bytes possible an SM",
+            "loads per thread, and bytes possible per SM",
             name=lambda factor: f"{factor}\n{bytes_text(in_flight[factor])}",
         )
         roof_lines(axes, theme, view, None)
@@ -243,40 +243,40 @@ def unroll_sweep(view: View) -> Picture:
     first, last = factors[0], factors[-1]
     words = (
         f"On {view.device_name}, bandwidth goes from {rate_text(rate_of(founds[0]))} with {first} "
-        f"load a thread to {rate_text(rate_of(founds[-1]))} with {last}; of the sweep, "
+        f"load per thread to {rate_text(rate_of(founds[-1]))} with {last}; of the sweep, "
         f"{leaders_text(founds)}. A load takes {latency_ns:.0f} ns, so by Little's law "
-        f"{bytes_text(under_way(founds[0]))} and {bytes_text(under_way(founds[-1]))} were "
-        "under way in each SM on "
+        f"{bytes_text(held(founds[0]))} and {bytes_text(held(founds[-1]))} were "
+        "in flight in each SM on "
         f"average, where all its threads together can have {bytes_text(in_flight[first])} and "
         f"{bytes_text(in_flight[last])}."
     )
     beside = ""
     if stride:
         words += (
-            f" {name_of(stride)}, with one load a thread and few blocks, reaches "
+            f" {name_of(stride)}, with one load per thread and few blocks, reaches "
             f"{rate_text(rate_of(stride))}."
         )
         beside = (
             f" The square is {name_of(stride)} of chapter 2, each of whose threads has one load "
-            "under way and hardly ever a tree."
+            "in flight and hardly ever a tree."
         )
     return Picture(
         draw=draw,
         alt=words,
         caption=(
-            f"The unroll sweep at n = {size(n)}, {founds[0].run['block']} threads a block. The "
+            f"The unroll sweep at n = {size(n)}, {founds[0].run['block']} threads per block. The "
             "dashed curve is the most that Little's law allows: the bytes that all threads an SM "
-            "has room for can have under way, over the latency of one load as the pointer chase "
-            f"has it. A thread that has its values and is in the tree has none under way.{beside}"
+            "has room for can have in flight, over the latency of one load as the pointer chase "
+            f"has it. A thread that has its values and is in the tree has none in flight.{beside}"
         ),
         table=Table(
             [
                 "kernel",
-                "loads a thread",
+                "loads per thread",
                 "median µs",
                 "GB/s",
-                "bytes under way an SM",
-                "bytes possible an SM",
+                "bytes in flight per SM",
+                "bytes possible per SM",
                 "GB/s allowed",
             ],
             [
@@ -285,7 +285,7 @@ def unroll_sweep(view: View) -> Picture:
                     loads,
                     time_of(found),
                     round(rate_of(found), 1),
-                    round(under_way(found)),
+                    round(held(found)),
                     in_flight[loads],
                     round(allowed[loads]),
                 ]

@@ -38,7 +38,7 @@ def blocks_that_fit(device: Device, block: int, shared_bytes: int) -> int:
 
 
 def _asked(view: View) -> list[RecordedRun]:
-    """dynamic_unroll4 and the launches that ask for more than it, by bytes a block."""
+    """dynamic_unroll4 and the launches that ask for more than it, by bytes per block."""
     chapter = "chapter06_dynamic_smem"
     n = view.large_n(chapter)
     names = {run["variant"] for run in view.runs(chapter) if "shared_kib" in run["params"]}
@@ -130,7 +130,7 @@ def shared_fit(view: View) -> Picture:
             "stays unused. The number of blocks is the occupancy calculator's."
         ),
         table=Table(
-            ["variant", "shared bytes a block", "blocks an SM", "KiB unused"],
+            ["variant", "shared bytes per block", "blocks per SM", "KiB unused"],
             [
                 [
                     name_of(found),
@@ -177,7 +177,7 @@ def shared_occupancy(view: View) -> Picture:
             axes.set_xlim(0, sizes[-1] * 1.02)
             marks = [b for b in (0, 48, 96, 227) if b * 1024 <= sizes[-1]]
             axes.set_xticks([1024 * mark for mark in marks], [str(mark) for mark in marks])
-            axes.set_xlabel("KiB a block")
+            axes.set_xlabel("KiB per block")
             axes.grid(axis="y")
         left, right = panels
         if stairs:
@@ -222,13 +222,14 @@ def shared_occupancy(view: View) -> Picture:
         caption=(
             "Left: occupancy as the occupancy calculator predicts it (circles) and as the hardware "
             f"counts it (diamonds, n = {size(counted[0].run['n'])}). Right: the kernel's time. "
-            f"{block} threads a block; the kernel uses {bytes_text(sizes[0])} of what it asks for."
+            f"{block} threads per block; the kernel uses {bytes_text(sizes[0])} of what it asks "
+            "for."
         ),
         table=Table(
             [
                 "variant",
-                "shared bytes a block",
-                "blocks an SM",
+                "shared bytes per block",
+                "blocks per SM",
                 "occupancy predicted, %",
                 "occupancy counted, %",
                 "median µs",
@@ -255,7 +256,7 @@ def shared_occupancy(view: View) -> Picture:
 
 
 def laid_out(block: int, order: Sequence[tuple[str, int]]) -> list[tuple[str, int, int, int]]:
-    """Arrays of *block* slots one right behind the other: name, slot, first byte, bytes a slot."""
+    """Arrays of *block* slots back to back: name, slot, first byte, bytes per slot."""
     slots, at = [], 0
     for name, width in order:
         for slot in range(block):

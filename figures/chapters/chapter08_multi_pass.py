@@ -219,7 +219,7 @@ def passes_tree() -> Picture:
             "may have fewer values than the others."
         ),
         caption=(
-            f"chapter08's passes with a share of {share} values a block. Each row is what one "
+            f"chapter08's passes with a share of {share} values per block. Each row is what one "
             "launch leaves for the next."
         ),
         table=Table(

@@ -193,7 +193,7 @@ def histogram_methods(view: View, n: int) -> Picture:
             f"{time_text(time_of(read))}."
         ),
         caption=(
-            f"n = {size(n)} bytes, {read.run['block']} threads a block; a mark is the median on "
+            f"n = {size(n)} bytes, {read.run['block']} threads per block; a mark is the median on "
             "one kind of data, the bar behind them what the kind of data makes of the method. The "
             "dashed line is the time to read the bytes and add them up."
         ),

@@ -47,8 +47,8 @@ def sectors(request: Iterable[Access]) -> int:
 def groups(request: Iterable[Access]) -> list[list[Access]]:
     """The parts of one shared-memory request that pass one after the other, whatever the banks.
 
-    8 bytes a lane: half warps; 16: quarters. Two neighbouring ones of a load join where lane xor 1,
-    or where lane xor 2, of every lane loads the same element or nothing.
+    8 bytes per lane: half warps; 16: quarters. Two neighbouring ones of a load join where lane
+    xor 1, or where lane xor 2, of every lane loads the same element or nothing.
     """
     request = list(request)
     if not request:
@@ -131,7 +131,7 @@ def count(accesses: Iterable[Access]) -> Counts:
 class Pattern:
     """What is known of a variant's accesses."""
 
-    counts: Callable[[int, int, int], Counts]  #: of a launch: n, threads a block, blocks
+    counts: Callable[[int, int, int], Counts]  #: of a launch: n, threads per block, blocks
     accesses: Kernel | None = None  #: of one block, where a block's are known by themselves
 
 

@@ -54,7 +54,7 @@ class Access:
 
 
 Kernel = Callable[[int, int, int], Iterator[Access]]
-"""The accesses of one block: of n elements, threads a block, and which block."""
+"""The accesses of one block: of n elements, threads per block, and which block."""
 
 
 class Recorder:

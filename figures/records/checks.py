@@ -231,7 +231,7 @@ def check_findings(
     """compute-sanitizer found what the variants declare; *declared* is what the programs list.
 
     A kernel that the device stops leaves the other tools nothing to look at: what they didn't do
-    is no finding erased.
+    is not a finding erased.
     """
     path = folder / "sanitizer.json"
     checked: dict[tuple[str, str], dict[str, CheckedRun]] = {}

@@ -110,7 +110,7 @@ class MachineCode:
         return self.kernels[wanted]
 
     def text(self) -> str:
-        """The file's contents, an instruction a line."""
+        """The file's contents, an instruction per line."""
         data = {
             "schema": SCHEMA_VERSION,
             "nvcc": self.nvcc,

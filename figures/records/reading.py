@@ -90,7 +90,7 @@ def read_manifest(path: Path) -> ManifestFile:
     try:
         return msgspec.json.decode(path.read_bytes(), type=ManifestFile)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(path, "", f"is no manifest of a set: {error}") from None
+        raise DataError(path, "", f"is not the manifest of a set: {error}") from None
 
 
 #: What a run is told apart by, beside its params.
@@ -184,7 +184,7 @@ def _located(data: Any, kind: type[Any], message: str) -> tuple[str, str]:
         return f"runs[{steps[1]}]", "is not an object"
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if is_number and match["what"].endswith("> 0.0"):  # the schema has it on times alone
-        what = f"{value} is no time: it must be above 0"
+        what = f"{value} is not a time: it must be above 0"
     elif not is_number and match["what"].startswith("Expected `float`,"):
         what = f"{value!r} is not a number"
     else:
@@ -303,5 +303,5 @@ def _check_check(path: Path, run: CheckedRun) -> None:
             what = "there are none, and the check did not take place"
             raise DataError(path, _field(where, "messages"), what)
     elif run["exit"] not in CHECKED:
-        what = f"{run['exit']} is no status of a check that took place"
+        what = f"{run['exit']} is not the status of a check that took place"
         raise DataError(path, _field(where, "exit"), what)

@@ -106,7 +106,7 @@ def counter_of(counted: Counted, name: str) -> float:
     metric = COUNTER_ALIASES.get(name, name)
     launches = counted.run["launches"]
     if not metric.endswith(".sum") and len(launches) > 1:
-        raise NoSuchRun(f"{metric} is no sum, and {run_name(counted.run)} has several launches")
+        raise NoSuchRun(f"{metric} is not a sum, and {run_name(counted.run)} has several launches")
     try:
         return float(sum(launch["metrics"][metric] for launch in launches))
     except KeyError:

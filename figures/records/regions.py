@@ -155,7 +155,7 @@ def _refuse_includes(path: Path, text: str) -> None:
             raise RegionError(
                 path,
                 number,
-                f"'{included['file']}' is no kernel code, and what is used of it would be in no "
+                f"'{included['file']}' is not kernel code, and what is used of it would be in no "
                 f"kernel's hash; kernel code is in {', '.join(KINDS)}",
             )
 
@@ -193,7 +193,7 @@ def _regions_of(root: Path, path: Path) -> Iterator[Region]:
         word, named = marker.groups()
         if not _NAME.fullmatch(named):
             raise RegionError(
-                relative, number, f"'{named}' is no region name: use a-z, 0-9 and hyphens"
+                relative, number, f"'{named}' cannot name a region: use a-z, 0-9 and hyphens"
             )
         if word == "begin":
             if name:

@@ -271,7 +271,7 @@ class CheckedRun(TypedDict):
         int,
         Meta(
             description="0: nothing found; 1: the kernel's result was wrong; 4: findings. Any "
-            "other: the check did not take place, which is no clean bill."
+            "other: the check did not take place, so nothing is known."
         ),
     ]
     findings: Annotated[

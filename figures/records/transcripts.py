@@ -42,7 +42,9 @@ def transcripts(root: Path | str) -> dict[str, Transcript]:
     found: dict[str, Transcript] = {}
     for each in _read(Path(root)):
         if not each.text.startswith(PROMPT):
-            raise ValueError(f"{each.path}: line 1 is no command: it has to begin with '{PROMPT}'")
+            raise ValueError(
+                f"{each.path}: line 1 is not a command: it has to begin with '{PROMPT}'"
+            )
         if each.name in found:
             first = found[each.name].path
             raise ValueError(f"{each.path}: there is a transcript of that name: {first}")

@@ -44,7 +44,7 @@ def test_the_kind_follows_the_file(sources: Sources) -> None:
         ("// begin one\n// end two\n", 2, "'end two' without its begin"),
         ("// begin one\n// begin two\n// end two\n// end one\n", 2, "begins inside 'one'"),
         ("// begin one\n// end one\n// begin one\n// end one\n", 3, "already begun"),
-        ("// begin One\n// end One\n", 1, "no region name"),
+        ("// begin One\n// end One\n", 1, "cannot name a region"),
         ("// begin one uses two\n// end one\n", 1, "name it alone"),
     ],
 )
@@ -192,7 +192,7 @@ def test_a_namesake_is_no_use_of_itself(sources: Sources) -> None:
     ("text", "line", "words"),
     [
         ("\n#define kHalf 2\n", 2, "'kHalf' is a macro"),
-        ('#include <cstddef>\n#include "book/input.hpp"\n', 2, "no kernel code"),
+        ('#include <cstddef>\n#include "book/input.hpp"\n', 2, "is not kernel code"),
         ("namespace a {\nusing namespace b;\n}\n", 2, "'using namespace'"),
         ("namespace a {\nint b;\n", 2, "'a' is not closed"),
         ("int b;\n}\n", 2, "closes nothing"),

@@ -131,7 +131,7 @@ class Plan:
         return steps
 
     def counters(self) -> list[CounterStep]:
-        """Every variant's counters at a few shapes, one launch a shape."""
+        """Every variant's counters at a few shapes, one launch per shape."""
         if self.ncu is None:
             return []
         launches = [

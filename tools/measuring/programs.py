@@ -178,7 +178,8 @@ def _program(chapter: str, path: Path, work: Path) -> Program:
 def _loaded(program: bytes) -> bytes:
     """What is loaded of a program: built twice it is the same, and its table of symbols isn't.
 
-    nvcc puts the number of its process into that table. Of what is no 64-bit ELF file, all of it.
+    nvcc puts the number of its process into that table. Of a file that is not 64-bit ELF, all of
+    it.
     """
     if program[:5] != b"\x7fELF\x02":
         return program

@@ -93,7 +93,7 @@ def collected(
 
 
 def record_text(record: Record) -> str:
-    """A record as it is committed: a key a line, and a run a line."""
+    """A record as it is committed: a key per line, and a run per line."""
 
     def text(key: str, value: Any) -> str:
         if key != "runs":

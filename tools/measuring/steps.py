@@ -69,7 +69,7 @@ class Parts:
 
 
 class Progress:
-    """A bar with the time left on a terminal; elsewhere a line a step."""
+    """A bar with the time left on a terminal; elsewhere a line per step."""
 
     def __init__(self, out: TextIO = sys.stdout) -> None:
         self.out = out
@@ -251,7 +251,7 @@ def _interrupts_noted() -> Iterator[list[int]]:
     """Signals that ask to stop, noted in the list given instead of being raised at once.
 
     An exception from a signal's handler can come while a lock of the pool's is being taken or
-    given back, which then nobody opens; and a main thread that waits for a lock without an end
+    given back, and the lock then stays shut; and a main thread that waits for a lock without an end
     may not see a signal that came just before.
     """
     noted: list[int] = []

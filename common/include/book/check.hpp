@@ -58,7 +58,7 @@ inline constexpr int kPoison = INT32_MIN + 0x0bad;
 /// Adds `partials` in 64 bits and compares with `expected`, exactly.
 ///
 /// Any negative partial (a slot never written, or one that overflowed) fails, whatever the total.
-/// \param partials  one value a block, copied from the device
+/// \param partials  one value per block, copied from the device
 /// \param expected  the reference sum
 Verdict compare_sums(std::span<const int> partials, std::int64_t expected);
 

@@ -15,7 +15,7 @@ namespace book {
 /// What a reader asked for. Unset values are the driver's to choose.
 struct Options {
   std::optional<std::size_t> n = {};   ///< elements
-  std::optional<unsigned> block = {};  ///< threads a block
+  std::optional<unsigned> block = {};  ///< threads per block
   std::vector<std::string> variants =
       {};                  ///< names, in the order asked for; empty means the default run
   std::string sweep = {};  ///< the axis to go over; empty for none
@@ -23,7 +23,7 @@ struct Options {
   bool list = false;       ///< print the variants and stop
   bool warm = false;       ///< leave the L2 as the previous sample left it
   std::uint64_t seed = 2018;
-  std::optional<std::size_t> samples = {};  ///< exactly so many samples a run
+  std::optional<std::size_t> samples = {};  ///< exactly so many samples per run
   std::string recheck = {};  ///< record whose useful bytes are computed again; empty for none
   std::string json = {};  ///< file to write the record to, "-" for standard output; empty for none
   DeviceRequest device = {};

@@ -35,7 +35,7 @@ struct Device {
   int runtime_version = 0;           ///< CUDA runtime linked, same form
   bool embedded = false;             ///< the embedded device: it counts, and has no times
 
-  /// memory clock × bus width × 2 transfers a cycle / 8 bits a byte, in 10^9 bytes a second.
+  /// memory clock × bus width × 2 transfers per cycle / 8 bits per byte, in 10^9 bytes per second.
   double peak_gb_per_s() const;
 };
 

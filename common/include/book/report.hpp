@@ -41,7 +41,7 @@ struct Run {
   bool verified = false;
   std::vector<Counter> counters;  ///< on the embedded device, in place of times
 
-  /// Useful bytes over the median time, in 10^9 bytes a second.
+  /// Useful bytes over the median time, in 10^9 bytes per second.
   double gb_per_s() const;
 };
 
@@ -54,13 +54,13 @@ struct Session {
   std::string cache;  ///< "cold" or "warm": what runs have unless they say otherwise
 };
 
-/// The table's text: a heading line with units, a row a run, numbers right-aligned.
+/// The table's text: a heading line with units, a row per run, numbers right-aligned.
 std::string table(const Session& session, const std::vector<Run>& runs);
 
 /// The same on the embedded device: what a launch counted, in place of times.
 std::string counter_table(const Session& session, const std::vector<Run>& runs);
 
-/// The record: an object with "schema", the session, the build and "runs", a run a line.
+/// The record: an object with "schema", the session, the build and "runs", a run per line.
 ///
 /// Times are rounded to nanoseconds. Runs without samples (n = 0: nothing is launched) are left
 /// out. "repeat" is 0, and "source", "clocks" and "kernel_hash" are null here: `tools/measure`

@@ -19,8 +19,8 @@ class Sum : public Problem {
     int* in;                   ///< n elements; only a variant that says so may write them
     int* partial;              ///< grid elements
     std::size_t n;             ///< elements
-    unsigned grid, block;      ///< blocks, threads a block
-    std::size_t shared_bytes;  ///< dynamic shared memory, bytes a block
+    unsigned grid, block;      ///< blocks, threads per block
+    std::size_t shared_bytes;  ///< dynamic shared memory, bytes per block
   };
   /// A block's partial holds at most this many elements, so that 255 times it fits an int.
   static constexpr std::size_t kMaxElementsPerBlock = std::size_t{1} << 23;

@@ -28,8 +28,8 @@ struct Blocks {
   bool takes(unsigned block) const;
   /// The same in words, completing "takes …" in a message.
   std::string text() const;
-  /// The size it gets where nobody chose one: the nearest it takes that is no larger than `wanted`,
-  /// else the smallest. Throws std::logic_error where it takes none from 1 to 1024.
+  /// The size it gets where the user chose none: the nearest it takes that is no larger than
+  /// `wanted`, else the smallest. Throws std::logic_error where it takes none from 1 to 1024.
   unsigned nearest(unsigned wanted) const;
 };
 Blocks any_block(unsigned low = 1, unsigned high = 1024);      ///< every size in [low, high]

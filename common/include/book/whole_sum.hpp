@@ -29,8 +29,8 @@ class WholeSum : public Problem {
     void* storage;             ///< CUB's scratch memory
     std::size_t storage_bytes;
     std::size_t n;             ///< elements
-    unsigned grid, block;      ///< blocks, threads a block
-    std::size_t shared_bytes;  ///< dynamic shared memory, bytes a block
+    unsigned grid, block;      ///< blocks, threads per block
+    std::size_t shared_bytes;  ///< dynamic shared memory, bytes per block
   };
 
   /// Words for blocks to hand in their sums by.

@@ -1,7 +1,8 @@
 """The book's own Sphinx vocabulary; README.md beside this file lists it with examples.
 
-One concern a module: names (how a page names a run), units (how a number is written), book (looking
-things up), inputs (what a page depends on); then the roles and directives by what they show.
+One concern per module: names (how a page names a run), units (how a number is written), book
+(looking things up), inputs (what a page depends on); then the roles and directives by what they
+show.
 """
 
 from __future__ import annotations

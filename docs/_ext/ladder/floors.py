@@ -37,7 +37,7 @@ def _side(both: Both[Run], kind: str) -> RecordedRun[Run] | None:
 class FloorsTable(LookupDirective):
     """``.. floors:: CHAPTER`` with ``:variants:``, ``:n:`` and ``:block:`` (one size of each).
 
-    One row a variant: the three floors, the greatest in bold, and the time that was measured.
+    One row per variant: the three floors, the greatest in bold, and the time that was measured.
     """
 
     option_spec: ClassVar = {"variants": words, "n": whole, "block": sizes}
@@ -77,7 +77,7 @@ class FloorsTable(LookupDirective):
                     shown.append(found)
         columns = [Column(_("variant"))]
         columns += [Column(_("device"))] if by_device else []
-        columns += [Column(_("threads a block"), True)] if len(blocks) > 1 else []
+        columns += [Column(_("threads per block"), True)] if len(blocks) > 1 else []
         columns += [
             Column(_("issue, µs"), True),
             Column(_("block starts, µs"), True),
@@ -88,7 +88,7 @@ class FloorsTable(LookupDirective):
         first = shown[0].run
         caption = f"n{units.NO_BREAK}={units.NO_BREAK}{units.size(first['n'])}"
         if len(blocks) == 1:
-            caption += ", " + _("{block} threads a block").format(block=first["block"])
+            caption += ", " + _("{block} threads per block").format(block=first["block"])
         places = "; ".join(dict.fromkeys(found.provenance.text for found in shown))
         origin = nodes.paragraph("", _("Recorded on {origin}").format(origin=places))
         origin["classes"].append("origin")
@@ -162,7 +162,7 @@ class FloorsTable(LookupDirective):
 
 
 class InFlight(RecordedRole):
-    """``:in-flight:`device``` or ``sm``: bytes under way that keep the memory at its peak."""
+    """``:in-flight:`device``` or ``sm``: bytes in flight that keep the memory at its peak."""
 
     def find(self, book: Book) -> list[nodes.Node]:
         if self.text not in ("device", "sm"):
@@ -172,7 +172,7 @@ class InFlight(RecordedRole):
         def written(found: RecordedRun) -> str:
             device = found.provenance.gpu
             latency_ns = 1000 * found.run["median_us"] / float(found.run["params"]["hops"])
-            needed = device["peak_gb_per_s"] * latency_ns  # GB/s are bytes a nanosecond
+            needed = device["peak_gb_per_s"] * latency_ns  # GB/s are bytes per nanosecond
             return units.decimal_bytes(
                 needed if self.text == "device" else needed / device["sm_count"]
             )

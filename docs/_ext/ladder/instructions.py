@@ -36,7 +36,7 @@ _NAME = re.compile(r'\{"(\w+)",')
 _REASON = re.compile(r'(k\w+) = "([^"]+)"')
 _REFUSED = re.compile(r'^ +\{"([\w.]+)", (?:(k\w+)|"([^"]+)")\},$', re.MULTILINE)
 _FUNCTION = re.compile(r"^REFUSED\((\w+)\)$", re.MULTILINE)
-#: What headers and the compiler make of a call, not what anybody writes.
+#: What headers and the compiler make of a call, not what a program says itself.
 _VARIANT = re.compile(r"^__|_pt[sd][sz]$")
 _OPENING = re.compile(r"(?://.*\n)+")
 

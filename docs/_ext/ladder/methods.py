@@ -48,8 +48,8 @@ def mark(found: RecordedRun, left: RecordedRun | None) -> str:
 class Matrix(LookupDirective):
     """``.. matrix:: CHAPTER`` with ``:variants:``, ``:n:`` and ``:block:``, several of one of them.
 
-    A row a shape, a column a variant: medians in microseconds. One that is not faster than its left
-    neighbour is marked.
+    A row per shape, a column per variant: medians in microseconds. One that is not faster than its
+    left neighbour is marked.
     """
 
     option_spec: ClassVar = {
@@ -69,7 +69,7 @@ class Matrix(LookupDirective):
         names = [RunName(chapter, variant, *shape) for shape in shapes for variant in variants]
         founds = _one_device(book, names)
         by_block = len(blocks) > 1
-        columns = [Column(_("threads a block") if by_block else _("n"), by_block)]
+        columns = [Column(_("threads per block") if by_block else _("n"), by_block)]
         for place, variant in enumerate(variants):
             stale = any(map(is_stale, founds[place :: len(variants)]))
             heading: list[nodes.Node] = [nodes.Text(variant)]
@@ -89,7 +89,7 @@ class Matrix(LookupDirective):
         shape = (
             f"n = {units.size(run['n'])}"
             if by_block
-            else _("{block} threads a block").format(block=run["block"])
+            else _("{block} threads per block").format(block=run["block"])
         )
         caption = _("Median times in µs, {shape}, on {device}").format(
             shape=shape, device=short_device(founds[0].device_name)
@@ -106,8 +106,8 @@ class Matrix(LookupDirective):
 class Finished(LookupDirective):
     """``.. finished:: CHAPTER`` with ``:partial:``, ``:finished:``, ``:library:`` and the shape.
 
-    A row a method: its kernel alone, its finished sum, and what that is of the library's time. The
-    library stands in the last row, with no part of its own.
+    A row per method: its kernel alone, its finished sum, and what that is of the library's time.
+    The library stands in the last row, with no part of its own.
     """
 
     option_spec: ClassVar = {
@@ -164,7 +164,7 @@ class Finished(LookupDirective):
             Column(_("finished, GB/s"), True),
             Column(_("of {library}\u2019s time").format(library=library), True),
         ]
-        caption = _("n = {n}, {block} threads a block, on {device}").format(
+        caption = _("n = {n}, {block} threads per block, on {device}").format(
             n=units.size(last.run["n"]),
             block=founds[0].run["block"],
             device=short_device(last.device_name),

@@ -50,12 +50,12 @@ def predicted_occupancy(run: TimedRun, device: schema.Device) -> float:
 
 
 def stay_us(run: TimedRun, device: schema.Device) -> float:
-    """How long a block stays on its SM, by Little's law: blocks under way over blocks a time.
+    """How long a block stays on its SM, by Little's law: blocks in flight over blocks per time.
 
     With all places taken; where some are empty for a while, a little less.
     """
-    under_way = given(run["blocks_per_sm"]) * device["sm_count"]
-    return float(under_way * run["median_us"] / run["grid"])
+    in_flight = given(run["blocks_per_sm"]) * device["sm_count"]
+    return float(in_flight * run["median_us"] / run["grid"])
 
 
 #: What :measured: can show of a run: the field's name in words, and how it is written.
@@ -68,7 +68,7 @@ FIELDS: dict[str, tuple[str, Formatter]] = {
     "gbps": (_("effective bandwidth"), lambda run, device: units.rate(run["gb_per_s"])),
     "peak": (_("of peak bandwidth"), lambda run, device: units.percent(peak_percent(run, device))),
     "registers": (
-        _("registers a thread"),
+        _("registers per thread"),
         lambda run, device: units.count(given(run["registers"])),
     ),
     "local": (
@@ -186,7 +186,7 @@ class Latency(RecordedRole):
         name, _none = parse(self.text)
         both = book.run(name)
         if not both.first.run["params"].get("hops"):
-            raise Lost(f"{name.chapter} {name.variant} is no pointer chase: it has no 'hops'")
+            raise Lost(f"{name.chapter} {name.variant} is not a pointer chase: it has no 'hops'")
 
         def written(found: RecordedRun) -> str:
             nanoseconds = 1000 * found.run["median_us"] / float(found.run["params"]["hops"])

@@ -37,7 +37,7 @@ def run_words(found: RecordedRun[Any]) -> str:
     words = [
         run["variant"],
         f"n{units.NO_BREAK}={units.NO_BREAK}{units.size(run['n'])}",
-        _("{block} threads a block").format(block=run["block"]),
+        _("{block} threads per block").format(block=run["block"]),
         *(f"{key} {value}" for key, value in run["params"].items()),
     ]
     return ", ".join(words)

@@ -56,7 +56,7 @@ COLUMNS: dict[str, tuple[str, Write]] = {
     "samples": (_("samples"), lambda run, device: units.count(len(run["samples_us"]))),
     "grid": (_("blocks"), lambda run, device: _count_or_dash(run["grid"] or None)),
     "shared": (_("shared memory, B"), lambda run, device: _count_or_dash(run["shared_bytes"])),
-    "resident": (_("blocks an SM"), lambda run, device: _count_or_dash(run.get("blocks_per_sm"))),
+    "resident": (_("blocks per SM"), lambda run, device: _count_or_dash(run.get("blocks_per_sm"))),
     "occupancy": (
         _("occupancy predicted, %"),
         lambda run, device: (
@@ -143,7 +143,7 @@ class Numbers(LookupDirective):
         columns = [Column(_("variant"))]
         columns += [Column(_("device"))] if by_device else []
         columns += [Column(_("n"), True)] if vary_n else []
-        columns += [Column(_("threads a block"), True)] if vary_block else []
+        columns += [Column(_("threads per block"), True)] if vary_block else []
         columns += [
             Column(_("gain") if column == GAIN else str(COLUMNS[column][0]), True)
             for column in wanted
@@ -174,7 +174,7 @@ def _caption(run: TimedRun | CountedRun | EmbeddedRun, vary_n: bool, vary_block:
     if not vary_n:
         shape.append(f"n{units.NO_BREAK}={units.NO_BREAK}{units.size(run['n'])}")
     if not vary_block:
-        shape.append(_("{block} threads a block").format(block=run["block"]))
+        shape.append(_("{block} threads per block").format(block=run["block"]))
     return ", ".join(shape)
 
 
@@ -188,9 +188,9 @@ def _command(found: RecordedRun[CountedRun], metrics: list[str]) -> str:
 class Counters(LookupDirective):
     """``.. counters:: CHAPTER`` with ``:variants:``, ``:n:``, ``:block:``, ``:metrics:``.
 
-    One row a metric, one column a variant; beneath a metric that the embedded device counts too,
-    its count and the difference. Then the commands that count them, to copy. With ``:on: embedded``
-    that device's counts alone.
+    One row per metric, one column per variant; beneath a metric that the embedded device counts
+    too, its count and the difference. Then the commands that count them, to copy. With
+    ``:on: embedded`` that device's counts alone.
     """
 
     option_spec: ClassVar = {

@@ -47,7 +47,7 @@ def _bank_word(axes: Axes, theme: Theme, x: float, y: float, word: int, hue: str
 
 
 def _by_pass(request: Sequence[Access]) -> dict[int, int]:
-    """The pass in which each word of a load of 4 bytes a lane is had: bank by bank, in order."""
+    """The pass in which each word of a load of 4 bytes per lane arrives: bank by bank, in order."""
     queues: dict[int, list[int]] = {}
     for word in sorted({access.index for access in request}):
         queues.setdefault(word % patterns.BANKS, []).append(word)
@@ -97,8 +97,8 @@ def bank_strides() -> Picture:
         ),
         caption=(
             f"The {patterns.WARP} words of one load, a column for each bank and a row for each "
-            f"{patterns.BANKS * patterns.BANK_BYTES} bytes. Blue words are had in the first pass; "
-            "orange ones wait, as their bank has another to give first."
+            f"{patterns.BANKS * patterns.BANK_BYTES} bytes. Blue words arrive in the first pass. "
+            "Orange words wait: their bank is busy with another word."
         ),
         table=Table(
             ["lane", *(f"stride {stride}: word, bank" for stride in SHOWN_STRIDES)],

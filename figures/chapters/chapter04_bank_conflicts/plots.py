@@ -28,7 +28,7 @@ from figures.records.recordings import RecordedRun, counter_of
 from figures.records.schema import CountedRun
 
 NAME = "chapter04_bank_conflicts"
-#: Rows, and threads a block, of the matrix products.
+#: Rows, and threads per block, of the matrix products.
 PRODUCT = (2048, 1024)
 
 
@@ -100,7 +100,7 @@ def stride_sweep(view: View) -> Picture:
             theme,
             (
                 ("◆ measured", "vermillion", 0.97),
-                ("– one pass a cycle", "blue", 0.89),
+                ("– one pass per cycle", "blue", 0.89),
             ),
             side="left",
         )

@@ -83,14 +83,14 @@ def methods(view: View) -> Picture:
     return Picture(
         draw=draw,
         alt=(
-            f"On {view.device_name}, with {BLOCK} threads a block, the seventh method is "
+            f"On {view.device_name}, with {BLOCK} threads per block, the seventh method is "
             f"{times_text(least)} as fast as the first at n = {size(NINE[0])} and "
             f"{times_text(most)} at n = {size(NINE[-1])}. Of the nine sizes, a method is faster "
             f"than the one before it: {steps}."
         ),
         caption=(
-            f"The seven methods' kernels alone, {BLOCK} threads a block, as many times as fast as "
-            "the first: a line for each of the nine classic sizes, the largest and the smallest "
+            f"The seven methods' kernels alone, {BLOCK} threads per block, as many times as fast "
+            "as the first: a line for each of the nine classic sizes, the largest and the smallest "
             "with marks."
         ),
         table=Table(
@@ -164,7 +164,7 @@ def finished(view: View) -> Picture:
             f"{name_of(large[0])} takes {large[1]:.2f} times CUB's."
         ),
         caption=(
-            f"Finished sums, {BLOCK} threads a block: a method's kernel and the finishing kernel "
+            f"Finished sums, {BLOCK} threads per block: a method's kernel and the finishing kernel "
             "that all share, over the time of cub::DeviceReduce::Sum with the same input and "
             "64-bit result, its memory allocated beforehand. Below 1 is faster than CUB."
         ),

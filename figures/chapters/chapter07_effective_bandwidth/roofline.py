@@ -55,7 +55,7 @@ def _counted(view: View) -> list[tuple[str, RecordedRun, float, float]]:
 
 
 def roofline(view: View) -> Picture:
-    """Warp instructions a second against warp instructions a byte, and the two roofs."""
+    """Warp instructions per second against warp instructions per byte, and the two roofs."""
     rows = _counted(view)
     peak = view.device["peak_gb_per_s"]
     issue = issue_rate(view.device) / 1e9
@@ -132,7 +132,7 @@ def roofline(view: View) -> Picture:
         axes.set_xlim(low, high)
         axes.set_ylim(floor, top)
         axes.set_xlabel("warp instructions a byte of DRAM traffic")
-        axes.set_title("10⁹ warp instructions a second", loc="left", pad=10)
+        axes.set_title("10⁹ warp instructions per second", loc="left", pad=10)
         axes.grid()
         return figure
 
@@ -147,9 +147,9 @@ def roofline(view: View) -> Picture:
         alt=(
             f"A roofline of {len(points)} kernels on {view.device_name}, n = "
             f"{size(DEFAULT_N)}, matrix products of {PRODUCT[0]} rows. The roofs meet "
-            f"at {significant(ridge, 2)} warp instructions a byte; {right} kernels lie to the "
+            f"at {significant(ridge, 2)} warp instructions per byte; {right} kernels lie to the "
             f"right of that, where the instructions and not the bytes are the limit. {first}, with "
-            f"{significant(points[NAME, first][0], 2)} a byte, is at {share(first)[0]:.0f} % of "
+            f"{significant(points[NAME, first][0], 2)} per byte, is at {share(first)[0]:.0f} % of "
             f"the roof above it; {last}, with {significant(points[NAME, last][0], 2)}, at "
             f"{share(last)[0]:.0f} %."
         ),
@@ -168,7 +168,7 @@ def roofline(view: View) -> Picture:
                 "n",
                 "warp instructions",
                 "DRAM bytes",
-                "instructions a byte",
+                "instructions per byte",
                 "10⁹ instructions/s",
                 "% of roof",
             ],

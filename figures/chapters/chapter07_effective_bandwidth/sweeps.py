@@ -81,7 +81,7 @@ def l2_step(view: View) -> Picture:
             f"{rate_text(rate_at('reduce7', most))}."
         ),
         caption=(
-            f"One kernel, {BLOCK} threads a block, three states of the L2 before each sample: "
+            f"One kernel, {BLOCK} threads per block, three states of the L2 before each sample: "
             "left warm by the sample before, emptied by reading a clean buffer (as everywhere in "
             "the book), emptied by writing one. The vertical line marks the input that just fills "
             f"the L2. The data have % of the theoretical peak."
@@ -145,7 +145,7 @@ def grid_sweep(view: View) -> Picture:
                 label=str(block),
             )
         axes.set_ylim(0, peak * 1.13)
-        axes.legend(frameon=False, loc="lower right", title="threads a block")
+        axes.legend(frameon=False, loc="lower right", title="threads per block")
         axes.set_title(f"GB/s at n = {size(n)}", loc="left", pad=10)
         return figure
 
@@ -156,19 +156,19 @@ def grid_sweep(view: View) -> Picture:
     return Picture(
         draw=draw,
         alt=(
-            f"On {view.device_name}, at n = {size(n)} and {BLOCK} threads a block, reduce7 goes "
-            f"from {rate_text(rate_of(least))} with {least.run['params']['blocks_an_sm']} block an "
-            f"SM{words} to {rate_text(rate_of(best))} at best, with "
-            f"{best.run['params']['blocks_an_sm']}. With one element a thread, as the classic "
+            f"On {view.device_name}, at n = {size(n)} and {BLOCK} threads per block, reduce7 goes "
+            f"from {rate_text(rate_of(least))} with {least.run['params']['blocks_an_sm']} block "
+            f"per SM{words} to {rate_text(rate_of(best))} at best, with "
+            f"{best.run['params']['blocks_an_sm']}. With one element per thread, as the classic "
             f"program launched it, it has {rate_text(rate_of(once))}."
         ),
         caption=(
-            f"reduce7 on grids of 1 to 128 blocks an SM, n = {size(n)}. To the right of the "
+            f"reduce7 on grids of 1 to 128 blocks per SM, n = {size(n)}. To the right of the "
             f"vertical line not all blocks fit at once: the rest wait. In the data's last row the "
             "grid has a block for every block of input."
         ),
         table=Table(
-            ["blocks an SM", "threads an SM", "blocks", *run_columns()],
+            ["blocks per SM", "threads per SM", "blocks", *run_columns()],
             [
                 [
                     found.run["params"]["blocks_an_sm"],

@@ -185,8 +185,8 @@ def vec3_layouts() -> Picture:
             f"{least}: {'; '.join(totals)}."
         ),
         caption=(
-            f"A warp loads {warp} vectors, x orange, y green and z blue: a row a request, a frame "
-            "a sector, and what is coloured in it is wanted."
+            f"A warp loads {warp} vectors, x orange, y green and z blue. Each row is one "
+            "request and each frame one sector. Coloured words are the ones the warp asked for."
         ),
         table=Table(
             ["layout", "requests", "sectors touched", "sectors that the vectors fill"],

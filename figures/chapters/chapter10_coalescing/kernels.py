@@ -19,7 +19,7 @@ def _copied(record: Recorder, loads: Lanes, stores: Lanes, width: int) -> Iterat
 def copy(
     n: int, block: int, index: int, *, load_stride: int = 1, store_stride: int = 1, offset: int = 0
 ) -> Iterator[Access]:
-    """An element a thread, strides apart in an array of n, or from an offset on."""
+    """An element per thread, strides apart in an array of n, or from an offset on."""
     first, stride = index * block, load_stride * store_stride
     mine = [(t, first + t) for t in range(block) if (first + t) * stride < n]
     loads = [(t, i * load_stride + offset) for t, i in mine]
@@ -43,7 +43,7 @@ PACKED, ALIGNED, ARRAYS, STAGED = "packed", "aligned", "arrays", "staged"
 
 
 def vec3(n: int, block: int, index: int, *, layout: str) -> Iterator[Access]:
-    """A vector of three ints a thread, and one int of each stored."""
+    """A vector of three ints per thread, and one int of each stored."""
     record = Recorder(index)
     first = index * block
     mine = [(t, first + t) for t in range(block) if first + t < n]

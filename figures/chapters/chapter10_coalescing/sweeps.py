@@ -190,8 +190,8 @@ def offsets(view: View) -> Picture:
         draw=draw,
         alt=(
             f"On {view.device_name}, a load that begins at a multiple of 8 ints touches "
-            f"{significant(per_request[0])} sectors a request, and one that begins elsewhere up to "
-            f"{significant(max(per_request))}, counted by {by} {_agree(per_request, law)}. "
+            f"{significant(per_request[0])} sectors per request, and one that begins elsewhere up "
+            f"to {significant(max(per_request))}, counted by {by} {_agree(per_request, law)}. "
             f"Bandwidth at n = {size(n)} lies between {rate_text(rate_of(worst))} (offset "
             f"{worst.run['params']['offset']}) and {rate_text(rate_of(best))} (offset "
             f"{best.run['params']['offset']})."
@@ -212,7 +212,7 @@ def offsets(view: View) -> Picture:
 
 
 def widths(view: View) -> Picture:
-    """A copy in words of several sizes: bandwidth, and sectors a request."""
+    """A copy in words of several sizes: bandwidth, and sectors per request."""
     sweep = _swept(view, "copy-words", "width")
     founds = list(sweep.values())
     n = founds[0].run["n"]
@@ -225,12 +225,12 @@ def widths(view: View) -> Picture:
             (
                 f"{width} byte{'s'[: width != 1]}",
                 rate_of(found),
-                f"{rate_of(found):.0f}, {round(sectors, 1):g} a request",
+                f"{rate_of(found):.0f}, {round(sectors, 1):g} per request",
                 name_of(found) in lead,
             )
             for (width, found), sectors in zip(sweep.items(), per_request, strict=True)
         ]
-        return bar_chart(theme, rows, "GB/s, and sectors a request, by word")
+        return bar_chart(theme, rows, "GB/s, and sectors per request, by word")
 
     first, best = founds[0], max(founds, key=rate_of)
     words = [
@@ -245,12 +245,12 @@ def widths(view: View) -> Picture:
             f"{times_text(rate_of(best) / rate_of(first))} as fast as {name_of(first)}."
         ),
         caption=(
-            f"A copy of n = {size(n)} ints, {founds[0].run['block']} threads a block, each thread "
-            "one word. All move the same sectors; the wider the word, the fewer the requests "
-            f"(counted by {by})."
+            f"A copy of n = {size(n)} ints, {founds[0].run['block']} threads per block, each "
+            "thread one word. All move the same sectors; the wider the word, the fewer the "
+            f"requests (counted by {by})."
         ),
         table=Table(
-            ["kernel", "bytes a word", "sectors a request", *run_columns()[1:]],
+            ["kernel", "bytes per word", "sectors per request", *run_columns()[1:]],
             [
                 [name_of(found), width, round(sectors, 2), *run_row(found, view.device)[1:]]
                 for (width, found), sectors in zip(sweep.items(), per_request, strict=True)

@@ -1,5 +1,5 @@
-// How fast the interpreter is: warp instructions a second on one core (warp_instructions), and how
-// many times the processor's time a sum takes that one thread of the host needs in a plain loop
+// How fast the interpreter is: warp instructions per second on one core (warp_instructions), and
+// how many times the processor's time a sum takes that one thread of the host needs in a plain loop
 // (times_native).
 #include <benchmark/benchmark.h>
 

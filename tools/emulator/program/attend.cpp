@@ -64,7 +64,7 @@ Ended attend(const std::vector<std::string>& command) {
   for (const int signal : kHandedOn) {
     struct sigaction action {};
     sigaction(signal, nullptr, &action);
-    if (action.sa_handler == SIG_IGN) continue;  // by whoever started this; the program too
+    if (action.sa_handler == SIG_IGN) continue;  // by what started this; the program too
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     action.sa_sigaction = hand_on;
     sigaction(signal, &action, nullptr);

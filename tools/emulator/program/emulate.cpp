@@ -102,7 +102,7 @@ void prepend(const char* name, const std::string& value) {
   setenv(name, (old.empty() ? value : value + ":" + old).c_str(), 1);
 }
 
-/// What the library has to tell: a file in memory, to which it adds a word a line.
+/// What the library has to tell: a file in memory, to which it adds a word per line.
 class Outcome {
  public:
   Outcome() : file_(memfd_create("outcome", MFD_CLOEXEC)) {

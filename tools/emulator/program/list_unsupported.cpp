@@ -111,7 +111,7 @@ int list_unsupported(const std::string& profile_key, const std::string& path) {
         "build it with: nvcc -cudart shared");
   }
   for (const auto& container : whole) {
-    // What the units were linked to is machine code, which nobody needs here.
+    // What the units were linked to is machine code, which this list does not need.
     const bool linked = !units.empty() && !best_ptx(container, 1 << 16);
     if (!linked) list.add_modules({container});
   }

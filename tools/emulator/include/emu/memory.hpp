@@ -84,7 +84,7 @@ class GlobalMemory {
   /// of it is mapped already, or lies where the device has addresses of its own.
   std::optional<Address> map(void* host, std::uint64_t size, std::string what,
                              Allocation::Kind kind = Allocation::Kind::kPinned);
-  /// False when `base` is no allocation's first address.
+  /// False when `base` is not the first address of an allocation.
   bool free(Address base);
 
   /// The allocation that holds [address, address + size), null when none does.

@@ -96,7 +96,7 @@ void Runtime::finish() {
 void Runtime::start_memory() {
   grid_workspace_ = 0;
   memory_ = std::make_unique<GlobalMemory>(settings_->memory, checker_.get());
-  // A step of a grid at least; what lies between is no memory.
+  // A step of a grid at least; what lies between is not memory.
   if (checker_ && checker_->checks().memory) memory_->keep_apart(std::size_t{1} << 20);
 }
 
@@ -449,8 +449,8 @@ void Runtime::reset() {
 
 namespace {
 
-/// After the program's own last functions, which may still free memory. What nobody waited for is
-/// lost, as on hardware, where no word is said.
+/// After the program's own last functions, which may still free memory. What the program did not
+/// wait for is lost, as on hardware, where no word is said.
 [[gnu::destructor]] void at_the_end() {
   emu::Runtime& runtime = emu::Runtime::get();
   const std::scoped_lock lock(runtime.mutex);

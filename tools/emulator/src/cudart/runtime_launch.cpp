@@ -238,7 +238,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* st
     attributes->sharedSizeBytes = kernel.static_shared_bytes;
     attributes->localSizeBytes = kernel.local_bytes;
     attributes->maxThreadsPerBlock = static_cast<int>(kernel.max_threads);
-    attributes->numRegs = 0;  // the assembler's choice: nobody here knows it
+    attributes->numRegs = 0;  // the assembler's choice, unknown here
     attributes->ptxVersion = module.target;
     attributes->binaryVersion = runtime.profile()->architecture();
     attributes->maxDynamicSharedSizeBytes = runtime.dynamic_shared_limit(found);

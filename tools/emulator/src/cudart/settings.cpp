@@ -54,7 +54,7 @@ std::uint64_t number(const char* name, std::uint64_t otherwise) {
   std::uint64_t value = 0;
   if (text == nullptr) return otherwise;
   if (read_numbers(text, {&value})) return value;
-  say(std::string(name) + "=" + text + " is no number: " + std::to_string(otherwise) +
+  say(std::string(name) + "=" + text + " is not a number: " + std::to_string(otherwise) +
       " is used instead");
   return otherwise;
 }
@@ -114,10 +114,10 @@ std::optional<TraceSettings> trace() {
     if (text != nullptr && !read_numbers(text, numbers)) refuse(name, otherwise);
   };
   std::uint64_t x = 0, y = 0, z = 0;
-  read("EMU_TRACE_LAUNCH", {&wanted.launch}, "is no number");
-  read("EMU_TRACE_LIMIT", {&wanted.limit}, "is no number");
-  read("EMU_TRACE_BLOCK", {&x, &y, &z}, "is no X,Y,Z");
-  if (std::max({x, y, z}) > 0x7fff'ffff) refuse("EMU_TRACE_BLOCK", "is no X,Y,Z");
+  read("EMU_TRACE_LAUNCH", {&wanted.launch}, "is not a number");
+  read("EMU_TRACE_LIMIT", {&wanted.limit}, "is not a number");
+  read("EMU_TRACE_BLOCK", {&x, &y, &z}, "is not X,Y,Z");
+  if (std::max({x, y, z}) > 0x7fff'ffff) refuse("EMU_TRACE_BLOCK", "is not X,Y,Z");
   wanted.block = {static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)};
   return wanted;
 }

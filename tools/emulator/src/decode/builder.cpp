@@ -80,7 +80,7 @@ Slot Builder::predicate_named(std::string_view name) {
 }
 
 Slot Builder::result(const Operand& o, unsigned width) {
-  if (o.kind != Operand::Kind::kName) unsupported("a result that is no register");
+  if (o.kind != Operand::Kind::kName) unsupported("a result that is not a register");
   if (o.name == "_") return trash(width);
   const auto found = decoder_.register_named(frame_, in_.scope, o.name);
   if (!found) unsupported("no register " + std::string(o.name));

@@ -1,7 +1,7 @@
 // Where lanes that part meet again: at the immediate post-dominator of the branch, the first
 // place that every way from it to the function's end passes through (Cooper, Harvey and Kennedy's
-// algorithm on the reversed graph). A way that ends in `exit` or `trap` doesn't count: nobody
-// waits for lanes that are gone.
+// algorithm on the reversed graph). A way that ends in `exit` or `trap` doesn't count:
+// lanes that are gone are not waited for.
 #include "decode/joins.hpp"
 
 #include <algorithm>

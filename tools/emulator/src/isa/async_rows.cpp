@@ -83,7 +83,7 @@ void read_async(Warp& warp, const Op& op, Mask mask) {
     for_each_lane(part, [&](unsigned i) {
       if (address[i] % bytes) {
         warp.fault(Fault::Kind::kMisalignedAddress, op, i,
-                   "cp.async from an address that is no multiple of " + std::to_string(bytes));
+                   "cp.async from an address that is not a multiple of " + std::to_string(bytes));
       }
       for (unsigned k = 0; k < wanted[i]; ++k) {
         const GlobalMemory* memory = warp.block().launch().config.memory;

@@ -228,7 +228,7 @@ void handle_print(Warp& warp, const Op& op, Mask mask) {
         continue;
       }
       const std::size_t begin = i++;
-      // What is no conversion is printed as it stands.
+      // What is not a conversion is printed as it stands.
       if (!convert(warp, lane, format, i, arguments, out)) out.append(format, begin, i - begin);
     }
     give(warp, op, lane, 2, static_cast<U64>(arguments.count()), 4);

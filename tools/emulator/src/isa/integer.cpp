@@ -678,7 +678,7 @@ void logic3(Builder& b) {
   if (b.take_type() != Type::kB32) b.unsupported("this type");
   b.finish();
   b.expect_operands(5, 5);
-  if (b.operand(4).kind != Operand::Kind::kInteger) b.unsupported("a table that is no number");
+  if (b.operand(4).kind != Operand::Kind::kInteger) b.unsupported("a table that is not a number");
   const Slot d = b.result(0, 32);
   const Slot x = b.source(1, 32), y = b.source(2, 32), z = b.source(3, 32);
   Op& op = b.emit(&lop3);

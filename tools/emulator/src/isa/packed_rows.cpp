@@ -121,7 +121,7 @@ void build_video(Builder& b) {
   f.signed_b = is_signed_part();
   f.accumulate = b.take("add");
   if (f.sat && f.accumulate) b.unsupported(".sat with .add");
-  // An operand with a selection of parts ("%r1.b3210") is no register here and is refused so.
+  // An operand with a selection of parts ("%r1.b3210") is not a register here and is refused so.
   emit_plain(b, &video, 32, {Type::kB32, Type::kB32, Type::kB32}).put(f);
 }
 

@@ -7,7 +7,7 @@
 
 namespace emu {
 
-std::span<const Row> integer_rows();  ///< looked up where the first type is no float
+std::span<const Row> integer_rows();  ///< looked up where the first type is not a float
 std::span<const Row> carry_rows();
 std::span<const Row> float_rows();    ///< looked up where the first type is a float
 std::span<const Row> half_rows();     ///< looked up where any type is a float of 16 bits

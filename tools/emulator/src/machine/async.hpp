@@ -54,7 +54,7 @@ class AsyncCopies {
   void wait(std::uint32_t thread, std::uint32_t allowed);
   void wait_all(std::uint32_t thread);
 
-  // cp.async.bulk to shared memory: lands when somebody looks at its barrier.
+  // cp.async.bulk to shared memory: lands when a thread looks at its barrier.
   std::uint64_t bulk(std::byte* to, const std::byte* from, std::uint32_t bytes, std::byte* barrier);
   void look_at(std::byte* barrier);
 

@@ -366,7 +366,7 @@ void Checker::host_read(Address address, std::uint64_t bytes) {
                              std::to_string(w->allocation.size) + " bytes) is the first of them"}});
 }
 
-/// A copy within the device is no use of what it copies: what nobody wrote is so there too.
+/// A copy within the device does not use what it copies: bytes never written stay so in the copy.
 void Checker::host_copied(Address to, Address from, std::uint64_t bytes) {
   Written* target = checks_.init ? written(to) : nullptr;
   if (!target) return;

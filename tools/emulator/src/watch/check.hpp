@@ -1,5 +1,5 @@
 /// \file
-/// What a GPU hides: races between threads of a block, reads of what nobody wrote, illegal and
+/// What a GPU hides: races between threads of a block, reads of what was never written, illegal and
 /// lost memory, barriers used against their rules. Exact for the order that the threads ran in.
 #pragma once
 #include <cstdint>

@@ -1,5 +1,5 @@
 /// \file
-/// Reads of bytes that nobody wrote: of shared and local memory since the block began, of memory
+/// Reads of bytes never written: of shared and local memory since the block began, of memory
 /// from cudaMalloc since it was allocated. A read is a finding when it happens, whether or not what
 /// was read is used: a wide load of a padded structure is one.
 #pragma once

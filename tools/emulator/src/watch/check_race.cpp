@@ -493,7 +493,8 @@ void RaceCheck::visit(const Touch& touch, unsigned lane, Cell& cell, Address at,
   }
 }
 
-/// Lanes that store to one place at once: the value is anybody's. Storing one value is a race too.
+/// Lanes that store to one place at once: any lane's value may stay. Storing one value is a race
+/// too.
 void RaceCheck::same_instruction(const Access& access, std::uint8_t kind, std::uint32_t pc) {
   std::array<std::pair<Address, unsigned>, kLanes> places;
   std::size_t n = 0;

@@ -49,7 +49,7 @@ class RaceCheck {
 
  private:
   using Clock = std::uint32_t;
-  static constexpr Clock kOnItsWay = ~Clock{0};  ///< of a copy: in nobody's past
+  static constexpr Clock kOnItsWay = ~Clock{0};  ///< of a copy: in no agent's past
   static constexpr unsigned kAgents = 32;
   using Clocks = std::vector<Clock>;  ///< of each lane of the block's warps, and of agents
   using Known = std::shared_ptr<const Clocks>;

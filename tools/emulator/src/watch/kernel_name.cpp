@@ -14,7 +14,7 @@
 namespace emu {
 namespace {
 
-/// A longer name is left as it is: nobody reads it.
+/// A longer name is left as it is: too long to read.
 constexpr std::size_t kLongestName = 4096;
 
 /// Empty where it isn't a mangled name.
