@@ -38,6 +38,7 @@ from figures.kit.words import listed, rate_text, significant, size, time_text, t
 from figures.records.recordings import RecordedRun, counter_of
 from figures.records.schema import CountedRun
 from figures.records.sets import NoSuchRun
+from figures.records.verdict import TIE, ratios, timed
 
 
 def chapter_time(view: View, chapter: str, shown: Sequence[str] = ()) -> Picture:
@@ -72,7 +73,7 @@ def chapter_time(view: View, chapter: str, shown: Sequence[str] = ()) -> Picture
 
 
 def chapter_bandwidth(view: View, chapter: str, shown: Sequence[str] = ()) -> Picture:
-    """Useful bytes over time against the size, with the quartiles, the L2 and the roofs.
+    """Useful bytes over time against the size, with their spread, the L2 and the roofs.
 
     *shown* picks kernels where all of a chapter's would be too many to follow.
     """
@@ -91,10 +92,11 @@ def chapter_bandwidth(view: View, chapter: str, shown: Sequence[str] = ()) -> Pi
         for place, sweep in enumerate(sweeps):
             runs = [found.run for found in sweep]
             useful = [run["bytes_read"] + run["bytes_written"] for run in runs]
+            spreads = [timed(found.repeats).spread_us for found in sweep]
             axes.fill_between(
                 [run["n"] for run in runs],
-                [b / run["p75_us"] * 1e-3 for b, run in zip(useful, runs, strict=True)],
-                [b / run["p25_us"] * 1e-3 for b, run in zip(useful, runs, strict=True)],
+                [b / spread.high * 1e-3 for b, spread in zip(useful, spreads, strict=True)],
+                [b / spread.low * 1e-3 for b, spread in zip(useful, spreads, strict=True)],
                 color=theme.drawn(SERIES[place % len(SERIES)]),
                 alpha=0.25,
                 lw=0,
@@ -121,9 +123,11 @@ def chapter_bandwidth(view: View, chapter: str, shown: Sequence[str] = ()) -> Pi
             f"{100 * rate_of(first) / peak:.0f} %"
         )
     for one, other in combinations(sweeps, 2):
-        rates = [{found.run["n"]: rate_of(found) for found in sweep} for sweep in (one, other)]
-        if rates[0].keys() == rates[1].keys() and all(
-            abs(rate / rates[1][n] - 1) <= 0.01 for n, rate in rates[0].items()
+        passes = [{found.run["n"]: found.repeats for found in sweep} for sweep in (one, other)]
+        if passes[0].keys() == passes[1].keys() and all(
+            abs(ratio - 1) <= TIE
+            for n, ours in passes[0].items()
+            for ratio in ratios(ours, passes[1][n])
         ):
             names = f"{name_of(one[0])} and {name_of(other[0])}"
             alt += f"; {names} are within 1 % of each other at every n"
@@ -131,8 +135,8 @@ def chapter_bandwidth(view: View, chapter: str, shown: Sequence[str] = ()) -> Pi
         draw=draw,
         alt=alt + ".",
         caption=(
-            "Effective bandwidth against n: medians, with a band from the lower to the upper "
-            "quartile. The vertical line marks the input that just fills the L2 cache; the "
+            "Effective bandwidth against n: medians, with a band over the spread of all "
+            "passes. The vertical line marks the input that just fills the L2 cache; the "
             f"level ones are the theoretical peak and the fastest read measured "
             f"({name_of(roof)} at n = {size(roof.run['n'])})."
         ),

@@ -110,14 +110,16 @@ class FakeSet:
         self.counts: list[dict[str, Any]] = []
         self.findings: list[dict[str, Any]] = []
 
-    def time(self, chapter: str, variant: str, median_us: float, **more: Any) -> None:
-        """Both recordings of one run; its kernel's hash is today's unless another is given."""
+    def time(self, chapter: str, variant: str, *medians_us: float, **more: Any) -> None:
+        """One run's passes, two alike where one median is given; its kernel's hash is today's
+        unless another is given."""
         region = more.get("region")
         if region and "kernel_hash" not in more:
             more["kernel_hash"] = regions.regions(self.root)[region].hash
         source = more.pop("source", chapter)
         self.chapters.setdefault(chapter, []).extend(
-            run(variant, median_us, chapter=source, repeat=repeat, **more) for repeat in (0, 1)
+            run(variant, us, chapter=source, repeat=repeat, **more)
+            for repeat, us in enumerate(medians_us if medians_us[1:] else medians_us * 2)
         )
 
     def count(self, chapter: str, variant: str, *, n: int = 2**24, **values: float) -> None:

@@ -26,9 +26,9 @@ SHOWN = [
     (f":measured:`{SMEM} smem local`", "0 B"),
     (f":measured:`{SMEM} smem shared`", "4096 B"),
     (f":measured:`{SMEM} smem grid`", "65 536"),
-    (f":measured:`{SMEM} smem samples`", "7"),
+    (f":measured:`{SMEM} smem samples`", "14"),
     (f":ratio:`{SMEM} gmem / {SMEM} smem`", "1.25×"),
-    (f":ratio:`{GMEM} gmem / {SMEM} smem n=2^28`", "0.08×"),
+    (f":ratio:`{GMEM} gmem / {SMEM} smem n=2^28`", "0.077×"),
     (f":ratio:`{SMEM} gmem /\n{SMEM} smem`", "1.25×"),
     (f":difference:`{SMEM} gmem - {SMEM} smem`", "20 µs"),
     (f":difference:`{SMEM} smem n=2^28 - {SMEM} smem`", "1.2 ms"),
@@ -72,7 +72,7 @@ def test_number_and_unit_stay_on_one_line(render: Render) -> None:
 def test_number_carries_its_origin_and_the_page_ends_in_a_folded_table(render: Render) -> None:
     page = render(f"It is :measured:`{SMEM} smem median`.").page()
     (number,) = page.select("span.measured")
-    for part in ("median time", "NVIDIA H200", "2026-11-21", "0123456", "7 samples"):
+    for part in ("median time", "NVIDIA H200", "2026-11-21", "0123456", "2 passes", "14 samples"):
         assert part in str(number["title"])
     (foot,) = page.select("details.origins")
     assert "80.0\u00a0µs" in foot.get_text()
@@ -95,6 +95,34 @@ def test_local_number_comes_first_and_ours_beside_it(recorded_book: Book) -> Non
     assert "It is 720 µs (H200: 80.0 µs)" in text
     assert "1.25× (H200; GTX 1080: 1.50×) as fast" in text
     assert "at 2^28 1.30 ms (H200)" in text  # not recorded there: ours, and labelled
+
+
+def test_a_number_has_the_digits_that_all_passes_share(recorded_book: Book) -> None:
+    local = recorded_book.local()
+    local.time(SMEM, "smem", 100.0, 100.2, 100.4)
+    local.time(SMEM, "gmem", 166.0, 152.3, 160.0)
+    local.time(SMEM, "chase", 650.0, 700.0, params={"hops": 1000})
+    local.write()
+    text = recorded_book.build(
+        index=f"Page\n====\n\nIt is :measured:`{SMEM} smem median`, "
+        f":measured:`{SMEM} gmem median`, "
+        f":ratio:`{SMEM} gmem / {SMEM} smem`, :difference:`{SMEM} gmem - {SMEM} smem`, "
+        f":latency:`{SMEM} chase`, :measured:`{SMEM} gmem ci`, :measured:`{SMEM} gmem passes`.\n\n"
+        f".. numbers:: {SMEM}\n   :variants: smem gmem\n   :columns: median ci gbps gain\n"
+    ).text()
+    for shown in (
+        "100 µs (H200",
+        "150 to 170 µs (H200",
+        "GTX 1080: 1.5 to 1.7×",
+        "GTX 1080: 52 to 66 µs",
+        "650 to 700 ns (H200",
+        "150.8–167.7 µs (H200",
+        "3 (H200: 2)",
+    ):
+        assert shown in text, shown
+    cells = text[text.index("gain") :]
+    for cell in ("160", "150.8–167.7", "420", "0.63×"):
+        assert cell in cells, cell
 
 
 def test_number_of_an_earlier_form_says_so(recorded_book: Book) -> None:

@@ -15,6 +15,7 @@ from figures.records.naming import DEFAULT_BLOCK
 from figures.records.recordings import RecordedRun, Recordings, is_faster
 from figures.records.schema import CountedRun, Device, TimedRun
 from figures.records.sets import NoSuchRun, RecordedSet
+from figures.records.verdict import timed
 
 LARGE_N = 2**28
 
@@ -75,11 +76,10 @@ class View:
         return self.known.device_name
 
     def runs(self, chapter: str) -> list[TimedRun]:
-        """A chapter's runs, first recording, without the faulty forms."""
+        """A chapter's runs over all passes, without the faulty forms."""
         if chapter not in self.known.chapters:
             raise MissingData(f"{chapter} is not recorded in {self.known.name}")
-        runs = self.known.chapters[chapter].runs
-        return [run for run in runs if run["repeat"] == 0 and not run["legacy"]]
+        return [run for run in self.known.chapters[chapter].shown if not run["legacy"]]
 
     def variants(self, chapter: str) -> list[str]:
         """Their names in the order recorded."""
@@ -168,19 +168,20 @@ def leaders_text(founds: Sequence[RecordedRun]) -> str:
 
 
 def run_columns() -> list[str]:
-    return ["kernel", "n", "block", "median µs", "p25 µs", "p75 µs", "GB/s", "% of peak"]
+    return ["kernel", "n", "block", "median µs", "lowest µs", "highest µs", "GB/s", "% of peak"]
 
 
 def run_row(found: RecordedRun, device: Device) -> list[Any]:
     run = found.run
+    spread = timed(found.repeats).spread_us
     share = 100 * run["gb_per_s"] / device["peak_gb_per_s"] if device["peak_gb_per_s"] else None
     return [
         run["variant"],
         run["n"],
         run["block"],
         run["median_us"],
-        run["p25_us"],
-        run["p75_us"],
+        spread.low,
+        spread.high,
         round(run["gb_per_s"], 1),
         None if share is None else round(share, 1),
     ]

@@ -6,6 +6,7 @@
 - ``manifest``: the hashes of a set's files
 - ``sets``: one folder of files, of one device
 - ``recordings``: all sets together, which questions are put to
+- ``verdict``: what several passes of a run say together: its time, and which of two is faster
 - ``naming``: the sets' names, runs and counters as messages and pages name them
 - ``regions``: the named pieces of the chapters' code, and what each is made of (``declarations``)
 - ``machine_code``: recorded listings of cuobjdump

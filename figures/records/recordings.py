@@ -49,6 +49,7 @@ from figures.records.sets import (
     load_set,
     provenance_of,
 )
+from figures.records.verdict import Outcome, verdict
 
 Params = Mapping[str, Any]
 #: The kind of run that is meant: a timed one where nothing else is said.
@@ -62,14 +63,14 @@ class BrokenLocalSet(UserWarning):
 
 @dataclass(frozen=True)
 class RecordedRun(Generic[Run]):
-    """A recorded run and where it was found."""
+    """A recorded run and where it was found; a timed one over all of its passes."""
 
     run: Run
     set_name: str
     device_name: str
     is_local: bool
     provenance: Provenance
-    #: The run's recordings in order of ``repeat``; empty for counters and sanitizer runs.
+    #: A timed run's passes, in order; none of counters and sanitizer runs.
     repeats: tuple[TimedRun, ...] = ()
     #: The kernel's hash today; None where the run names no region or the region is gone.
     hash_now: str | None = None
@@ -80,19 +81,10 @@ Counted = RecordedRun[CountedRun] | RecordedRun[EmbeddedRun]
 
 
 def is_faster(a: RecordedRun, b: RecordedRun) -> bool:
-    """Whether *a* is faster than *b* as the book uses the word.
-
-    The interval of its median lies wholly below the other's, in both repeats of the recording.
-    """
+    """Whether *a* is faster than *b* as the book uses the word: by the passes of both."""
     if a.set_name != b.set_name:
         raise ValueError(f"{run_name(a.run)} and {run_name(b.run)} were timed on different devices")
-    pairs = list(zip(a.repeats, b.repeats, strict=False))
-    if len(pairs) < 2:
-        return False
-    return all(
-        x["median_ci_us"] and y["median_ci_us"] and x["median_ci_us"][1] < y["median_ci_us"][0]
-        for x, y in pairs
-    )
+    return verdict(a.repeats, b.repeats).outcome is Outcome.FASTER
 
 
 def is_stale(recorded: RecordedRun[Any]) -> bool:
@@ -181,11 +173,10 @@ class Recordings:
         n: int | None = None,
         block: int | None = None,
         params: Params | None = None,
-        repeat: int = 0,
         *,
         only: str | None = None,
     ) -> RecordedRun:
-        """The recorded run of that name, from the local set where it has it.
+        """The recorded run of that name over all its passes, from the local set where it has it.
 
         Without *n* and *block* the book's defaults are meant, 2^24 and 256, or the one size that
         a variant was recorded at. *params* needs to name only what tells the runs apart.
@@ -194,21 +185,15 @@ class Recordings:
         misses = []
         for known in self.sets(only):
             record = known.chapters.get(chapter)
-            runs = record.runs if record else []
             try:
-                run = asked.choose([r for r in runs if r["repeat"] == repeat])
+                run = asked.choose(record.shown if record else [])
             except NoSuchRun as miss:
                 near = nearest(chapter, known.chapters) if not record else f"; {miss}"
                 misses.append(f"{known.name}{near}")
                 continue
             assert record is not None
-            repeats = [r for r in runs if _same(r, run)]
-            return self._recorded(
-                known,
-                record.provenance,
-                run,
-                tuple(sorted(repeats, key=lambda r: r["repeat"])),
-            )
+            passes = next(each for each in record.passes if _same(each[0], run))
+            return self._recorded(known, record.provenance, run, passes)
         raise NoSuchRun(f"no recorded run {asked} (looked in {', '.join(misses) or 'no set'})")
 
     def counters(

@@ -6,9 +6,12 @@ device's: counters, probes and console text, with no times and no dates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from figures.records import checks, manifest
 from figures.records.naming import EMBEDDED, LOCAL
@@ -31,6 +34,7 @@ from figures.records.schema import (
     SourceOrNone,
     TimedRun,
 )
+from figures.records.verdict import over_passes
 
 
 class NoSuchRun(LookupError):
@@ -95,7 +99,21 @@ class ChapterRecord:
 
     @property
     def runs(self) -> list[TimedRun]:
+        """Every pass of every run."""
         return self.data["runs"]
+
+    @functools.cached_property
+    def passes(self) -> list[tuple[TimedRun, ...]]:
+        """The runs, each with all of its passes in order."""
+        found: dict[str, list[TimedRun]] = {}
+        for run in self.runs:
+            found.setdefault(_key(run), []).append(run)
+        return [tuple(sorted(each, key=lambda run: run["repeat"])) for each in found.values()]
+
+    @functools.cached_property
+    def shown(self) -> list[TimedRun]:
+        """The runs as pages and figures show them: each once, over all of its passes."""
+        return [over_passes(each) for each in self.passes]
 
     @property
     def provenance(self) -> Provenance:
@@ -171,6 +189,11 @@ class EmbeddedSet:
         if not self.counters:
             raise NoSuchRun(f"nothing is recorded in figures/data/{self.name}")
         return self.counters["device"]["name"]
+
+
+def _key(run: Mapping[str, Any]) -> str:
+    """What names a run within its chapter."""
+    return json.dumps([run[key] for key in ("variant", "n", "block", "params")], sort_keys=True)
 
 
 def load_embedded_set(folder: Path) -> EmbeddedSet:

@@ -100,6 +100,27 @@ def timed(passes: Sequence[TimedRun]) -> Timed:
     return Timed(statistics.median(medians), spread, medians)
 
 
+def over_passes(passes: Sequence[TimedRun]) -> TimedRun:
+    """One run as pages and figures show it: over all of its *passes*, in the form of one of them.
+
+    Its interval is the spread, its samples are those of all passes; what is no time is as in the
+    first pass.
+    """
+    first, *_ = in_order = sorted(passes, key=lambda run: run["repeat"])
+    time = timed(in_order)
+    moved = first["bytes_read"] + first["bytes_written"]
+    return {
+        **first,
+        "samples_us": [sample for run in in_order for sample in run["samples_us"]],
+        "median_us": time.median_us,
+        "median_ci_us": (time.spread_us.low, time.spread_us.high),
+        "p25_us": statistics.median(run["p25_us"] for run in in_order),
+        "p75_us": statistics.median(run["p75_us"] for run in in_order),
+        "min_us": min(run["min_us"] for run in in_order),
+        "gb_per_s": moved / time.median_us * 1e-3,
+    }
+
+
 def verdict(first: Sequence[TimedRun], second: Sequence[TimedRun]) -> Verdict:
     """Whether the *first* run is faster than the *second*; each is given by all of its passes."""
     a, b = _allowed(timed(first)), _allowed(timed(second))
@@ -156,22 +177,26 @@ class Digits:
 def shared_digits(values: Sequence[float], most: int = 3, least: int = 2) -> Digits:
     """What all *values* share of their digits when rounded: at most *most* significant digits.
 
-    18.81 and 18.84 share 18.8. Where they share fewer than *least*, the lowest and the highest are
-    given, to the digit in which they differ: 1.66 and 1.52 make "1.5 to 1.7".
+    18.81 and 18.84 share 18.8. As everywhere in the book, digits before the point count as shown:
+    4592.4 and 4592.1 share 4592. Where they share fewer than *least*, the lowest and the highest
+    are given, to the digit in which they differ: 1.66 and 1.52 make "1.5 to 1.7".
     """
     low, high = min(values), max(values)
+    largest = max(abs(low), abs(high))
+    finest = max(most - 1 - _exponent(largest, most), 0)
+    coarsest = least - 1 - _exponent(largest, least)
+    for decimals in range(finest, coarsest - 1, -1):
+        if (text := _rounded(low, decimals)) == _rounded(high, decimals):
+            return Digits((text,))
+    apart = max(-_exponent(high - low, most), coarsest)
+    # The lower end may be so much smaller that it needs more decimals of its own.
+    ends = (max(min(apart, finest), least - 1 - _exponent(end, least)) for end in (low, high))
+    return Digits(tuple(map(_rounded, (low, high), ends)))
 
-    def text(value: float, places: int) -> str:
-        decimals = places - 1 - _exponent(max(abs(low), abs(high)), places)
-        shown = f"{round(value, decimals):.{max(decimals, 0)}f}"
-        return shown.removeprefix("-") if float(shown) == 0 else shown
 
-    for places in range(most, least - 1, -1):
-        if text(low, places) == text(high, places):
-            return Digits((text(low, places),))
-    differing = _exponent(max(abs(low), abs(high)), most) - _exponent(high - low, most) + 1
-    places = min(max(differing, least), most)
-    return Digits((text(low, places), text(high, places)))
+def _rounded(value: float, decimals: int) -> str:
+    shown = f"{round(value, decimals):.{max(decimals, 0)}f}"
+    return "0" if float(shown) == 0 else shown
 
 
 def _exponent(value: float, places: int) -> int:

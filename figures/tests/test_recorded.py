@@ -301,14 +301,25 @@ def test_counters_by_alias_and_by_name(recordings: Recordings) -> None:
         counter_of(found, "global_load_sector")
 
 
-def test_faster_needs_both_repeats_apart(recordings: Recordings) -> None:
+def test_faster_needs_all_passes_apart(recordings: Recordings) -> None:
     fast = recordings.run("chapter05_unroll4", "complete", n=2**28)
     slow = recordings.run("chapter05_unroll4", "unroll4", n=2**28)
     assert is_faster(fast, slow)
     assert not is_faster(slow, fast)
     assert not is_faster(fast, fast)
-    once = RecordedRun(**{**vars(fast), "repeats": fast.repeats[:1]})
-    assert not is_faster(once, slow)
+    assert [run["repeat"] for run in fast.repeats] == [0, 1]
+    torn = RecordedRun(**{**vars(fast), "repeats": (fast.repeats[0], slow.repeats[1])})
+    assert not is_faster(torn, slow)
+
+
+def test_a_run_is_shown_over_its_passes(recordings: Recordings) -> None:
+    found = recordings.run("chapter05_unroll4", "complete", n=2**28)
+    one, two = found.repeats
+    assert found.run["median_us"] == (one["median_us"] + two["median_us"]) / 2
+    assert one["median_us"] != two["median_us"]
+    record = recordings.reference.chapters["chapter05_unroll4"]
+    assert len(record.shown) * 2 == len(record.runs)
+    assert found.run in record.shown
 
 
 def test_a_changed_kernel_is_stale(tmp_path: Path) -> None:

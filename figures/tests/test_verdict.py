@@ -25,6 +25,7 @@ from figures.records.verdict import (
     Outcome,
     Span,
     Verdict,
+    over_passes,
     shared_digits,
     timed,
     verdict,
@@ -119,14 +120,16 @@ def test_ratios_are_taken_pass_by_pass() -> None:
         ([1.999, 2.001], "2.00"),
         ([1.99, 2.01], "2.0"),
         ([4592.4, 4573.1], "4600"),
-        ([4592.4, 4592.1], "4590"),
+        ([4592.4, 4592.1], "4592"),
+        ([4592.4, 4588.1], "4590"),
         ([0.998, 1.002], "1.00"),
         ([9.996, 9.998], "10.0"),
         ([5.984, 7.2], "6.0 to 7.2"),
-        ([9.0, 110.0], "10 to 110"),
+        ([9.0, 110.0], "9.0 to 110"),
         ([-1.52, -1.66], "-1.7 to -1.5"),
-        ([-0.004, 1.0], "0.0 to 1.0"),
-        ([0.0], "0.00"),
+        ([-0.04, 1.0], "-0.040 to 1.0"),
+        ([0.0], "0"),
+        ([0.0, 0.5], "0 to 0.50"),
         ([3.14159], "3.14"),
     ],
 )
@@ -138,6 +141,20 @@ def test_more_digits_can_be_asked_for() -> None:
     assert str(shared_digits([18.811, 18.814], most=4)) == "18.81"
     assert str(shared_digits([1.66, 1.72], least=1)) == "1.7"
     assert str(shared_digits([1.66, 1.52], least=1)) == "2"
+
+
+def test_a_run_shown_is_over_its_passes() -> None:
+    one, two, three = passes((99, 101), (104, 106), (100, 102))
+    for run, quartile in zip((one, two, three), (98.0, 103.0, 99.0), strict=True):
+        run |= {"p25_us": quartile, "p75_us": quartile + 5, "min_us": quartile - 1}
+        run |= {"bytes_read": 10**6, "bytes_written": 10**4, "grid": 7}
+    shown = over_passes([three, one, two])
+    assert shown["median_us"] == 101
+    assert shown["median_ci_us"] == (99, 106)
+    assert (shown["p25_us"], shown["p75_us"], shown["min_us"]) == (99, 104, 97)
+    assert shown["samples_us"] == [99, 100, 101, 104, 105, 106, 100, 101, 102]
+    assert shown["gb_per_s"] == pytest.approx(1.01e6 / 101e3)
+    assert (shown["grid"], shown["repeat"]) == (7, 0)
 
 
 # ----------------------------------------------------------------------------- its error rate

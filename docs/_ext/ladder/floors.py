@@ -14,6 +14,7 @@ from figures.records.floors import EMPTY_BLOCKS, Floors, floors
 from figures.records.rates import issue_rate, schedulers
 from figures.records.recordings import RecordedRun, Run
 from figures.records.schema import CountedRun
+from figures.records.verdict import timed
 
 from . import units
 from .book import Book, Both, Lost
@@ -112,8 +113,8 @@ class FloorsTable(LookupDirective):
             text = units.DASH if floor is None else units.digits(floor)
             cells.append([nodes.strong("", text)] if floor == made.highest else text)
         measured = found.run["median_us"]
-        cells.append(units.digits(measured))
-        cells.append(units.digits(100 * made.highest / measured, 2))
+        cells.append(units.steady(*timed(found.repeats).medians_us))
+        cells.append(units.digits(100 * made.highest / measured, places=2))
         return cells
 
     @staticmethod

@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 
 from figures.records.naming import DEFAULT_N
 from figures.records.recordings import RecordedRun, is_faster, is_stale
+from figures.records.verdict import ratios, timed
 
 from . import units
 from .book import Book
@@ -36,6 +37,14 @@ def _one_device(book: Book, names: list[RunName]) -> list[RecordedRun]:
     if len(local) == len(both):
         return local
     return [one.reference or one.first for one in both]
+
+
+def _us(found: RecordedRun) -> str:
+    return units.steady(*timed(found.repeats).medians_us)
+
+
+def _rate(found: RecordedRun) -> str:
+    return units.steady(*(run["gb_per_s"] for run in found.repeats))
 
 
 def mark(found: RecordedRun, left: RecordedRun | None) -> str:
@@ -82,7 +91,7 @@ class Matrix(LookupDirective):
             for left, found in zip([None, *here], here, strict=False):
                 said = mark(found, left)
                 used.add(said)
-                text: list[nodes.Node] = [nodes.Text(units.digits(found.run["median_us"]))]
+                text: list[nodes.Node] = [nodes.Text(_us(found))]
                 row.append([*text, nodes.superscript("", said)] if said else text)
             rows.append(row)
         run = founds[0].run
@@ -132,11 +141,8 @@ class Finished(LookupDirective):
         founds = _one_device(book, names)
         last = founds[-1]
 
-        def us(found: RecordedRun) -> str:
-            return units.digits(found.run["median_us"])
-
         def against(found: RecordedRun) -> str:
-            return units.ratio(found.run["median_us"] / last.run["median_us"])
+            return units.steady(*ratios(last.repeats, found.repeats)) + units.TIMES
 
         rows: list[list[Cell]] = []
         for part, finished in zip(founds, founds[len(parts) : -1], strict=False):
@@ -146,16 +152,15 @@ class Finished(LookupDirective):
                 [
                     label,
                     units.count(part.run["grid"]),
-                    us(part),
-                    us(finished),
-                    units.digits(finished.run["gb_per_s"]),
+                    _us(part),
+                    _us(finished),
+                    _rate(finished),
                     against(finished),
                 ]
             )
         name: list[nodes.Node] = [nodes.literal("", last.run["variant"])]
         bare = units.DASH
-        rate = units.digits(last.run["gb_per_s"])
-        rows.append([name, bare, bare, us(last), rate, against(last)])
+        rows.append([name, bare, bare, _us(last), _rate(last), against(last)])
         columns = [
             Column(_("method")),
             Column(_("partial sums"), True),

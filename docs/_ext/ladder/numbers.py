@@ -15,6 +15,7 @@ from figures.records import schema
 from figures.records.naming import run_name
 from figures.records.recordings import RecordedRun, Run
 from figures.records.schema import CountedRun, TimedRun
+from figures.records.verdict import ratios, timed
 
 from . import report, units
 from .book import Book, Both, Lost, NotYet, nearest
@@ -22,13 +23,31 @@ from .names import BadName, parse
 from .provenance import run_words, short_device, stamp
 from .strings import _
 
-Formatter = Callable[[TimedRun, schema.Device], str]
+Value = Callable[[TimedRun, schema.Device], float]
+Write = Callable[[RecordedRun], str]
 
 
-def _interval(run: TimedRun) -> str:
-    if run["median_ci_us"] is None:
-        return _("too few samples")
-    return units.interval(*run["median_ci_us"])
+def over(value: Value, write: Callable[..., str]) -> Write:
+    """Writes a value of a run, as far as all of its passes agree on it."""
+
+    def written(found: RecordedRun) -> str:
+        return write(*(value(run, found.provenance.gpu) for run in found.repeats))
+
+    return written
+
+
+def spread(found: RecordedRun) -> str:
+    """From the lowest end of the passes' intervals to the highest."""
+    whole = timed(found.repeats).spread_us
+    return units.interval(whole.low, whole.high)
+
+
+def median_us(run: TimedRun, device: schema.Device) -> float:
+    return run["median_us"]
+
+
+def gb_per_s(run: TimedRun, device: schema.Device) -> float:
+    return run["gb_per_s"]
 
 
 def peak_percent(run: TimedRun, device: schema.Device) -> float:
@@ -59,37 +78,35 @@ def stay_us(run: TimedRun, device: schema.Device) -> float:
 
 
 #: What :measured: can show of a run: the field's name in words, and how it is written.
-FIELDS: dict[str, tuple[str, Formatter]] = {
-    "median": (_("median time"), lambda run, device: units.time(run["median_us"])),
-    "min": (_("shortest time"), lambda run, device: units.time(run["min_us"])),
-    "p25": (_("lower quartile"), lambda run, device: units.time(run["p25_us"])),
-    "p75": (_("upper quartile"), lambda run, device: units.time(run["p75_us"])),
-    "ci": (_("95 % interval of the median"), lambda run, device: _interval(run)),
-    "gbps": (_("effective bandwidth"), lambda run, device: units.rate(run["gb_per_s"])),
-    "peak": (_("of peak bandwidth"), lambda run, device: units.percent(peak_percent(run, device))),
+FIELDS: dict[str, tuple[str, Write]] = {
+    "median": (_("median time"), over(median_us, units.time)),
+    "min": (_("shortest time"), lambda found: units.time(found.run["min_us"])),
+    "p25": (_("lower quartile"), over(lambda run, device: run["p25_us"], units.time)),
+    "p75": (_("upper quartile"), over(lambda run, device: run["p75_us"], units.time)),
+    "ci": (_("spread over the passes"), spread),
+    "gbps": (_("effective bandwidth"), over(gb_per_s, units.rate)),
+    "peak": (_("of peak bandwidth"), over(peak_percent, units.percent)),
     "registers": (
         _("registers per thread"),
-        lambda run, device: units.count(given(run["registers"])),
+        over(lambda run, device: given(run["registers"]), units.count),
     ),
     "local": (
-        _("local memory a thread"),
-        lambda run, device: units.plain_bytes(given(run["local_bytes"])),
+        _("local memory per thread"),
+        over(lambda run, device: given(run["local_bytes"]), units.plain_bytes),
     ),
-    "grid": (_("blocks"), lambda run, device: units.count(run["grid"])),
+    "grid": (_("blocks"), over(lambda run, device: run["grid"], units.count)),
     "shared": (
-        _("shared memory a block"),
-        lambda run, device: units.plain_bytes(given(run["shared_bytes"])),
+        _("shared memory per block"),
+        over(lambda run, device: given(run["shared_bytes"]), units.plain_bytes),
     ),
     "resident": (
         _("blocks that fit an SM"),
-        lambda run, device: units.count(given(run["blocks_per_sm"])),
+        over(lambda run, device: given(run["blocks_per_sm"]), units.count),
     ),
-    "occupancy": (
-        _("occupancy predicted"),
-        lambda run, device: units.percent(predicted_occupancy(run, device)),
-    ),
-    "stay": (_("a block's stay"), lambda run, device: units.time(stay_us(run, device))),
-    "samples": (_("samples"), lambda run, device: units.count(len(run["samples_us"]))),
+    "occupancy": (_("occupancy predicted"), over(predicted_occupancy, units.percent)),
+    "stay": (_("a block's stay"), over(stay_us, units.time)),
+    "samples": (_("samples"), lambda found: units.count(len(found.run["samples_us"]))),
+    "passes": (_("passes"), lambda found: units.count(len(found.repeats))),
 }
 
 #: Counters that are not plain counts.
@@ -172,7 +189,7 @@ class Measured(RecordedRole):
 
         def written(found: RecordedRun) -> str:
             try:
-                return write(found.run, found.provenance.gpu)
+                return write(found)
             except (TypeError, KeyError):
                 raise Lost(f"'{wanted}' is null, or missing, in {run_name(found.run)}") from None
 
@@ -188,11 +205,13 @@ class Latency(RecordedRole):
         if not both.first.run["params"].get("hops"):
             raise Lost(f"{name.chapter} {name.variant} is not a pointer chase: it has no 'hops'")
 
-        def written(found: RecordedRun) -> str:
-            nanoseconds = 1000 * found.run["median_us"] / float(found.run["params"]["hops"])
-            return f"{units.digits(nanoseconds)}{units.NO_BREAK}ns"
+        def nanoseconds(run: TimedRun, device: schema.Device) -> float:
+            return 1000 * run["median_us"] / float(run["params"]["hops"])
 
-        return self.show(both, book, _("latency of one load"), written)
+        def text(*values: float) -> str:
+            return f"{units.digits(*values)}{units.NO_BREAK}ns"
+
+        return self.show(both, book, _("latency of one load"), over(nanoseconds, text))
 
 
 class Counter(RecordedRole):
@@ -218,8 +237,8 @@ class Comparison(RecordedRole):
     words: ClassVar[str]
 
     @abstractmethod
-    def text_of(self, first_us: float, second_us: float) -> str:
-        """What is shown of the two medians."""
+    def text_of(self, first: RecordedRun, second: RecordedRun) -> str:
+        """What is shown of the two, as far as all passes agree on it."""
 
     def find(self, book: Book) -> list[nodes.Node]:
         before, sign, after = self.text.partition(f" {self.sign} ")
@@ -233,7 +252,7 @@ class Comparison(RecordedRole):
             if not (first and second):
                 continue
             words = str(self.words).format(after=run_words(second), before=run_words(first))
-            text = self.text_of(first.run["median_us"], second.run["median_us"])
+            text = self.text_of(first, second)
             one = stamp(text, words, first, second)
             device = short_device(first.device_name)
             if shown:
@@ -251,8 +270,8 @@ class Ratio(Comparison):
     sign = "/"
     words = _("times as fast: {after} against {before}")
 
-    def text_of(self, first_us: float, second_us: float) -> str:
-        return units.ratio(first_us / second_us)
+    def text_of(self, first: RecordedRun, second: RecordedRun) -> str:
+        return units.ratio(*ratios(second.repeats, first.repeats))
 
 
 class Difference(Comparison):
@@ -261,8 +280,9 @@ class Difference(Comparison):
     sign = "-"
     words = _("time longer: {before} less {after}")
 
-    def text_of(self, first_us: float, second_us: float) -> str:
-        return units.time_difference(first_us, second_us)
+    def text_of(self, first: RecordedRun, second: RecordedRun) -> str:
+        pairs = zip(timed(first.repeats).medians_us, timed(second.repeats).medians_us, strict=False)
+        return units.time_difference(*(longer - shorter for longer, shorter in pairs))
 
 
 class Device(RecordedRole):

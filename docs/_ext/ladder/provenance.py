@@ -53,7 +53,10 @@ def origin(found: RecordedRun[Any]) -> str:
             "dirty": _("L2 emptied by writing"),
             "warm": _("L2 left as it was"),
         }
-        words.append(_("median of {count} samples").format(count=len(run["samples_us"])))
+        passes, count = len(found.repeats), len(run["samples_us"])
+        one = _("median of {count} samples")
+        several = _("median of {passes} passes, {count} samples in all")
+        words.append((several if passes > 1 else one).format(passes=passes, count=count))
         words.append(cache.get(str(run["cache"]), str(run["cache"])))
     return "; ".join(words)
 

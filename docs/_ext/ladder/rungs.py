@@ -15,6 +15,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from figures.records.recordings import Counted, RecordedRun
+from figures.records.verdict import ratios, timed
 
 from . import report, units
 from .book import Book, Both, Lost, NotYet
@@ -77,7 +78,7 @@ def _kernel_and_time(found: RecordedRun) -> Cell:
     return [
         nodes.literal("", found.run["variant"]),
         nodes.Text(units.NO_BREAK),
-        stamp(units.time(found.run["median_us"]), run_words(found), found),
+        stamp(units.time(*timed(found.repeats).medians_us), run_words(found), found),
     ]
 
 
@@ -127,7 +128,7 @@ class RungRow(LookupDirective):
         for first, second in ((before.local, after.local), (before.reference, after.reference)):
             if not (first and second):
                 continue
-            ratio = first.run["median_us"] / second.run["median_us"]
+            gain = units.ratio(*ratios(second.repeats, first.repeats))
             what = _("gain: {after} against {before}").format(
                 after=run_words(second), before=run_words(first)
             )
@@ -141,7 +142,7 @@ class RungRow(LookupDirective):
                     nodes.Text("\u2192 "),
                     *_kernel_and_time(second),
                     nodes.Text(" ("),
-                    nodes.strong("", "", stamp(units.ratio(ratio), what, first, second)),
+                    nodes.strong("", "", stamp(gain, what, first, second)),
                     nodes.Text(")"),
                     classes=["whole"],
                 ),

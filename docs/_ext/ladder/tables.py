@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -13,7 +13,8 @@ from sphinx.application import Sphinx
 from figures.comparison import Reason
 from figures.records.naming import COUNTER_ALIASES, EMBEDDED
 from figures.records.recordings import RecordedRun, is_stale
-from figures.records.schema import CheckedRun, CountedRun, Device, EmbeddedRun, TimedRun
+from figures.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
+from figures.records.verdict import ratios, timed
 
 from . import compared, units
 from .book import Book, Lost, nearest
@@ -21,58 +22,69 @@ from .directive import LookupDirective
 from .folded import fold
 from .listings import block, printed
 from .names import BadName, RunName, whole
-from .numbers import counter_text, peak_percent, predicted_occupancy, stay_us
+from .numbers import (
+    Value,
+    Write,
+    counter_text,
+    gb_per_s,
+    median_us,
+    over,
+    peak_percent,
+    predicted_occupancy,
+    stay_us,
+)
 from .provenance import dagger, short_device
 from .strings import _
 from .table import Cell, Column, table
 
-Write = Callable[[TimedRun, Device], str]
+
+def _microseconds(*values: float) -> str:
+    return units.steady(*values, places=4)
 
 
-def _microseconds(value: float) -> str:
-    return units.digits(value, 4)
-
-
-def _interval(run: TimedRun) -> str:
-    if run["median_ci_us"] is None:
-        return units.DASH
-    low, high = run["median_ci_us"]
-    return f"{_microseconds(low)}{units.DASH}{_microseconds(high)}"
+def _spread(found: RecordedRun) -> str:
+    spread = timed(found.repeats).spread_us
+    return f"{_microseconds(spread.low)}{units.DASH}{_microseconds(spread.high)}"
 
 
 def _count_or_dash(value: float | None) -> str:
     return units.DASH if value is None else units.count(value)
 
 
+def _time(name: Literal["p25_us", "p75_us"]) -> Write:
+    return over(lambda run, device: run[name], _microseconds)
+
+
+def _bare(name: Literal["shared_bytes", "registers", "local_bytes"]) -> Write:
+    return lambda found: _count_or_dash(found.run[name])
+
+
+def _where_resident(value: Value) -> Write:
+    """Only where it is known how many blocks fit an SM."""
+    write = over(value, units.steady)
+    return lambda found: units.DASH if found.run.get("blocks_per_sm") is None else write(found)
+
+
 #: Columns of ``numbers``, the unit in the heading.
 COLUMNS: dict[str, tuple[str, Write]] = {
-    "median": (_("median, µs"), lambda run, device: _microseconds(run["median_us"])),
-    "ci": (_("95 % interval, µs"), lambda run, device: _interval(run)),
-    "p25": (_("lower quartile, µs"), lambda run, device: _microseconds(run["p25_us"])),
-    "p75": (_("upper quartile, µs"), lambda run, device: _microseconds(run["p75_us"])),
-    "min": (_("shortest, µs"), lambda run, device: _microseconds(run["min_us"])),
-    "gbps": (_("GB/s"), lambda run, device: units.digits(run["gb_per_s"])),
-    "peak": (_("% of peak"), lambda run, device: units.digits(peak_percent(run, device))),
-    "samples": (_("samples"), lambda run, device: units.count(len(run["samples_us"]))),
-    "grid": (_("blocks"), lambda run, device: _count_or_dash(run["grid"] or None)),
-    "shared": (_("shared memory, B"), lambda run, device: _count_or_dash(run["shared_bytes"])),
-    "resident": (_("blocks per SM"), lambda run, device: _count_or_dash(run.get("blocks_per_sm"))),
-    "occupancy": (
-        _("occupancy predicted, %"),
-        lambda run, device: (
-            units.DASH
-            if run.get("blocks_per_sm") is None
-            else units.digits(predicted_occupancy(run, device))
-        ),
+    "median": (_("median, µs"), over(median_us, _microseconds)),
+    "ci": (_("spread, µs"), _spread),
+    "p25": (_("lower quartile, µs"), _time("p25_us")),
+    "p75": (_("upper quartile, µs"), _time("p75_us")),
+    "min": (_("shortest, µs"), lambda found: _microseconds(found.run["min_us"])),
+    "gbps": (_("GB/s"), over(gb_per_s, units.steady)),
+    "peak": (_("% of peak"), over(peak_percent, units.steady)),
+    "samples": (_("samples"), lambda found: units.count(len(found.run["samples_us"]))),
+    "grid": (_("blocks"), lambda found: _count_or_dash(found.run["grid"] or None)),
+    "shared": (_("shared memory, B"), _bare("shared_bytes")),
+    "resident": (
+        _("blocks per SM"),
+        lambda found: _count_or_dash(found.run.get("blocks_per_sm")),
     ),
-    "stay": (
-        _("a block\u2019s stay, µs"),
-        lambda run, device: (
-            units.DASH if run.get("blocks_per_sm") is None else units.digits(stay_us(run, device))
-        ),
-    ),
-    "registers": (_("registers"), lambda run, device: _count_or_dash(run["registers"])),
-    "local": (_("local memory, B"), lambda run, device: _count_or_dash(run["local_bytes"])),
+    "occupancy": (_("occupancy predicted, %"), _where_resident(predicted_occupancy)),
+    "stay": (_("a block\u2019s stay, µs"), _where_resident(stay_us)),
+    "registers": (_("registers"), _bare("registers")),
+    "local": (_("local memory, B"), _bare("local_bytes")),
 }
 #: Against the first row of the same size and device; not a field of a run.
 GAIN = "gain"
@@ -148,22 +160,20 @@ class Numbers(LookupDirective):
             Column(_("gain") if column == GAIN else str(COLUMNS[column][0]), True)
             for column in wanted
         ]
-        base: dict[tuple[str, int, int], float] = {}
+        base: dict[tuple[str, int, int], RecordedRun] = {}
         rows: list[list[Cell]] = []
         for found in founds:
             run = found.run
-            first = base.setdefault(
-                (found.set_name, run["n"], run["block"]), float(run["median_us"])
-            )
+            first = base.setdefault((found.set_name, run["n"], run["block"]), found)
             row: list[Cell] = [_name(run, is_stale(found))]
             row += [_device_of(found)] if by_device else []
             row += [units.size(run["n"])] if vary_n else []
             row += [str(run["block"])] if vary_block else []
             for column in wanted:
                 if column == GAIN:
-                    row.append(units.ratio(first / run["median_us"]))
+                    row.append(units.steady(*ratios(found.repeats, first.repeats)) + units.TIMES)
                 else:
-                    row.append(COLUMNS[column][1](run, found.provenance.gpu))
+                    row.append(COLUMNS[column][1](found))
             rows.append(row)
         under = [_recorded_on(founds)]
         return [table(columns, rows, caption=_caption(founds[0].run, vary_n, vary_block)), *under]

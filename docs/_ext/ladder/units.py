@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import statistics
+
 from figures.kit.words import significant
+from figures.records.verdict import shared_digits
 
 NO_BREAK = "\u00a0"
 THIN = "\u202f"  # narrow no-break space, between groups of three digits
@@ -11,9 +14,25 @@ DASH = "\u2013"
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def digits(value: float, places: int = 3) -> str:
-    """``value`` to so many significant digits, by the book's one rule."""
-    return group(significant(value, places))
+def digits(*values: float, places: int = 3) -> str:
+    """A value to so many significant digits, by the book's one rule.
+
+    Of several, one from each pass of a recording, what they share: "18.8", or "1.5 to 1.7".
+    """
+    if len(values) == 1:
+        return group(significant(values[0], places))
+    return " to ".join(map(group, shared_digits(values, places).texts))
+
+
+def steady(*values: float, places: int = 3) -> str:
+    """The median of several passes' values, to the digits that they share, at least two.
+
+    For a table's cell, which has no room for a range.
+    """
+    shown = shared_digits(values, places)
+    if len(shown.texts) == 1:
+        return group(shown.texts[0])
+    return group(significant(float(f"{statistics.median(values):.1e}"), 2))
 
 
 def group(number: str) -> str:
@@ -24,9 +43,11 @@ def group(number: str) -> str:
     return whole + point + rest
 
 
-def count(value: float) -> str:
+def count(*values: float) -> str:
     """A count, exactly; a mean that is not whole to three digits."""
-    return group(str(int(value))) if float(value).is_integer() else digits(value)
+    if len(set(values)) == 1 and float(values[0]).is_integer():
+        return group(str(int(values[0])))
+    return digits(*values)
 
 
 def _time_scale(us: float) -> tuple[float, str]:
@@ -35,38 +56,39 @@ def _time_scale(us: float) -> tuple[float, str]:
     return (1e-3, "ms") if us < 1e6 else (1e-6, "s")
 
 
-def time(us: float) -> str:
-    scale, unit = _time_scale(us)
-    return f"{digits(us * scale)}{NO_BREAK}{unit}"
+def time(*us: float) -> str:
+    scale, unit = _time_scale(max(us))
+    return f"{digits(*(each * scale for each in us))}{NO_BREAK}{unit}"
 
 
-def time_difference(longer_us: float, shorter_us: float) -> str:
+def time_difference(*us: float) -> str:
     """A difference of two times, to two digits: more is noise where they are close."""
-    scale, unit = _time_scale(abs(longer_us - shorter_us))
-    return f"{digits((longer_us - shorter_us) * scale, 2)}{NO_BREAK}{unit}"
+    scale, unit = _time_scale(max(map(abs, us)))
+    return f"{digits(*(each * scale for each in us), places=2)}{NO_BREAK}{unit}"
 
 
 def interval(low_us: float, high_us: float) -> str:
     """A narrow interval, with enough digits that its ends differ where they do."""
     scale, unit = _time_scale(high_us)
-    return f"{digits(low_us * scale, 4)}{DASH}{digits(high_us * scale, 4)}{NO_BREAK}{unit}"
+    low, high = (digits(end * scale, places=4) for end in (low_us, high_us))
+    return f"{low}{DASH}{high}{NO_BREAK}{unit}"
 
 
-def rate(gb_per_s: float) -> str:
-    return f"{digits(gb_per_s)}{NO_BREAK}GB/s"
+def rate(*gb_per_s: float) -> str:
+    return f"{digits(*gb_per_s)}{NO_BREAK}GB/s"
 
 
-def percent(value: float) -> str:
-    return f"{digits(value)}{NO_BREAK}%"
+def percent(*values: float) -> str:
+    return f"{digits(*values)}{NO_BREAK}%"
 
 
-def ratio(value: float) -> str:
-    """To two decimals where the first is small; a gain of 1.00 is said in full."""
-    return (f"{value:.2f}" if value < 10 else digits(value)) + TIMES
+def ratio(*values: float) -> str:
+    """To three digits, below 1 to two."""
+    return digits(*values, places=3 if max(values) >= 1 else 2) + TIMES
 
 
-def plain_bytes(value: float) -> str:
-    return f"{count(value)}{NO_BREAK}B"
+def plain_bytes(*values: float) -> str:
+    return f"{count(*values)}{NO_BREAK}B"
 
 
 def decimal_bytes(value: float) -> str:
