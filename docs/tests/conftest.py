@@ -110,7 +110,8 @@ class Book:
         one.time(SMEM, "smem", 1300.0, region="smem-loop", n=2**28)
         one.time(SMEM, "chase", 650.0, params={"hops": 1000})
         one.count(SMEM, "gmem", global_load_sectors=4194304, dram_read_bytes=67108864)
-        one.count(SMEM, "smem", global_load_sectors=2097152, dram_read_bytes=67108864)
+        more = {"dram_read_bytes": 67108864, "stall_long_scoreboard": 12.34}
+        one.count(SMEM, "smem", global_load_sectors=2097152, **more)
         one.find(SMEM, "smem", "memcheck", findings=0)
         one.find(SMEM, "smem_classic", "memcheck", findings=0, right=False)
         one.find(SMEM, "smem_classic", "racecheck", "Race at <here>", findings=1037)

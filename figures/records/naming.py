@@ -12,6 +12,18 @@ EMBEDDED = "embedded"
 DEFAULT_N = 2**24
 DEFAULT_BLOCK = 256
 
+#: What warps wait for, in ncu's words: how many of them on average, whenever a scheduler issues an
+#: instruction. ``selected`` is the one that issues.
+STALLS = {
+    f"stall_{reason}": f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio"
+    for reason in (
+        *("long_scoreboard", "short_scoreboard", "barrier", "membar", "wait", "not_selected"),
+        *("mio_throttle", "lg_throttle", "tex_throttle", "math_pipe_throttle", "dispatch_stall"),
+        *("no_instruction", "branch_resolving", "imc_miss", "drain", "sleeping", "misc"),
+        "selected",
+    )
+}
+
 #: Short names for NVIDIA's metrics, as the guide's counter role takes them.
 COUNTER_ALIASES = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -40,6 +52,7 @@ COUNTER_ALIASES = {
     "occupancy_pct": "sm__warps_active.avg.pct_of_peak_sustained_active",
     "shared_configured": "launch__shared_mem_config_size",
     "registers": "launch__registers_per_thread",
+    **STALLS,
 }
 
 

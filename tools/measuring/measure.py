@@ -234,9 +234,12 @@ def _measure(options: argparse.Namespace) -> int:
             console = timed[timing_name(chapter, "default", 0)]["console"]
             files[f"{chapter}.txt"] = f"$ ./run\n{console}"
         if ncu and counted:
-            notes += _counter_notes(counted)
-            extra = {"ncu": ncu.version, "metrics": list(profilers.METRICS)}
+            notes += _counter_notes(counted, plan.unknown)
             runs = [run for run in counted if "skipped" not in run]
+            launches = [launch for run in runs for launch in run["launches"]]
+            seen = {metric for launch in launches for metric in launch["metrics"]}
+            metrics = [metric for metric in profilers.METRICS if metric in seen]
+            extra = {"ncu": ncu.version, "metrics": metrics}
             old = folder / "counters.json"
             files[old.name], note = collected(old, records, chapter_names(), extra, runs)
             notes += [note] if note else []
@@ -339,13 +342,14 @@ def _kernel_hashes(programs: list[Program], notes: list[str]) -> dict[str, str]:
     return known
 
 
-def _counter_notes(counted: list[Result]) -> list[str]:
-    notes = [f"no counters of {run['skipped']}" for run in counted if "skipped" in run]
+def _counter_notes(counted: list[Result], unknown: list[str]) -> list[str]:
+    notes = [f"this ncu doesn't know the metric {metric}: it is left out" for metric in unknown]
+    notes += [f"no counters of {run['skipped']}" for run in counted if "skipped" in run]
     launches = [launch for run in counted for launch in run.get("launches", [])]
     lacking = [
         metric
         for metric in profilers.METRICS
-        if any(metric not in launch["metrics"] for launch in launches)
+        if metric not in unknown and any(metric not in launch["metrics"] for launch in launches)
     ]
     if lacking:
         notes.append(f"ncu had no number for every launch of: {', '.join(lacking)}")

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -77,9 +77,11 @@ class Launch:
     def command(self) -> list[str]:
         return [str(self.program.path), *self.arguments]
 
-    def counted(self, launches: list[dict[str, Any]], ran: Sequence[str] = ()) -> Result:
+    def counted(
+        self, launches: list[dict[str, Any]], options: Sequence[str], ran: Sequence[str] = ()
+    ) -> Result:
         """What is recorded of it; *ran* are the arguments where it wasn't run alone."""
-        command = ["ncu", *profilers.ncu_options(), "./run", *(ran or self.arguments)]
+        command = ["ncu", *options, "./run", *(ran or self.arguments)]
         return {
             "chapter": self.program.chapter,
             "variant": self.variant.name,
@@ -107,6 +109,8 @@ class Plan:
     work: Path
     ncu: Tool | None
     sanitizer: Tool | None
+    #: Metrics that this ncu doesn't know, found on the way.
+    unknown: list[str] = field(default_factory=list)
 
     def timings(self) -> list[Step]:
         """Every chapter's runs, then all of them again in reverse order."""
@@ -204,9 +208,8 @@ class Plan:
         first = next(iter(launches.values()))
         names = [launch.variant.name for launch in launches.values()]
         arguments = once(names, first.n, first.block)
-        command = [self.ncu.path, *profilers.ncu_options(), str(first.program.path), *arguments]
         try:
-            ran = children.run(command, self.work, TOOL_TIMEOUT_S)
+            ran = self._under_ncu(self.ncu, [str(first.program.path), *arguments])
             if profilers.NO_PERMISSION in ran.stdout + ran.stderr:
                 raise CountersRefused
             rows = profilers.ncu_launches(ran.stdout)
@@ -218,13 +221,32 @@ class Plan:
             shares = {name: [row] for name, row in zip(launches, rows, strict=True)}
         else:
             shares = _dealt(rows, launches, done)
-        return {name: launches[name].counted(rows, arguments) for name, rows in shares.items()}
+        options = self._ncu_options()
+        return {
+            name: launches[name].counted(rows, options, arguments) for name, rows in shares.items()
+        }
+
+    @property
+    def _metrics(self) -> list[str]:
+        return [metric for metric in profilers.METRICS if metric not in self.unknown]
+
+    def _ncu_options(self) -> list[str]:
+        return profilers.ncu_options(self._metrics)
+
+    def _under_ncu(self, ncu: Tool, command: list[str]) -> children.Finished:
+        """Runs a command under ncu, once more without the metrics that ncu says it doesn't know."""
+        while True:
+            ran = children.run(
+                [ncu.path, *self._ncu_options(), *command], self.work, TOOL_TIMEOUT_S
+            )
+            refused = profilers.unknown_metrics(ran.stdout + "\n" + ran.stderr, self._metrics)
+            if not refused or len(refused) == len(self._metrics):
+                return ran
+            self.unknown.extend(refused)
 
     def _count(self, ncu: Tool, launch: Launch) -> Result:
         try:
-            done = children.run(
-                [ncu.path, *profilers.ncu_options(), *launch.command], self.work, TOOL_TIMEOUT_S
-            )
+            done = self._under_ncu(ncu, launch.command)
             text = done.stdout + "\n" + done.stderr
             if profilers.NO_PERMISSION in text:
                 raise CountersRefused
@@ -234,7 +256,7 @@ class Plan:
         except (ValueError, KeyError) as error:
             raise Failure(f"ncu on {launch}: its table can't be read ({error!r})") from None
         if _whole(launches) and (launch.variant.legacy or done.status == 0):
-            return launch.counted(launches)
+            return launch.counted(launches, self._ncu_options())
         # Doesn't the program take this shape, or has ncu failed?
         plain = children.run(launch.command, self.work)
         if plain.status == 2:

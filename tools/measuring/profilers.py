@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from figures.records.naming import STALLS
+
 #: Hardware counters, under NVIDIA's names.
 METRICS = (
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -33,6 +35,7 @@ METRICS = (
     "smsp__sass_branch_targets_threads_divergent.sum",
     "smsp__average_thread_inst_executed_per_inst_executed.ratio",
     "smsp__average_thread_inst_executed_pred_on_per_inst_executed.ratio",
+    *STALLS.values(),
     "launch__shared_mem_config_size",
     "sm__warps_active.avg.pct_of_peak_sustained_active",
     "launch__registers_per_thread",
@@ -44,11 +47,19 @@ FOUND = 4
 NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
 
-def ncu_options() -> list[str]:
+def ncu_options(metrics: Sequence[str] = METRICS) -> list[str]:
     return [
         *("--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none"),
-        *("--metrics", ",".join(METRICS)),
+        *("--metrics", ",".join(metrics)),
     ]
+
+
+def unknown_metrics(text: str, metrics: Sequence[str]) -> list[str]:
+    """Those of *metrics* that ncu's errors name: it counts nothing at all then."""
+    errors = [line for line in text.splitlines() if line.startswith("==ERROR==")]
+    words = set(re.findall(r"[\w.]+", " ".join(errors)))
+    # A full stop may end the sentence.
+    return [name for name in metrics if name in words or f"{name}." in words]
 
 
 def sanitizer_options(tool: str) -> list[str]:

@@ -99,6 +99,15 @@ case "$FAKE_NCU ${several#* }" in
   refused*)
     echo "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU"
     exit 1;;
+  unknown*)
+    for name in branch_resolving misc; do
+      case "$metrics" in
+        *"stalled_${name}_per"*)
+          echo "==ERROR== Failed to find metric" \
+            "smsp__average_warps_issue_stalled_${name}_per_issue_active.ratio."
+          exit 1;;
+      esac
+    done;;
   broken*|"alone "?*)
     echo "==ERROR== Failed to initialize the profiler: LibraryNotLoaded"
     exit 1;;

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from figures.records.naming import COUNTER_ALIASES, STALLS
 from tools.measuring import plan, profilers, programs
 from tools.measuring.measure import SANITIZERS_AT_ONCE
 from tools.tests.limits import LIMIT
@@ -48,6 +49,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "records/__init__.py",
         "records/declarations.py",
         "records/manifest.py",
+        "records/naming.py",
         "records/regions.py",
         "records/transcripts.py",
     ):
@@ -782,6 +784,36 @@ def test_a_metric_without_a_number_is_no_zero(book: Book) -> None:
     assert "ncu had no number for every launch of: launch__registers_per_thread" in done.stdout
     runs = json.loads((book.local / "counters.json").read_text())["runs"]
     assert all("launch__registers_per_thread" not in run["launches"][0]["metrics"] for run in runs)
+
+
+def test_a_metric_that_ncu_does_not_know_is_named_and_left_out(book: Book) -> None:
+    done = book.measure("--chapters", ONE, "--counters", FAKE_NCU="unknown")
+    assert done.returncode == 0, done.stderr
+    unknown = [STALLS["stall_branch_resolving"], STALLS["stall_misc"]]
+    for metric in unknown:
+        assert f"note: this ncu doesn't know the metric {metric}: it is left out" in done.stdout
+    assert "no number" not in done.stdout
+    data = json.loads((book.local / "counters.json").read_text())
+    known = [metric for metric in profilers.METRICS if metric not in unknown]
+    assert data["metrics"] == known
+    for run in data["runs"]:
+        assert list(run["launches"][0]["metrics"]) == known
+        assert not any(metric in run["command"] for metric in unknown)
+    # Each was found out once, and not again at every launch.
+    assert len(book.calls("ncu --csv")) == 2 + (2 + (1 + 2) + 2 + 3)
+
+
+def test_an_ncu_that_refuses_every_metric_fails() -> None:
+    said = "==ERROR== Failed to find metric " + ", ".join(profilers.METRICS)
+    assert profilers.unknown_metrics(said, profilers.METRICS) == list(profilers.METRICS)
+    assert profilers.unknown_metrics("==PROF== " + said[10:], profilers.METRICS) == []
+    assert profilers.unknown_metrics("==ERROR== No such device.", profilers.METRICS) == []
+
+
+def test_every_stall_reason_is_counted() -> None:
+    assert len(STALLS) == 18
+    assert set(STALLS.values()) <= set(profilers.METRICS)
+    assert set(STALLS) <= set(COUNTER_ALIASES)
 
 
 def test_a_kernel_that_the_device_stops_has_no_counters(book: Book) -> None:

@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxRole
 
 from figures.records import schema
-from figures.records.naming import run_name
+from figures.records.naming import STALLS, run_name
 from figures.records.recordings import RecordedRun, Run
 from figures.records.schema import CountedRun, TimedRun
 from figures.records.verdict import ratios, timed
@@ -121,6 +121,8 @@ COUNTER_UNITS: dict[str, Callable[[float], str]] = {
 def counter_text(name: str, value: float) -> str:
     if name.endswith((".pct", "_pct")) or ".pct_of" in name:
         return units.percent(value)
+    if name in STALLS or name in STALLS.values():
+        return _("{count} warps per issue").format(count=units.digits(value))
     return COUNTER_UNITS.get(name, units.count)(value)
 
 

@@ -221,7 +221,11 @@ class Counters(LookupDirective):
             name = RunName(chapter, variant, self.options.get("n"), self.options.get("block"))
             both = book.counters(name)
             founds += [one for one in (both.local, both.reference) if one]
-        metrics = self.options.get("metrics") or list(COUNTER_ALIASES)
+        metrics = self.options.get("metrics") or [
+            alias
+            for alias, metric in COUNTER_ALIASES.items()
+            if all(metric in launch["metrics"] for f in founds for launch in f.run["launches"])
+        ]
         by_device = book.has_local()
         columns = [Column(_("counter"))]
         for found in founds:
