@@ -22,6 +22,7 @@ book::Variant smem(std::string name, book::Timing timing) {
       .params = {{"cache", std::string(book::to_string(timing.cache))}},
       .timing = timing,
       .fixed_cache = true,
+      .axes = {{"n"}},
       .launch = book::launch<book::Sum>(
           [](const auto& l) { chapter02::smem<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   };
@@ -38,6 +39,7 @@ book::Variant fast(std::string name, book::Timing timing) {
       .params = {{"cache", std::string(book::to_string(timing.cache))}},
       .timing = timing,
       .fixed_cache = true,
+      .axes = {{"n"}},
       .launch = book::launch<book::Sum>(
           [](const auto& l) { chapter05::unroll<8><<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   };
@@ -69,14 +71,19 @@ int main(int argc, char** argv) {
   book::Variant first = smem("first_launch", {.clock = Clock::kHost, .first_launch = true});
   first.axes = {};  // of a sweep's launches only one would be the first
   chapter.add(std::move(first));
-  chapter.add(smem("host_clock", {.clock = Clock::kHost}));
+  book::Variant host = smem("host_clock", {.clock = Clock::kHost});
+  host.axes = {{"n", {1u << 10, 1u << 16, 1u << 26, 1u << 27, 1u << 28}}};
+  chapter.add(std::move(host));
   book::Variant debug = smem("debug_build", {});
   debug.kernel = debug_smem;
   debug.launch = book::launch<book::Sum>(launch_debug_smem);
+  debug.axes = {};         // slow, and at one size it has made its point
   debug.compared = false;  // what -G makes of it is another program with each toolkit
   chapter.add(std::move(debug));
   chapter.add(smem("after_write", {.cache = Cache::kDirty}));
-  chapter.add(smem("after_read", {.cache = Cache::kCold}));
+  book::Variant after_read = smem("after_read", {.cache = Cache::kCold});
+  after_read.axes.push_back({"block", {64}});  // beside empty_blocks
+  chapter.add(std::move(after_read));
   chapter.add(smem("warm", {.cache = Cache::kWarm}));
   chapter.add(fast("fast_after_write", {.cache = Cache::kDirty}));
   chapter.add(fast("fast_after_read", {.cache = Cache::kCold}));
@@ -86,12 +93,14 @@ int main(int argc, char** argv) {
       .region = "empty-kernel",
       .kernel = book::kernel(chapter00::empty),
       .grid = book::one_block,
+      .axes = {},
       .launch =
           book::launch<Nothing>([](const auto& l) { chapter00::empty<<<l.grid, l.block>>>(); }),
   };
   chapter.add(empty);
   empty.name = "empty_blocks";  // as many blocks as a kernel with one element a thread has
   empty.grid = {};
+  empty.axes = {{"n", {1u << 28}}, {"block", {32, 64, 128}}};
   chapter.add(empty);
   chapter.add(chase("pointer_chase", Cache::kCold));
   chapter.add(chase("pointer_chase_l2", Cache::kWarm));

@@ -11,6 +11,7 @@ book::Variant mixed(unsigned paths) {
       .name = "mixed" + std::to_string(paths),
       .region = "mixed-paths",
       .kernel = book::kernel(chapter03::mixed),
+      .axes = book::at_large_n(),
       .counters = paths == 32 ? book::Counters::kLessArbitration : book::Counters::kExact,
       .launch = book::launch<book::Sum>([paths](const auto& l) {
         chapter03::mixed<<<l.grid, l.block>>>(l.in, l.partial, l.n, paths);
@@ -61,6 +62,7 @@ int main(int argc, char** argv) {
       .region = "sorted-paths",
       .kernel = book::kernel(chapter03::sorted),
       .params = {{"paths", 32u}},
+      .axes = book::at_large_n(),
       .launch = book::launch<book::Sum>(
           [](const auto& l) { chapter03::sorted<<<l.grid, l.block>>>(l.in, l.partial, l.n, 32); }),
   });

@@ -78,6 +78,7 @@ int main(int argc, char** argv) {
       .kernel = book::kernel(chapter05::last_warp_shuffle),
       .blocks = book::powers_of_two(),
       .factor = 4,
+      .axes = book::at_large_n(),
       .launch = book::launch<book::Sum>([](const auto& l) {
         chapter05::last_warp_shuffle<<<l.grid, l.block>>>(l.in, l.partial, l.n);
       }),

@@ -24,6 +24,7 @@ book::Variant ask(unsigned kib) {
       .kernel = book::kernel(chapter06::dynamic_unroll<4>),
       .factor = 4,
       .shared_bytes = [kib](unsigned) { return kib * kKiB; },
+      .axes = book::at_large_n(),
       .launch = book::launch<book::Sum>([](const auto& l) {
         allow(chapter06::dynamic_unroll<4>, l.shared_bytes);
         chapter06::dynamic_unroll<4><<<l.grid, l.block, l.shared_bytes>>>(l.in, l.partial, l.n);
@@ -40,6 +41,7 @@ book::Variant typed(std::string name) {
       .region = "typed-sum",
       .kernel = book::kernel(chapter06::typed_sum<T>),
       .shared_bytes = [](unsigned block) { return block * sizeof(T); },
+      .axes = book::at_large_n(),
       .launch = book::launch<book::Sum>([](const auto& l) {
         chapter06::typed_sum<T><<<l.grid, l.block, l.shared_bytes>>>(l.in, l.partial, l.n);
       }),
@@ -98,6 +100,7 @@ int main(int argc, char** argv) {
       .region = "two-arrays",
       .kernel = book::kernel(chapter06::moments),
       .shared_bytes = chapter06::moments_bytes,
+      .axes = book::at_large_n(),
       .launch = book::launch<Moments>([](const auto& l) {
         chapter06::moments<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.sums, l.squares, l.n);
       }),
@@ -107,6 +110,7 @@ int main(int argc, char** argv) {
       .region = "both-ends",
       .grid = book::one_block,
       .findings = {"memcheck"},  // which reports every call that is refused
+      .axes = book::at_large_n(),
       .launch = book::launch<Limits>([](const auto& l) {
         chapter06::both_ends<<<1, l.block, l.bytes>>>(l.out,
                                                       static_cast<unsigned>(l.bytes / sizeof(int)));

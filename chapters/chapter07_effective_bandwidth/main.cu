@@ -65,6 +65,9 @@ unsigned as_many_as_fit(std::size_t n, unsigned block) {
 }
 // end run-many
 
+/// The methods are compared as kernels over blocks; as finished sums, at the other chapters' block.
+const std::vector<book::Axis> kSumsAxes{{"n"}, {"block", {256}}};
+
 /// One of the seven methods: where it is taught, what it launches.
 struct Method {
   std::string number;
@@ -117,6 +120,7 @@ book::Variant finished(const Method& m) {
       .region = m.region,
       .blocks = m.blocks,
       .grid = [m](std::size_t n, unsigned block) { return m.grid(n, block); },
+      .axes = kSumsAxes,
       .profiled = m.number == "7",  // the others' kernels are looked at as reduce1 to reduce6
       .launch = book::launch<WholeSum>([m](const auto& l) {
         m.kernel(l.block)<<<l.grid, l.block>>>(l.in, l.rung, l.n);
@@ -142,7 +146,7 @@ book::Variant on_blocks_an_sm(unsigned blocks) {
   v.grid = [blocks](std::size_t n, unsigned block) {
     return grid_of_many(n, block, static_cast<std::size_t>(blocks) * sm_count());
   };
-  v.axes = {{"block"}};
+  v.axes = {{"block", {128, 256, 512, 1024}}};  // smaller ones leave places empty on an SM
   return v;
 }
 
@@ -150,6 +154,7 @@ book::Variant on_blocks_an_sm(unsigned blocks) {
 /// blocks find two elements per thread, and the other half none.
 book::Variant one_element_a_thread() {
   book::Variant v = seventh("reduce7_one_each");
+  v.axes = {{"n", {std::size_t{1} << 28}}, {"block", {256}}};
   v.grid = [](std::size_t n, unsigned block) { return book::grid_for(n, block); };
   return v;
 }
@@ -158,6 +163,7 @@ book::Variant one_element_a_thread() {
 book::Variant with_cache(std::string name, Cache cache) {
   book::Variant v = seventh(std::move(name));
   v.params = {{"cache", std::string(book::to_string(cache))}};
+  v.axes = kSumsAxes;
   v.timing = {.cache = cache};
   v.fixed_cache = true;
   return v;
@@ -186,7 +192,8 @@ int main(int argc, char** argv) {
       .name = "sum_cub",
       .region = "run-cub",
       .grid = book::library_grid,  // CUB's own business, as is the block
-      .compared = false,           // ptxas merges shared loads of its kernel that PTX has apart
+      .axes = kSumsAxes,
+      .compared = false,  // ptxas merges shared loads of its kernel that PTX has apart
       .launch = book::launch<WholeSum>(
           [](const auto& l) { book::cub_sum(l.storage, l.storage_bytes, l.in, l.out, l.n); }),
   });
@@ -198,13 +205,14 @@ int main(int argc, char** argv) {
 
   // Smaller blocks could not be started fast enough to keep the memory busy.
   const book::Blocks roof_blocks = book::powers_of_two(256);
+  const std::vector<book::Axis> roof_sizes{{"n", book::powers(27, 28)}};
   chapter.add({
       .name = "read",
       .region = "roof-read",
       .kernel = book::kernel(chapter07::read),
       .blocks = roof_blocks,
       .factor = 8,
-      .axes = {{"n"}},
+      .axes = roof_sizes,
       .launch = book::launch<Stream<Roof::kRead>>(
           [](const auto& l) { chapter07::read<<<l.grid, l.block>>>(l.x, l.out, l.n); }),
   });
@@ -213,7 +221,7 @@ int main(int argc, char** argv) {
       .region = "roof-copy",
       .kernel = book::kernel(chapter07::copy),
       .blocks = roof_blocks,
-      .axes = {{"n"}},
+      .axes = roof_sizes,
       .launch = book::launch<Stream<Roof::kCopy>>(
           [](const auto& l) { chapter07::copy<<<l.grid, l.block>>>(l.x, l.out, l.n); }),
   });
@@ -222,7 +230,7 @@ int main(int argc, char** argv) {
       .region = "roof-triad",
       .kernel = book::kernel(chapter07::triad),
       .blocks = roof_blocks,
-      .axes = {{"n"}},
+      .axes = roof_sizes,
       .launch = book::launch<Stream<Roof::kTriad>>([](const auto& l) {
         chapter07::triad<<<l.grid, l.block>>>(l.x, l.y, l.out, l.n, kScale);
       }),

@@ -87,6 +87,7 @@ void add_methods(book::Chapter& chapter) {
   // Profilers look at one kind of data, and where lanes may meet at two.
   const bool apart = D == Data::kUniform;
   const bool meets = apart || D == Data::kEqual;
+  const std::vector<book::Axis> swept = meets ? book::Variant{}.axes : book::at_large_n();
   const auto add = [&](book::Variant v, std::vector<book::Axis> axes, bool profiled) {
     v.axes = std::move(axes);
     v.profiled = profiled;
@@ -95,10 +96,10 @@ void add_methods(book::Chapter& chapter) {
   // In global memory 2^28 atomics take so long that no sweep does.
   add(counting<count_global, P>(kGlobal, data), {}, meets);
   add(counting<count_merged, P>(kMerged, data), {}, meets);
-  add(counting<count_shared, P>(kShared, data), {{"block"}}, apart);
-  add(counting<count_wide, P>(kWide, data), {{"block"}}, meets);
-  add(counting<count_per_warp, P>(kWarps, data), {{"block"}}, apart);
-  add(counting<count_per_lane<4>, P>(kLanes, data), {{"n"}, {"block"}}, apart);
+  add(counting<count_shared, P>(kShared, data), book::at_large_n(), apart);
+  add(counting<count_wide, P>(kWide, data), {{"block", {256, 1024}}}, meets);
+  add(counting<count_per_warp, P>(kWarps, data), book::at_large_n(), apart);
+  add(counting<count_per_lane<4>, P>(kLanes, data), swept, apart);
   // begin histogram-by-cub
   book::Variant cub{
       .name = "cub_" + data,
@@ -111,6 +112,7 @@ void add_methods(book::Chapter& chapter) {
       }),
   };
   // end histogram-by-cub
+  cub.axes = swept;
   cub.profiled = false;  // CUB's own business
   chapter.add(std::move(cub));
 }
@@ -121,7 +123,7 @@ book::Variant loads() {
   auto v = counting<chapter09::count_per_lane<Loads>, Histogram<Data::kUniform>>(kLanes, "uniform");
   v.name = "lanes" + std::to_string(Loads);
   v.params = {};
-  v.axes = {{"block"}};
+  v.axes = book::at_large_n();
   v.profiled = false;
   return v;
 }
@@ -135,7 +137,7 @@ book::Variant meeting(const char* name, unsigned stride) {
       .kernel = book::kernel(chapter09::meet<Known>),
       .grid = grid_of(chapter09::meet<Known>, 1, no_copy, 1024),
       .params = {{"stride", stride}, {"known", Known}},
-      .axes = {{"block"}},
+      .axes = book::at_large_n(),
       .launch = book::launch<chapter09::Meeting>([stride](const auto& l) {
         chapter09::meet<Known><<<l.grid, l.block>>>(l.sums, l.n, stride, 1);
       }),
@@ -169,7 +171,7 @@ int main(int argc, char** argv) {
 
   using Shifted = Histogram<Data::kUniform, 3>;
   auto shifted = counting<chapter09::count_per_lane<4>, Shifted>(kLanes, "shifted");
-  shifted.axes = {{"block"}};
+  shifted.axes = book::at_large_n();
   chapter.add(std::move(shifted));
   chapter.add(
       book::family<1, 2, 8>("loads", [](auto count) { return loads<decltype(count)::value>(); }));

@@ -70,7 +70,10 @@ std::string heading(const Session& session, const std::string& title, const Opti
   if (options.sweep.empty()) {
     text += "n = " + count_text(options.n.value_or(default_n(d)));
   } else {
-    text += options.sweep == "block" ? "sweep over blocks" : "sweep over " + options.sweep;
+    text += options.sweep == "block"        ? "sweep over blocks"
+            : options.sweep == kEveryShape  ? "every size and block"
+            : options.sweep == kOtherShapes ? "every other size and block"
+                                            : "sweep over " + options.sweep;
   }
   if (options.sweep != "block") {
     text += fmt::format(", block {}", options.block.value_or(defaults.block));

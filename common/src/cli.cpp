@@ -67,9 +67,18 @@ std::string either(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string parse_axis(const std::string& text, const std::vector<std::string>& axes) {
-  if (std::find(axes.begin(), axes.end(), text) != axes.end()) return text;
-  throw refused("--sweep", text, "is nothing to sweep over", either(axes));
+/// What `--sweep` takes: an axis, or every shape where there is more than the usual run.
+std::vector<std::string> sweeps_of(const ProgramDescription& program) {
+  std::vector<std::string> words = program.axes;
+  const auto is_shape = [](const std::string& axis) { return axis == "n" || axis == "block"; };
+  if (std::any_of(words.begin(), words.end(), is_shape))
+    words.insert(words.end(), {std::string(kEveryShape), std::string(kOtherShapes)});
+  return words;
+}
+
+std::string parse_sweep(const std::string& text, const std::vector<std::string>& words) {
+  if (std::find(words.begin(), words.end(), text) != words.end()) return text;
+  throw refused("--sweep", text, "is nothing to sweep over", either(words));
 }
 
 DeviceRequest parse_device(std::string_view text) {
@@ -160,7 +169,7 @@ std::unique_ptr<CLI::App> make_app(Typed& typed, const ProgramDescription& progr
                   "run these, by name or number (default: all but the legacy ones)")
       ->option_text("NAME...");
   value("--sweep", typed.sweep, "AXIS",
-        fmt::format("go over the values of {}{}", either(program.axes),
+        fmt::format("go over the values of {}{}", either(sweeps_of(program)),
                     has_blocks ? "; blocks at n = 2^28" : ""));
   flag("--once", typed.once, "one launch and its check, untimed: for profilers");
   value("--seed", typed.seed, "SEED", "what the input is made from (default: 2018)");
@@ -199,7 +208,7 @@ Error unexpected(const CLI::App& app) {
 /// The only mistakes that are left to CLI11, to which every value is a text: none where one is
 /// needed, or one where none is.
 Error wrong_count(std::string_view option, const ProgramDescription& program) {
-  const std::string axes = either(program.axes);
+  const std::string axes = either(sweeps_of(program));
   const std::pair<std::string_view, std::string_view> allowed_values[] = {
       {"--n", kCounts},   {"--block", kBlocks},      {"--variant", "names or numbers from --list"},
       {"--sweep", axes},  {"--seed", kSeeds},        {"--samples", kSamples},
@@ -225,9 +234,11 @@ void refuse_contradictions(const Options& options) {
     leave_out(options.warm, reason, "--warm");
     leave_out(!options.json.empty() && !options.list, reason, "--json");
   }
-  leave_out(options.sweep == "n" && options.n, "--sweep n chooses n", "--n");
-  leave_out(options.sweep == "block" && options.block, "--sweep block chooses the block",
-            "--block");
+  const bool all = options.sweep == kEveryShape || options.sweep == kOtherShapes;
+  leave_out((all || options.sweep == "n") && options.n,
+            fmt::format("--sweep {} chooses n", options.sweep), "--n");
+  leave_out((all || options.sweep == "block") && options.block,
+            fmt::format("--sweep {} chooses the block", options.sweep), "--block");
 }
 
 }  // namespace
@@ -316,7 +327,7 @@ Options parse_options(int argc, const char* const* argv, const ProgramDescriptio
     twice(!typed.variants.empty(), "--variant", "METHOD");
     options.variants = {parse_variant("METHOD", *typed.second, program)};
   }
-  if (typed.sweep) options.sweep = parse_axis(*typed.sweep, program.axes);
+  if (typed.sweep) options.sweep = parse_sweep(*typed.sweep, sweeps_of(program));
   if (typed.seed) {
     options.seed =
         parse_between("--seed", *typed.seed, 0, std::numeric_limits<std::uint64_t>::max(), kSeeds);

@@ -39,13 +39,13 @@ class Planner {
         free_bytes_(free_bytes) {}
 
   Plan made() {
-    if (options_.sweep == "n") {
-      over_n();
-    } else if (options_.sweep == "block") {
-      over_blocks();
-    } else {
-      as_usual();
-    }
+    const bool rest = options_.sweep == kOtherShapes;
+    const bool all = rest || options_.sweep == kEveryShape;
+    if (all || (options_.sweep != "n" && options_.sweep != "block")) as_usual();
+    const auto usual = static_cast<std::ptrdiff_t>(plan_.cases.size());
+    if (all || options_.sweep == "n") over_n();
+    if (all || options_.sweep == "block") over_blocks();
+    if (rest) plan_.cases.erase(plan_.cases.begin(), plan_.cases.begin() + usual);
     if (plan_.cases.empty()) {
       throw bad_argument(plan_.notes.empty() ? "no variant can run so"
                                              : fmt::format("{}", fmt::join(plan_.notes, "; ")));
@@ -57,7 +57,9 @@ class Planner {
   /// Each variant at its usual size; of a sweep over a parameter those that have it.
   void as_usual() {
     for (const Variant* v : chosen_) {
-      if (!options_.sweep.empty() && v->axis(options_.sweep) == nullptr) continue;
+      const bool by_parameter = !options_.sweep.empty() && options_.sweep != kEveryShape &&
+                                options_.sweep != kOtherShapes;
+      if (by_parameter && v->axis(options_.sweep) == nullptr) continue;
       const unsigned block = block_of(*v);
       if (!takes(*v, block)) continue;
       for (const std::size_t n : sizes_of(*v)) {
@@ -154,9 +156,16 @@ class Planner {
     return problem(v).device_bytes(shape) <= free_bytes_;
   }
 
+  /// Whether the plan has that shape already: axes cross, and they pass the usual run.
+  bool planned(const Variant& v, std::size_t n, unsigned block) const {
+    return std::ranges::any_of(plan_.cases, [&](const Case& c) {
+      return c.variant == &v && c.shape.n == n && c.shape.block == block;
+    });
+  }
+
   /// Sweeps go as far as the device does, and say where they stopped.
   void add_if_fits(const Variant& v, std::size_t n, unsigned block) {
-    if (!takes_n(v, n)) return;
+    if (planned(v, n, block) || !takes_n(v, n)) return;
     const Shape shape = shape_of(v, n, block);
     if (!shared_fits(v, shape)) return;
     if (!fits(v, shape)) {

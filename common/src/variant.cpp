@@ -35,6 +35,10 @@ unsigned Blocks::nearest(unsigned wanted) const {
   throw std::logic_error(fmt::format("no block from 1 to {} is one of: {}", kLargestBlock, text()));
 }
 
+std::vector<Axis> at_large_n() {
+  return {{"n", {std::size_t{1} << 28}}};
+}
+
 Blocks any_block(unsigned low, unsigned high) {
   return {.low = low, .high = high};
 }

@@ -179,8 +179,9 @@ TEST(Device, IsAutoGpuOrEmbedded) {
 TEST(Sweep, IsOverAnAxisThatTheProgramHas) {
   EXPECT_EQ(parse({"--sweep", "n"}).sweep, "n");
   EXPECT_EQ(parse({"--sweep", "block"}).sweep, "block");
+  EXPECT_EQ(parse({"--sweep", "all"}).sweep, "all");
   EXPECT_EQ(refusal({"--sweep", "both"}),
-            "--sweep: \"both\" is nothing to sweep over; allowed: n or block");
+            "--sweep: \"both\" is nothing to sweep over; allowed: n, block, all or rest");
   book::ProgramDescription other{"chapter10_coalescing", "", {"load_stride1"}};
   other.axes = {"n", "stride", "offset"};
   const auto parse_other = [&other](const char* axis) {
@@ -192,8 +193,9 @@ TEST(Sweep, IsOverAnAxisThatTheProgramHas) {
     parse_other("block");
     ADD_FAILURE() << "an axis that no variant has";
   } catch (const book::Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "--sweep: \"block\" is nothing to sweep over; allowed: n, stride or offset");
+    EXPECT_STREQ(
+        error.what(),
+        "--sweep: \"block\" is nothing to sweep over; allowed: n, stride, offset, all or rest");
   }
   // The other of the two may be chosen.
   EXPECT_EQ(parse({"--sweep", "n", "--block", "128"}).block, 128u);
@@ -209,6 +211,9 @@ TEST(Contradictions, AreRefused) {
   EXPECT_EQ(refusal({"--sweep", "n", "--n", "5"}), "--sweep n chooses n: leave out --n");
   EXPECT_EQ(refusal({"--sweep", "block", "--block", "64"}),
             "--sweep block chooses the block: leave out --block");
+  EXPECT_EQ(refusal({"--sweep", "all", "--n", "5"}), "--sweep all chooses n: leave out --n");
+  EXPECT_EQ(refusal({"--sweep", "all", "--block", "64"}),
+            "--sweep all chooses the block: leave out --block");
   EXPECT_EQ(parse({"--list", "--json", "x.json"}).json, "x.json");
 }
 
@@ -293,7 +298,7 @@ TEST(MissingValue, SaysWhatIsAllowed) {
             "--json needs a value; allowed: the name of a file, or - for standard output");
   EXPECT_EQ(refusal({"--json", ""}),
             "--json needs a value; allowed: the name of a file, or - for standard output");
-  EXPECT_EQ(refusal({"--sweep"}), "--sweep needs a value; allowed: n or block");
+  EXPECT_EQ(refusal({"--sweep"}), "--sweep needs a value; allowed: n, block, all or rest");
   EXPECT_THAT(refusal({"--seed"}), StartsWith("--seed needs a value; "));
   EXPECT_THAT(refusal({"--samples"}), StartsWith("--samples needs a value; "));
   EXPECT_THAT(refusal({"--device"}), StartsWith("--device needs a value; "));

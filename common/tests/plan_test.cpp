@@ -164,6 +164,23 @@ TEST(Plan, SweepsBlocksAtALargeN) {
       << "smaller where memory is short";
 }
 
+TEST(Plan, SweepsEveryShapeOnce) {
+  Variant still = fake("still");
+  still.axes = {};
+  Variant large = fake("large");
+  large.axes = book::at_large_n();
+  const Chapter chapter({fake("a"), still, large},
+                        {.n = book::powers(24, 25), .blocks = {128, 256}});
+  EXPECT_THAT(text_of(chapter.plan({.sweep = "all"})),
+              ElementsAre("a 2^24 256", "still 2^24 256", "large 2^24 256",  // the usual run
+                          "a 2^25 256", "large 2^28 256",                    // n
+                          "a 2^28 128", "a 2^28 256"));                      // blocks
+  EXPECT_THAT(text_of(chapter.plan({.sweep = "rest"})),
+              ElementsAre("a 2^25 256", "large 2^28 256", "a 2^28 128", "a 2^28 256"));
+  const Chapter crossing({fake("a")}, {.n = {std::size_t{1} << 28}, .blocks = {256}});
+  EXPECT_THAT(text_of(crossing.plan({.sweep = "all"})), ElementsAre("a 2^24 256", "a 2^28 256"));
+}
+
 TEST(Plan, SweepsAParameterOverTheVariantsThatHaveIt) {
   std::vector<Variant> variants = book::family(
       {"stride", {1, 2}}, [](unsigned stride) { return fake("load" + std::to_string(stride)); });

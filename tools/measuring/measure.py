@@ -18,7 +18,15 @@ from pathlib import Path
 
 from figures.records import manifest
 from tools.measuring import CUDA_ERROR, ROOT, Failure, children, embedded, profilers
-from tools.measuring.plan import REPEATS, CountersRefused, Plan, Tool, find_tool, timing_name
+from tools.measuring.plan import (
+    PASSES,
+    READERS_PASSES,
+    CountersRefused,
+    Plan,
+    Tool,
+    find_tool,
+    timing_name,
+)
 from tools.measuring.programs import Program, Variant, chapter_names, find_programs, probe
 from tools.measuring.provenance import Source, source_of, write_stamp
 from tools.measuring.records import collected, merged, publish, record_text, refuse_change
@@ -32,11 +40,10 @@ DESCRIPTION = """\
 Measures every chapter on this machine's GPU and writes what it finds into figures/data/local/,
 which then takes the place of the recorded numbers in your copy of the guide.
 
-Each chapter's program runs plainly, then over sizes (--sweep n) and block sizes (--sweep block)
-where its variants have these axes. All of it is done twice, the second time in reverse order, so
-that a card that warms up or drifts shows itself. A run is named by its variant, n, block and
-parameters; where a sweep repeats a run that the plain one has, the first is kept and the later one
-dropped.
+Each chapter's program runs plainly, for the text that the guide shows, and then at every other
+size and block of its variants. All of it is done in two passes, the second in reverse order, so
+that a card that warms up or drifts shows itself; --record makes three. A run is named by its
+variant, n, block and parameters.
 
 Stop it with Ctrl-C whenever you like: what is finished is kept, and the same command goes on from
 there, as long as neither the programs nor the source have changed. The files of an earlier
@@ -169,6 +176,10 @@ def _guides_build() -> Path:
     return build if (build / "CMakeCache.txt").is_file() else ROOT / "build"
 
 
+def _passes(options: argparse.Namespace) -> int:
+    return PASSES if options.record else READERS_PASSES
+
+
 def _show_steps(options: argparse.Namespace) -> int:
     """What `_measure` would do, a line each."""
     chapters = sorted(set(options.chapters or chapter_names()))
@@ -181,6 +192,7 @@ def _show_steps(options: argparse.Namespace) -> int:
             work,
             Tool("ncu", "") if options.counters else None,
             Tool("compute-sanitizer", "") if options.sanitizers else None,
+            _passes(options),
         )
         steps = [*plan.timings(), *plan.counters(), *plan.sanitizers()]
     for step in steps:
@@ -210,7 +222,7 @@ def _measure(options: argparse.Namespace) -> int:
         hashes = _kernel_hashes(programs, notes)
         probe(programs[0], work)
 
-        plan = Plan(programs, source, work, ncu, sanitizer)
+        plan = Plan(programs, source, work, ncu, sanitizer, _passes(options))
         timings, counters, checks = plan.timings(), plan.counters(), plan.sanitizers()
         with Worker(Parts(work), [*timings, *counters, *checks]) as worker:
             timed = worker.do(timings)
@@ -226,7 +238,7 @@ def _measure(options: argparse.Namespace) -> int:
                 )
             checked = list(worker.do(checks, at_once=SANITIZERS_AT_ONCE).values())
 
-        records = [merged(program, timed, source, hashes) for program in programs]
+        records = [merged(program, timed, source, hashes, plan.passes) for program in programs]
         for record in records[1:]:
             refuse_change(records[0], record)
         files = {f"{record['chapter']}.json": record_text(record) for record in records}
@@ -248,7 +260,7 @@ def _measure(options: argparse.Namespace) -> int:
             old = folder / "sanitizer.json"
             files[old.name], note = collected(old, records, chapter_names(), extra, checked)
             notes += [note] if note else []
-        files[manifest.NAME] = manifest.text(folder, files, REPEATS, source.commit)
+        files[manifest.NAME] = manifest.text(folder, files, plan.passes, source.commit)
         publish(folder, work, files)
         # They are in the set's files now: the next start measures anew.
         done = [Parts(work).path(step) for step in [*timings, *counters, *checks]]

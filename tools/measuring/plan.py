@@ -22,7 +22,10 @@ from tools.measuring.provenance import Source, utc_now
 from tools.measuring.steps import Result, Step, duration
 
 PARTS_VERSION = 1  # raise it when what is kept of a step changes
-REPEATS = 2
+#: A recording's passes: enough for figures/records/verdict.py to take their spread as it is.
+PASSES = 3
+#: A reader's own: one would not show how far passes differ, and a third takes another minute.
+READERS_PASSES = 2
 TOOL_TIMEOUT_S = 300.0  # no profiler needs this long for one launch; a hung one would take for ever
 
 
@@ -109,27 +112,35 @@ class Plan:
     work: Path
     ncu: Tool | None
     sanitizer: Tool | None
+    #: How often everything is timed.
+    passes: int = READERS_PASSES
     #: Metrics that this ncu doesn't know, found on the way.
     unknown: list[str] = field(default_factory=list)
 
     def timings(self) -> list[Step]:
-        """Every chapter's runs, then all of them again in reverse order."""
-        forward = [
-            (program, kind, arguments)
-            for program in self.programs
-            for kind, arguments in program.invocations.items()
-        ]
-        steps = []
-        for repeat in range(REPEATS):
-            for program, kind, arguments in forward if repeat % 2 == 0 else reversed(forward):
+        """Every chapter's runs, pass after pass, every other pass in reverse order."""
+        steps: list[Step] = []
+        for repeat in range(self.passes):
+            runs = [
+                (program, kind, arguments)
+                for program in self.programs
+                for kind, arguments in program.invocations(repeat).items()
+            ]
+            for program, kind, arguments in runs if repeat % 2 == 0 else reversed(runs):
                 name = timing_name(program.chapter, kind, repeat)
+                # The card is asked how it is before a chapter's first run in time and after its
+                # last.
+                edges = (
+                    repeat == 0 and kind == "default",
+                    repeat == self.passes - 1 and kind == list(program.invocations(repeat))[-1],
+                )
                 steps.append(
                     Step(
                         name=name,
-                        label=" ".join([program.chapter, *arguments, f"(repeat {repeat})"]),
-                        key=self._key(program, name, arguments),
+                        label=" ".join([program.chapter, *arguments, f"(pass {repeat + 1})"]),
+                        key=self._key(program, name, [*arguments, *map(str, edges)]),
                         alike=(f"{program.chapter} {kind}", kind),
-                        work=partial(self._time, program, arguments, name),
+                        work=partial(self._time, program, arguments, name, edges),
                     )
                 )
         return steps
@@ -184,16 +195,17 @@ class Plan:
         parts = [PARTS_VERSION, name, more, program.digest, self.source.record()]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
-    def _time(self, program: Program, arguments: list[str], name: str) -> Result:
-        # A chapter's first and last run in time are plain ones: the card is asked around those.
-        plain = not arguments
-        date, before = utc_now(), _clocks() if plain else None
+    def _time(
+        self, program: Program, arguments: list[str], name: str, edges: tuple[bool, bool]
+    ) -> Result:
+        first, last = edges
+        date, before = utc_now(), _clocks() if first else None
         command = [*arguments, "--json", f"{name}.json"]
         record, console = json_of(program.path, command, self.work / f"{name}.json")
         _refuse_bad_runs(record, " ".join([program.chapter, *command]))
         # As a reader would type it, and without this machine's folders.
         record["commands"] = [["./run", *command]]
-        clocks = {"before": before, "after": _clocks() if plain else None}
+        clocks = {"before": before, "after": _clocks() if last else None}
         return {"record": record, "console": console, "date": date, "clocks": clocks}
 
     def count_together(

@@ -91,12 +91,15 @@ class Program:
     digest: str
     variants: tuple[Variant, ...]
 
-    @property
-    def invocations(self) -> dict[str, list[str]]:
-        """The runs by which it is measured, in this order: plainly, then along n and block."""
+    def invocations(self, repeat: int) -> dict[str, list[str]]:
+        """The runs by which a pass measures it: every shape by one run of the program, which takes
+        half a second to start; in the first pass the plain ones apart, whose text is kept."""
         swept = {name for each in self.variants if not each.legacy for name in each.axes}
-        sweeps = [name for name in ("n", "block") if name in swept]
-        return {"default": [], **{f"sweep-{name}": ["--sweep", name] for name in sweeps}}
+        if not swept & {"n", "block"}:
+            return {"default": []}
+        if repeat > 0:
+            return {"sweep-all": ["--sweep", "all"]}
+        return {"default": [], "sweep-rest": ["--sweep", "rest"]}
 
 
 def _shape(told: Mapping[str, Any]) -> Shape:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.measuring import Failure
-from tools.measuring.plan import REPEATS, run_name, timing_name
+from tools.measuring.plan import run_name, timing_name
 from tools.measuring.programs import Program
 from tools.measuring.provenance import Source, write_whole
 from tools.measuring.steps import Result
@@ -21,13 +21,17 @@ COMMON = ("device", "driver", "toolkit", "host_compiler", "flags", "architecture
 
 
 def merged(
-    program: Program, timed: dict[str, Result], source: Source, hashes: dict[str, str]
+    program: Program,
+    timed: dict[str, Result],
+    source: Source,
+    hashes: dict[str, str],
+    passes: int,
 ) -> Record:
     """One chapter's record out of its invocations' records; *timed* has all steps' results, in
     the order of time.
 
-    Runs are taken in the order of the invocations, whatever order they were measured in: so a run
-    that occurs twice comes from the same kind of invocation in both repeats.
+    Runs are taken in the order of the invocations, whatever order they were measured in; of one
+    that a pass has twice, the first.
     """
     chapter = program.chapter
     in_time = [timed[name] for name in timed if timed[name]["record"]["chapter"] == chapter]
@@ -41,14 +45,14 @@ def merged(
         "clocks": {"before": before, "after": after} if before and after else None,
     }
     runs: list[dict[str, Any]] = []
-    for repeat in range(REPEATS):
+    for repeat in range(passes):
         seen = set()
-        for kind in program.invocations:
+        for kind in program.invocations(repeat):
             part = timed[timing_name(chapter, kind, repeat)]["record"]
             refuse_change(first["record"], part)
             for run in part["runs"]:
                 if run_name(run) in seen:
-                    continue  # a sweep's twin of a run that the plain one has: the first is kept
+                    continue
                 seen.add(run_name(run))
                 kernel_hash = hashes.get(str(run.get("region")))
                 runs.append({**run, "repeat": repeat, "kernel_hash": kernel_hash})

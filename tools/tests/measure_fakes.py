@@ -68,8 +68,8 @@ case "$*" in
     esac
     echo "sum agrees"
     exit 0;;
-  *"--sweep n"*) kind=sweep-n;;
-  *"--sweep block"*) kind=sweep-block;;
+  *"--sweep all"*) kind=sweep-all;;
+  *"--sweep rest"*) kind=sweep-rest;;
   *) kind=default;;
 esac
 [ "$kind" = list ] || [ -z "$FAKE_SLEEP" ] || sleep "$FAKE_SLEEP"
@@ -199,11 +199,11 @@ echo "========= ERROR SUMMARY: $count error$s"
 """
 )
 
-#: (n, block) of each kind of timed run; the plain one's occurs in a sweep too.
+#: (n, block) of each kind of timed run.
 SHAPES = {
     "default": [(2**24, 256)],
-    "sweep-n": [(2**10, 256), (2**24, 256)],
-    "sweep-block": [(2**28, 128), (2**28, 256)],
+    "sweep-rest": [(2**10, 256), (2**28, 128), (2**28, 256)],
+    "sweep-all": [(2**24, 256), (2**10, 256), (2**28, 128), (2**28, 256)],
 }
 
 

@@ -220,7 +220,7 @@ def test_a_new_chapter_is_its_folder_its_page_and_its_figures(run: Run, book: Pa
         done = run("tools/measure", *dry, "--build", "build/tools", cwd=book)
         assert done.returncode == 0, done.stderr
         for step in (
-            f"{name} --sweep block (repeat 1)",
+            f"{name} --sweep all (pass 2)",
             f"ncu {name}/planted n=16777216 block=256",
             f"racecheck {name}/planted",
         ):

@@ -216,9 +216,9 @@ def test_a_local_recording(book: Book) -> None:
     assert {path.name for path in book.local.iterdir() if path.is_file()} == names
     assert not (book.local / ".partial").exists()
 
-    # Every chapter in order, then all of it in reverse.
-    forward = [f"{c}{o}" for c in (ONE, TWO) for o in ("", " --sweep n", " --sweep block")]
-    assert book.timed() == [*forward, *reversed(forward)]
+    # Every chapter in order, then in reverse.
+    forward = [f"{c}{o}" for c in (ONE, TWO) for o in ("", " --sweep rest")]
+    assert book.timed() == [*forward, f"{TWO} --sweep all", f"{ONE} --sweep all"]
 
     record = book.record()
     assert record["source"] == {"commit": commit, "dirty": False}
@@ -230,7 +230,7 @@ def test_a_local_recording(book: Book) -> None:
         "power_w": None,
         "temperature_c": 41.0,
     }
-    assert len(record["commands"]) == 6
+    assert len(record["commands"]) == 3
     assert record["commands"][0] == ["./run", "--json", f"{ONE}-default-0.json"]
     assert (book.local / f"{ONE}.txt").read_text() == f"$ ./run\nFake GPU | {ONE}\nthe table\n"
     assert str(book.root) not in (book.local / f"{ONE}.json").read_text()
@@ -240,7 +240,7 @@ def test_runs_are_named_once_a_repeat_and_hashed(book: Book) -> None:
     assert book.measure().returncode == 0
     runs = book.record()["runs"]
     names = [(run["variant"], run["n"], run["block"], run["repeat"]) for run in runs]
-    # The plain run's 2^24 at block 256 occurs in --sweep n again, and is kept once.
+    # What the plain run and --sweep rest have in the first pass, --sweep all has in the second.
     once = [(2**24, 256), (2**10, 256), (2**28, 128), (2**28, 256)]
     assert len(names) == len(set(names))
     assert set(names) == {(v, n, b, r) for v in ("plain", "picky") for n, b in once for r in (0, 1)}
@@ -355,8 +355,8 @@ def test_ctrl_c_keeps_whole_steps_and_the_next_start_goes_on(book: Book, tmp_pat
 
     done = book.measure()
     assert done.returncode == 0
-    assert "2 of 12 steps are done already" in done.stdout
-    assert len(book.timed()) == 10
+    assert "2 of 6 steps are done already" in done.stdout
+    assert len(book.timed()) == 4
     resumed = {path.name: path.read_text() for path in book.local.iterdir() if path.is_file()}
     assert resumed.keys() == whole.keys()
     for name, text in whole.items():
@@ -371,7 +371,7 @@ def test_ctrl_c_keeps_whole_steps_and_the_next_start_goes_on(book: Book, tmp_pat
         assert one == other
 
     book.measure("--chapters", ONE)
-    assert len(book.timed()) == 6, "a finished recording is not gone on with"
+    assert len(book.timed()) == 3, "a finished recording is not gone on with"
 
 
 def test_ctrl_c_ends_the_profilers_too(book: Book) -> None:
@@ -413,48 +413,52 @@ def test_a_recording_that_is_cut_off_goes_on_with_the_same_stamp(book: Book) -> 
     assert process.returncode == 130 and "the same command goes on" in err, out + err
     assert not list(folder.glob("*.json"))
     kept = {path.stem for path in (folder / ".partial").glob("*.part")}
-    assert len(kept) == 12 + 11
+    assert len(kept) == 8 + 11
 
     done = book.measure(*asked)
     assert done.returncode == 0, done.stderr
-    assert "23 of 66 steps are done already" in done.stdout
+    assert "19 of 62 steps are done already" in done.stdout
     assert not book.timed()
     assert not [line for line in book.calls(f"{ONE} --once") if "--n 1048573" not in line]
     runs = json.loads((folder / "counters.json").read_text())["runs"]
     assert len(runs) == 20
+    timed = json.loads((folder / f"{ONE}.json").read_text())
+    assert {run["repeat"] for run in timed["runs"]} == {0, 1, 2}, "a recording has three passes"
+    assert len(timed["commands"]) == 4
+    assert timed["clocks"]["after"]["name"] == "Fake GPU"
     assert len(json.loads((folder / "sanitizer.json").read_text())["runs"]) == 2 * 4 * 4
     assert not (folder / ".partial").exists()
 
 
 def test_a_half_written_part_is_measured_again(book: Book) -> None:
-    done = book.measure("--chapters", ONE, FAKE_FAIL=f"{ONE}-sweep-block-0=3")
+    done = book.measure("--chapters", ONE, FAKE_FAIL=f"{ONE}-sweep-rest-0=3")
     assert done.returncode == 1
     part = book.local / ".partial" / f"{ONE}-default-0.part"
     part.write_text(part.read_text()[:100])
     done = book.measure("--chapters", ONE)
     assert done.returncode == 0
     assert f"{part.name} is half-written: measured again" in done.stdout
-    assert len(book.timed()) == 5
+    assert len(book.timed()) == 3
     book.record()
 
 
 def test_parts_of_another_program_or_commit_are_not_reused(book: Book) -> None:
     book.commit()
-    fail = {"FAKE_FAIL": f"{ONE}-sweep-block-0=3"}
+    fail = {"FAKE_FAIL": f"{ONE}-sweep-rest-0=3"}
     book.measure("--chapters", ONE, **fail)
     program = book.program(ONE)
     program.write_text(program.read_text() + "# built anew\n")
     done = book.measure("--chapters", ONE, **fail)
-    assert "2 finished steps are of another build or commit" in done.stdout
-    assert len(book.timed()) == 3
+    assert "1 finished steps are of another build or commit" in done.stdout
+    assert len(book.timed()) == 2
 
     book.git("commit", "-q", "--allow-empty", "-m", "another")
     book.measure("--chapters", ONE, **fail)
-    assert len(book.timed()) == 3
+    assert len(book.timed()) == 2
     book.measure("--chapters", ONE, **fail)
     assert len(book.timed()) == 1
     book.measure("--chapters", ONE, "--fresh", **fail)
-    assert len(book.timed()) == 3
+    assert len(book.timed()) == 2
 
 
 def test_two_at_a_time_are_refused(book: Book) -> None:
@@ -559,7 +563,7 @@ def test_wrong_options(book: Book, arguments: list[str], said: str) -> None:
 def test_help(book: Book) -> None:
     done = book.measure("--help")
     assert done.returncode == 0
-    for word in ("--record", "--counters", "--sanitizers", "Ctrl-C", "the first is kept"):
+    for word in ("--record", "--counters", "--sanitizers", "Ctrl-C", "two passes"):
         assert word in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
 
@@ -572,12 +576,12 @@ def test_no_gpu(book: Book) -> None:
 
 
 def test_a_program_that_fails(book: Book) -> None:
-    done = book.measure(FAKE_FAIL=f"{TWO}-sweep-n-0=3")
+    done = book.measure(FAKE_FAIL=f"{TWO}-sweep-rest-0=3")
     assert done.returncode == 1
     line = one_line(done)
-    assert f"'{TWO} --sweep n --json" in line
+    assert f"'{TWO} --sweep rest --json" in line
     assert "status 3" in line and line.endswith(f"{TWO}: this is the reason")
-    assert len(list((book.local / ".partial").glob("*.part"))) == 4
+    assert len(list((book.local / ".partial").glob("*.part"))) == 3
     assert not list(book.local.glob("*.json"))
 
 
@@ -603,7 +607,7 @@ def test_a_record_that_is_not_to_be_trusted(
 
 
 def test_two_machines_make_no_recording(book: Book) -> None:
-    book.measure(FAKE_FAIL=f"{ONE}-sweep-n-1=3")
+    book.measure(FAKE_FAIL=f"{ONE}-sweep-all-1=3")
     fakes.install_chapter(book.program(ONE), record={"driver": "14.0"})
     done = book.measure()
     assert done.returncode == 1
@@ -622,7 +626,7 @@ def test_a_folder_that_cannot_be_written(book: Book) -> None:
 def test_a_full_disk(book: Book) -> None:
     work = book.local / ".partial"
     work.mkdir(parents=True)
-    (work / f"{ONE}-sweep-n-0.part.new").symlink_to("/dev/full")
+    (work / f"{ONE}-sweep-rest-0.part.new").symlink_to("/dev/full")
     done = book.measure()
     assert done.returncode == 1
     assert "the disk is full; finished steps are kept" in one_line(done)
@@ -941,9 +945,9 @@ def test_a_dry_run_lists_the_steps_and_measures_nothing(book: Book) -> None:
     assert done.returncode == 0, done.stderr
     *steps, last = done.stdout.splitlines()
     assert steps[:3] == [
-        f"{ONE} (repeat 0)",
-        f"{ONE} --sweep n (repeat 0)",
-        f"{ONE} --sweep block (repeat 0)",
+        f"{ONE} (pass 1)",
+        f"{ONE} --sweep rest (pass 1)",
+        f"{ONE} --sweep all (pass 2)",
     ]
     assert f"ncu {ONE}/plain n=16777216 block=256" in steps
     assert f"racecheck {ONE}/old_form" in steps

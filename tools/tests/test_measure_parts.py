@@ -117,17 +117,20 @@ def test_of_a_swept_kernel_one_is_checked() -> None:
     assert plan.without_twins([*swept, *others]) == [swept[0], *others]
 
 
-def test_a_chapter_is_measured_along_the_axes_of_its_variants() -> None:
-    def kinds(*variants: Variant) -> list[str]:
-        return list(Program("chapter01_one", Path("run"), "", variants).invocations)
+def test_a_chapter_is_measured_at_every_shape_of_its_variants() -> None:
+    def kinds(repeat: int, *variants: Variant) -> list[str]:
+        return list(Program("chapter01_one", Path("run"), "", variants).invocations(repeat))
 
     along_n, along_both = {"n": (2**28,)}, {"block": (32, 64), "n": (2**10, 2**11)}
     swept = variant("stride2", "load", axes={"stride": (1, 2)})
-    assert kinds(swept) == ["default"], "another axis is one of variants"
-    assert kinds(swept, variant("a", "a", axes=along_n)) == ["default", "sweep-n"]
-    both = variant("b", "b", axes=along_both)
-    assert kinds(swept, both) == ["default", "sweep-n", "sweep-block"]
-    assert kinds(swept, variant("c", "c", axes=along_both, legacy=True)) == ["default"]
+    for repeat in (0, 1):
+        assert kinds(repeat, swept) == ["default"], "another axis is one of variants"
+        legacy = variant("c", "c", axes=along_both, legacy=True)
+        assert kinds(repeat, swept, legacy) == ["default"]
+    for axes in (along_n, along_both):
+        both = swept, variant("a", "a", axes=axes)
+        assert kinds(0, *both) == ["default", "sweep-rest"], "its text is kept"
+        assert kinds(1, *both) == kinds(2, *both) == ["sweep-all"]
 
 
 def test_the_blocks_that_a_variant_takes() -> None:

@@ -12,13 +12,18 @@
 
 namespace book {
 
+/// What `--sweep` takes for the usual run and both axes, n and block, each shape once …
+constexpr std::string_view kEveryShape = "all";
+/// … and for all of that but the usual run.
+constexpr std::string_view kOtherShapes = "rest";
+
 /// What a reader asked for. Unset values are the driver's to choose.
 struct Options {
   std::optional<std::size_t> n = {};   ///< elements
   std::optional<unsigned> block = {};  ///< threads per block
   std::vector<std::string> variants =
       {};                  ///< names, in the order asked for; empty means the default run
-  std::string sweep = {};  ///< the axis to go over; empty for none
+  std::string sweep = {};  ///< the axis to go over, kEveryShape or kOtherShapes; empty for none
   bool once = false;       ///< one launch and its check, no timer, no other kernel
   bool list = false;       ///< print the variants and stop
   bool warm = false;       ///< leave the L2 as the previous sample left it

@@ -44,6 +44,8 @@ struct Axis {
 };
 /// 2^first, 2^(first + 1), … 2^last.
 std::vector<std::size_t> powers(unsigned first, unsigned last);
+/// The axes of a variant that no page shows along n or block: 2^28 elements, beside the others.
+std::vector<Axis> at_large_n();
 
 /// An n and a block at which a tool looks.
 struct Point {
