@@ -87,7 +87,8 @@ void add_methods(book::Chapter& chapter) {
   // Profilers look at one kind of data, and where lanes may meet at two.
   const bool apart = D == Data::kUniform;
   const bool meets = apart || D == Data::kEqual;
-  const std::vector<book::Axis> swept = meets ? book::Variant{}.axes : book::at_large_n();
+  const std::vector<book::Axis> both{{"n"}, {"block"}};
+  const std::vector<book::Axis> swept = meets ? both : book::at_large_n();
   const auto add = [&](book::Variant v, std::vector<book::Axis> axes, bool profiled) {
     v.axes = std::move(axes);
     v.profiled = profiled;
