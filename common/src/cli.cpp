@@ -179,7 +179,7 @@ std::unique_ptr<CLI::App> make_app(Typed& typed, const ProgramDescription& progr
         "write the record, with every sample, to FILE (- for stdout)");
   flag("--list", typed.list, "list the variants and stop");
   value("--recheck", typed.recheck, "FILE",
-        "compare the useful bytes in the record FILE with the formulas and stop");
+        "compare the useful bytes in FILE with the formulas and stop");
   value("--device", typed.device, "WHICH", "auto, gpu, gpu:K or embedded (default: auto)");
   value("N", typed.first, " ", "the same as --n");
   value("METHOD", typed.second, " ", "a variant's name, or its number in --list");
