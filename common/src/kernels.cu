@@ -55,8 +55,9 @@ const void* any_kernel() {
 
 namespace book {
 
-// The kernels that fill what sum.cpp and whole_sum.cpp have in device memory.
+// The kernels that fill what sum.cpp, finished_sum.cpp and whole_sum.cpp have in device memory.
 template void Array<int>::fill_there(const Input&);
+template void Array<int>::fill_there(const SmallInput&);
 template void Array<int>::fill_there(const Constant<int>&);
 template void Array<unsigned>::fill_there(const Constant<unsigned>&);
 template void Array<long long>::fill_there(const Constant<long long>&);

@@ -113,9 +113,10 @@ class Planner {
 
   static const Problem& problem(const Variant& v) { return *v.launch.problem; }
 
-  unsigned block_of(const Variant& v) const {
-    return options_.block.value_or(v.blocks.nearest(defaults_.block));
+  unsigned usual_block(const Variant& v) const {
+    return v.blocks.nearest(v.block.value_or(defaults_.block));
   }
+  unsigned block_of(const Variant& v) const { return options_.block.value_or(usual_block(v)); }
 
   void note(const std::string& text) {
     if (std::ranges::find(plan_.notes, text) == plan_.notes.end()) plan_.notes.push_back(text);
@@ -186,8 +187,7 @@ class Planner {
     std::size_t n = kSweepBlockN;
     const auto all_fit = [&] {
       return std::ranges::all_of(chosen_, [&](const Variant* v) {
-        return v->axis("block") == nullptr ||
-               fits(*v, shape_of(*v, n, v->blocks.nearest(defaults_.block)));
+        return v->axis("block") == nullptr || fits(*v, shape_of(*v, n, usual_block(*v)));
       });
     };
     while (n > kLeastSweepBlockN && !all_fit()) n /= 2;

@@ -117,6 +117,18 @@ TEST(Plan, GivesEachVariantABlockThatItTakes) {
   EXPECT_THAT(chapter.refusal({.block = 100}), HasSubstr("large takes blocks of 512 to 1024; "));
 }
 
+TEST(Plan, GivesAVariantTheBlockThatItAsksFor) {
+  Variant own = fake("own");
+  own.block = 128;
+  Variant odd = own;
+  odd.name = "odd";
+  odd.blocks = book::powers_of_two(1, 64);
+  const Chapter chapter({fake("a"), own, odd});
+  EXPECT_THAT(text_of(chapter.plan({.n = 8})), ElementsAre("a 8 256", "own 8 128", "odd 8 64"));
+  EXPECT_THAT(text_of(chapter.plan({.n = 8, .block = 32})),
+              ElementsAre("a 8 32", "own 8 32", "odd 8 32"));
+}
+
 TEST(Completed, RefusesAVariantThatTakesNoBlockOrLaunchesNothing) {
   Variant none = fake("none");
   none.blocks = {.low = 33, .high = 63, .powers_of_two = true};

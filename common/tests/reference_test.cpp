@@ -36,6 +36,27 @@ TEST(SumOfInput, RemembersEachQuestionApart) {
   EXPECT_EQ(book::sum_of_input(1001, 1), c);
 }
 
+TEST(SumOfSmallInput, EqualsAPlainLoopAndIsNotTheOther) {
+  for (const std::size_t n : {0ul, 1ul, 1000ul, (1ul << 19) + 1}) {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const int value = book::SmallInput{2018}(i);
+      ASSERT_TRUE(0 <= value && value <= book::SmallInput::kLargest) << i;
+      sum += value;
+    }
+    EXPECT_EQ(book::sum_of_input(n, 2018), one_by_one(n, 2018)) << n;  // remembered apart
+    EXPECT_EQ(book::sum_of_small_input(n, 2018), sum) << n;
+  }
+}
+
+TEST(SumOfSmallInput, FitsAnIntUpToTheMostAndNotBeyond) {
+  constexpr std::int64_t kInt = 0x7fffffff;
+  constexpr auto kMost = static_cast<std::int64_t>(book::kMostSmall);
+  EXPECT_LE(kMost * book::SmallInput::kLargest, kInt);
+  EXPECT_GT((kMost + 1) * book::SmallInput::kLargest, kInt);
+  EXPECT_GE(kMost, std::int64_t{1} << 28);
+}
+
 TEST(SumOfInput, PassesWhat32BitsHold) {
   // 2^25 values of 127.5 on average: about 4.3e9, past 2^32.
   const std::size_t n = std::size_t{1} << 25;

@@ -34,6 +34,18 @@ struct Input {
   }
 };
 
+/// The elements of a finished sum: the same values scaled down to 0…7, so that the sum of 2^28 of
+/// them fits an int.
+struct SmallInput {
+  std::uint64_t seed = 0;
+  static constexpr int kLargest = 7;
+  __host__ __device__ int operator()(std::size_t position) const {
+    return input_value(seed, position) / 32;
+  }
+};
+/// The most such elements whose sum is sure to fit an int.
+constexpr std::size_t kMostSmall = 0x7fffffff / SmallInput::kLargest;
+
 /// How `--once` fills its input. A test that no profiler watches may choose kKernel, which is
 /// faster by far where n is large.
 inline Fill fill_of_once = Fill::kCopy;

@@ -11,4 +11,7 @@ namespace book {
 /// The last few (n, seed) are remembered: the driver asks once for each variant.
 std::int64_t sum_of_input(std::size_t n, std::uint64_t seed);
 
+/// The same of SmallInput's values.
+std::int64_t sum_of_small_input(std::size_t n, std::uint64_t seed);
+
 }  // namespace book
