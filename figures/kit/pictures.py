@@ -76,10 +76,17 @@ class View:
         return self.known.device_name
 
     def runs(self, chapter: str) -> list[TimedRun]:
-        """A chapter's runs over all passes, without the faulty forms."""
+        """A chapter's runs over all passes, without the faulty forms and without finished sums.
+
+        Those are compared with each other, across the chapters: `find` has them by name.
+        """
         if chapter not in self.known.chapters:
             raise MissingData(f"{chapter} is not recorded in {self.known.name}")
-        return [run for run in self.known.chapters[chapter].shown if not run["legacy"]]
+        return [
+            run
+            for run in self.known.chapters[chapter].shown
+            if not run["legacy"] and "finished" not in run["params"]
+        ]
 
     def variants(self, chapter: str) -> list[str]:
         """Their names in the order recorded."""

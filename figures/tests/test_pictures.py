@@ -310,6 +310,21 @@ def test_the_ladder_has_no_kernel_that_does_other_work(recordings: Recordings) -
     assert not {name for name in kernels if name.startswith(("mixed", "sorted"))}
 
 
+def test_a_finished_sum_is_found_by_name_alone(tmp_path: Path) -> None:
+    """It is not compared with the first passes that it is recorded among."""
+    root = synthetic.write_root(tmp_path)
+    chapter, name = "chapter02_smem", "smem_unrolled"
+    assert name in _view(root).variants(chapter)
+    path = root / "figures/data" / REFERENCE / f"{chapter}.json"
+    data = json.loads(path.read_text())
+    for run in data["runs"]:
+        if run["variant"] == name:
+            run["params"] = {"finished": 1}
+    path.write_text(json.dumps(data))
+    assert name not in _view(root).variants(chapter)
+    assert _view(root).find(chapter, name, 2**24).run["variant"] == name
+
+
 def test_a_chapter_compares_what_can_be_compared(recordings: Recordings) -> None:
     named = catalogue.plots_of(chapter03_divergence.CHAPTER)
     table = named["chapter03_time"](View(recordings, recordings.reference)).table
