@@ -3,6 +3,31 @@
 
 namespace chapter02 {
 
+// begin interleaved-modulo
+/// chapter01's gmem_interleaved with its tree in shared memory: every second thread adds its
+/// neighbour's slot to its own, then every fourth, every eighth, …
+///
+/// \param in       n elements in device memory; left as they are
+/// \param partial  gridDim.x sums, one per block
+/// \param n        number of elements; the last block's share may be short
+/// \pre gridDim.x * blockDim.x >= n
+__global__ void interleaved(const int* in, int* partial, std::size_t n) {
+  __shared__ int tile[1024];  // as many as the largest block has threads
+  const unsigned t = threadIdx.x;
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
+
+  tile[t] = i < n ? in[i] : 0;  // past the end: add nothing, but stay for the barriers
+  __syncthreads();
+
+  for (unsigned s = 1; s < blockDim.x; s *= 2) {
+    if (t % (2 * s) == 0 && t + s < blockDim.x) tile[t] += tile[t + s];
+    __syncthreads();
+  }
+
+  if (t == 0) partial[blockIdx.x] = tile[0];
+}
+// end interleaved-modulo
+
 // begin smem-tree
 /// Adds up tile[0 … blockDim.x) in place, for any block size; the sum ends in tile[0].
 /// All threads of the block call it, after a barrier that follows their writes to the tile.

@@ -1,4 +1,5 @@
 #include "../chapter01_gmem/kernels.cuh"
+#include "book/finished_sum.hpp"
 #include "book/sum.hpp"
 #include "kernels.cuh"
 #include "legacy.cuh"
@@ -44,6 +45,31 @@ int main(int argc, char** argv) {
           [](const auto& l) { chapter02::smem_stride<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
   // end run-stride
+  const auto interleaved = [](const book::Sum::Launch& l) {
+    chapter02::interleaved<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+  };
+  const book::Variant rung{
+      .name = "interleaved",
+      .region = "interleaved-modulo",
+      .kernel = book::kernel(chapter02::interleaved),
+      .axes = {{"n", {std::size_t{1} << 16, std::size_t{1} << 24, std::size_t{1} << 28}}},
+      .launch = book::launch<book::Sum>(interleaved),
+  };
+  chapter.add(rung);
+  chapter.add(book::finished(
+      {
+          .name = "gmem_interleaved",
+          .from = "chapter01_gmem",
+          .region = "gmem-interleaved",
+          .kernel = book::kernel(chapter01::gmem_interleaved),
+          .destroys_input = true,
+          .axes = {},
+          .launch = {},
+      },
+      [](const auto& l) {
+        chapter01::gmem_interleaved<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }));
+  chapter.add(book::finished(rung, interleaved));
   chapter.add({
       .name = "smem_classic",
       .region = "smem-classic",

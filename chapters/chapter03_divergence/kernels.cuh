@@ -5,34 +5,13 @@
 
 namespace chapter03 {
 
-// begin interleaved-modulo
-/// The tree from next door outwards: every 2nd thread adds, then every 4th, every 8th, …
+// begin interleaved-mask
+/// chapter02's interleaved, which asks at less cost whether this thread adds.
 ///
 /// \param in       n elements in device memory; left as they are
-/// \param partial  gridDim.x sums, one a block
+/// \param partial  gridDim.x sums, one per block
 /// \param n        number of elements; the last block's share may be short
 /// \pre gridDim.x * blockDim.x >= n
-__global__ void interleaved(const int* in, int* partial, std::size_t n) {
-  __shared__ int tile[1024];  // as many as the largest block has threads
-  const unsigned t = threadIdx.x;
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
-
-  tile[t] = i < n ? in[i] : 0;  // past the end: add nothing, but stay for the barriers
-  __syncthreads();
-
-  for (unsigned s = 1; s < blockDim.x; s *= 2) {
-    if (t % (2 * s) == 0 && t + s < blockDim.x) tile[t] += tile[t + s];
-    __syncthreads();
-  }
-
-  if (t == 0) partial[blockIdx.x] = tile[0];
-}
-// end interleaved-modulo
-
-// begin interleaved-mask
-/// The same threads make the same additions; the question who they are is put more cheaply.
-///
-/// \pre as interleaved
 __global__ void interleaved_mask(const int* in, int* partial, std::size_t n) {
   __shared__ int tile[1024];  // as many as the largest block has threads
   const unsigned t = threadIdx.x;
@@ -54,7 +33,7 @@ __global__ void interleaved_mask(const int* in, int* partial, std::size_t n) {
 // begin strided-index
 /// The same additions, made by the first threads of the block instead of scattered ones.
 ///
-/// \pre as interleaved
+/// \pre as interleaved_mask
 __global__ void strided(const int* in, int* partial, std::size_t n) {
   __shared__ int tile[1024];  // as many as the largest block has threads
   const unsigned t = threadIdx.x;

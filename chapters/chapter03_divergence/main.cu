@@ -1,3 +1,4 @@
+#include "book/finished_sum.hpp"
 #include "book/sum.hpp"
 #include "kernels.cuh"
 #include "legacy.cuh"
@@ -26,21 +27,27 @@ int main(int argc, char** argv) {
   book::Chapter chapter{"chapter03_divergence", "What a warp does at a branch",
                         "the shared wavefronts of strided beside those of smem"};
 
-  chapter.add({
+  const auto interleaved = [](const book::Sum::Launch& l) {
+    chapter02::interleaved<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+  };
+  book::Variant before{
       .name = "interleaved",
+      .from = "chapter02_smem",
       .region = "interleaved-modulo",
-      .kernel = book::kernel(chapter03::interleaved),
-      .launch = book::launch<book::Sum>(
-          [](const auto& l) { chapter03::interleaved<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
-  });
-  chapter.add({
+      .kernel = book::kernel(chapter02::interleaved),
+      .launch = book::launch<book::Sum>(interleaved),
+  };
+  chapter.add(before);
+  const auto mask = [](const book::Sum::Launch& l) {
+    chapter03::interleaved_mask<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+  };
+  const book::Variant rung{
       .name = "interleaved_mask",
       .region = "interleaved-mask",
       .kernel = book::kernel(chapter03::interleaved_mask),
-      .launch = book::launch<book::Sum>([](const auto& l) {
-        chapter03::interleaved_mask<<<l.grid, l.block>>>(l.in, l.partial, l.n);
-      }),
-  });
+      .launch = book::launch<book::Sum>(mask),
+  };
+  chapter.add(rung);
   chapter.add({
       .name = "strided",
       .region = "strided-index",
@@ -66,6 +73,9 @@ int main(int argc, char** argv) {
       .launch = book::launch<book::Sum>(
           [](const auto& l) { chapter03::sorted<<<l.grid, l.block>>>(l.in, l.partial, l.n, 32); }),
   });
+  before.axes = {};  // swept in its own chapter
+  chapter.add(book::finished(before, interleaved));
+  chapter.add(book::finished(rung, mask));
   chapter.add({
       .name = "in_step_classic",
       .region = "in-step-classic",

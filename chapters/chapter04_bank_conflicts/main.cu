@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "book/finished_sum.hpp"
 #include "book/sum.hpp"
 #include "kernels.cuh"
 #include "problem.cuh"
@@ -110,14 +111,17 @@ int main(int argc, char** argv) {
         chapter04::strided_padded<<<l.grid, l.block>>>(l.in, l.partial, l.n);
       }),
   });
-  chapter.add({
+  const auto smem = [](const Sum::Launch& l) {
+    chapter02::smem<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+  };
+  const book::Variant rung{
       .name = "smem",
       .from = "chapter02_smem",
       .region = "smem-loop",
       .kernel = book::kernel(chapter02::smem),
-      .launch = book::launch<Sum>(
-          [](const auto& l) { chapter02::smem<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
-  });
+      .launch = book::launch<Sum>(smem),
+  };
+  chapter.add(rung);
 
   std::vector<std::size_t> strides;
   for (unsigned words = 1; words <= 33; ++words) strides.push_back(words);
@@ -142,6 +146,20 @@ int main(int argc, char** argv) {
       product("tile_as_written", "tile-product", chapter04::product<Plain, Volatile>, {2048}));
   chapter.add(product("tile_padded_as_written", "tile-product",
                       chapter04::product<Padded, Volatile>, {2048}));
+
+  chapter.add(book::finished(
+      {
+          .name = "interleaved_mask",
+          .from = "chapter03_divergence",
+          .region = "interleaved-mask",
+          .kernel = book::kernel(chapter03::interleaved_mask),
+          .axes = {},
+          .launch = {},
+      },
+      [](const auto& l) {
+        chapter03::interleaved_mask<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }));
+  chapter.add(book::finished(rung, smem));
 
   // begin run-tile-misaligned
   book::Variant misaligned =  // fault: rows of 33 words, and loads of four of them

@@ -119,6 +119,42 @@ __global__ void last_warp_shuffle(const int* in, int* partial, std::size_t n) {
 }
 // end last-warp-shuffle
 
+// begin warp-redux
+/// The sum of `value` over a whole warp, in all its lanes.
+__device__ inline int whole_warp_sum(int value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(0xffffffff, value);  // an instruction of its own since Ampere
+#else
+  return warp_sum(value, 32);
+#endif
+}
+// end warp-redux
+
+// begin sums-by-warp
+/// The sum of every thread's value, in thread 0: each warp adds up its own, and the first warp adds
+/// up the warps' sums. All threads of the block call it, a whole number of warps.
+///
+/// \param slot  shared memory for one int per warp
+__device__ inline int add_by_warps(int value, int* slot) {
+  const unsigned t = threadIdx.x;
+  value = whole_warp_sum(value);
+  if (t % 32 == 0) slot[t / 32] = value;
+  __syncthreads();  // the only one
+  if (t >= 32) return 0;
+  return whole_warp_sum(t < blockDim.x / 32 ? slot[t] : 0);
+}
+
+/// unroll with sums by warp in place of the tree.
+///
+/// \pre as unroll, and blockDim.x is a multiple of 32
+template <unsigned Factor>
+__global__ void by_warps(const int* in, int* partial, std::size_t n) {
+  __shared__ int slot[32];  // as many as the largest block has warps
+  const int sum = add_by_warps(load_and_add<Factor>(in, n), slot);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+}
+// end sums-by-warp
+
 // begin complete-unroll
 /// The block size as a template argument: every loop bound is known, every loop disappears.
 ///

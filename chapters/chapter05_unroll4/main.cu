@@ -1,3 +1,8 @@
+#include <string>
+#include <utility>
+
+#include "answers.cuh"
+#include "book/finished_sum.hpp"
 #include "book/sum.hpp"
 #include "kernels.cuh"
 #include "legacy.cuh"
@@ -38,6 +43,35 @@ book::Variant unroll() {
   };
 }
 
+/// The sizes at which first passes with sums by warp are looked at.
+const book::Axis kSizes{"n", {std::size_t{1} << 20, std::size_t{1} << 24, std::size_t{1} << 28}};
+
+/// by_warps<Factor> as a variant.
+template <unsigned Factor>
+book::Variant by_warps() {
+  return {
+      .name = "by_warps" + std::to_string(Factor),
+      .region = "sums-by-warp",
+      .kernel = book::kernel(chapter05::by_warps<Factor>),
+      .blocks = book::whole_warps(),
+      .factor = Factor,
+      .axes = {kSizes, {"block"}},
+      .counters = book::Counters::kLessArbitration,  // its warps store their sums at once, and meet
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter05::by_warps<Factor><<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
+  };
+}
+
+// begin run-to-the-end
+/// A rung's kernel, launched again on its partial sums until one value is left.
+book::Variant finished(book::Variant rung, Kernel kernel) {
+  return book::finished(std::move(rung), [kernel](const book::Sum::Launch& l) {
+    kernel<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+  });
+}
+// end run-to-the-end
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -52,17 +86,18 @@ int main(int argc, char** argv) {
       .launch = book::launch<book::Sum>(
           [](const auto& l) { chapter02::smem<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
-  chapter.add({
+  const book::Variant first_add{
       .name = "first_add",
       .region = "first-add",
       .kernel = book::kernel(chapter05::first_add),
       .factor = 2,
       .launch = book::launch<book::Sum>(
           [](const auto& l) { chapter05::first_add<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
-  });
+  };
+  chapter.add(first_add);
   chapter.add(book::family<1, 2, 4, 8, 16>(
       "unroll", [](auto factor) { return unroll<decltype(factor)::value>(); }));
-  chapter.add({
+  const book::Variant last_warp_sync{
       .name = "last_warp_sync",
       .region = "last-warp-sync",
       .kernel = book::kernel(chapter05::last_warp_sync),
@@ -71,7 +106,8 @@ int main(int argc, char** argv) {
       .launch = book::launch<book::Sum>([](const auto& l) {
         chapter05::last_warp_sync<<<l.grid, l.block>>>(l.in, l.partial, l.n);
       }),
-  });
+  };
+  chapter.add(last_warp_sync);
   chapter.add({
       .name = "last_warp_shuffle",
       .region = "last-warp-shuffle",
@@ -94,6 +130,32 @@ int main(int argc, char** argv) {
           [](const auto& l) { complete_for(l.block)<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
   // end run-complete
+  chapter.add(by_warps<4>());
+  chapter.add(by_warps<8>());
+  chapter.add({
+      .name = "unrolled_stride",
+      .region = "answer-unrolled-stride",
+      .kernel = book::kernel(chapter05::answers::unrolled_stride<8>),
+      .grid = book::resident_grid,
+      .axes = {kSizes, {"block"}},
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter05::answers::unrolled_stride<8><<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
+  });
+
+  chapter.add(finished({.name = "smem",
+                        .from = "chapter02_smem",
+                        .region = "smem-loop",
+                        .kernel = book::kernel(chapter02::smem),
+                        .axes = {},
+                        .launch = {}},
+                       chapter02::smem));
+  chapter.add(finished(first_add, chapter05::first_add));
+  chapter.add(finished(unroll<4>(), chapter05::unroll<4>));
+  chapter.add(finished(last_warp_sync, chapter05::last_warp_sync));
+  chapter.add(finished(by_warps<4>(), chapter05::by_warps<4>));
+  chapter.add(finished(by_warps<8>(), chapter05::by_warps<8>));
+
   chapter.add({
       .name = "last_warp_classic",
       .region = "last-warp-classic",

@@ -44,6 +44,18 @@ __global__ void dynamic_unroll(const int* in, int* partial, std::size_t n) {
 }
 // end dynamic-unroll
 
+// begin dynamic-by-warps
+/// chapter05's by_warps, whose slots are as many as the launch asks for.
+///
+/// \pre as by_warps; and launched with sizeof(int) bytes of dynamic shared memory per warp or more
+template <unsigned Factor>
+__global__ void dynamic_by_warps(const int* in, int* partial, std::size_t n) {
+  extern __shared__ int tile[];  // a slot per warp
+  const int sum = chapter05::add_by_warps(chapter05::load_and_add<Factor>(in, n), tile);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+}
+// end dynamic-by-warps
+
 // begin both-ends
 /// Uses the first and the last of `count` ints of dynamic shared memory: *out becomes count.
 ///

@@ -1,3 +1,4 @@
+#include "book/finished_sum.hpp"
 #include "book/sum.hpp"
 #include "kernels.cuh"
 #include "legacy.cuh"
@@ -93,6 +94,22 @@ int main(int argc, char** argv) {
       }),
   });
   chapter.add(book::family({"shared_kib", {32, 48, 64, 96, 227}}, ask));
+  const auto dynamic_by_warps = [](const book::Sum::Launch& l) {
+    chapter06::dynamic_by_warps<8><<<l.grid, l.block, l.shared_bytes>>>(l.in, l.partial, l.n);
+  };
+  const book::Variant rung{
+      .name = "dynamic_by_warps8",
+      .region = "dynamic-by-warps",
+      .kernel = book::kernel(chapter06::dynamic_by_warps<8>),
+      .blocks = book::whole_warps(),
+      .factor = 8,
+      .shared_bytes = [](unsigned block) { return block / 32 * sizeof(int); },
+      .axes = {{"n", {std::size_t{1} << 20, std::size_t{1} << 24, std::size_t{1} << 28}},
+               {"block"}},
+      .counters = book::Counters::kLessArbitration,  // its warps store their sums at once, and meet
+      .launch = book::launch<book::Sum>(dynamic_by_warps),
+  };
+  chapter.add(rung);
   chapter.add(typed<int>("typed_int"));
   chapter.add(typed<long long>("typed_long"));
   chapter.add({
@@ -116,6 +133,19 @@ int main(int argc, char** argv) {
                                                       static_cast<unsigned>(l.bytes / sizeof(int)));
       }),
   });
+  chapter.add(book::finished(
+      {
+          .name = "by_warps8",
+          .from = "chapter05_unroll4",
+          .region = "sums-by-warp",
+          .kernel = book::kernel(chapter05::by_warps<8>),
+          .blocks = book::whole_warps(),
+          .factor = 8,
+          .axes = {},
+          .launch = {},
+      },
+      [](const auto& l) { chapter05::by_warps<8><<<l.grid, l.block>>>(l.in, l.partial, l.n); }));
+  chapter.add(book::finished(rung, dynamic_by_warps));
   // begin run-too-few-bytes
   chapter.add({
       .name = "too_few_bytes",

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #include "../chapter03_divergence/kernels.cuh"
 #include "../chapter05_unroll4/kernels.cuh"
@@ -75,6 +76,51 @@ __global__ void finish(const int* partial, std::size_t count, long long* total,
   }
 }
 // end finish-sum
+
+// begin wide-load
+/// chapter05's load_and_add with loads of 16 bytes: the sum of thread t's elements of this block's
+/// share, which is Loads tiles of blockDim.x times four neighbours.
+///
+/// \param in  n elements at any address
+template <unsigned Loads>
+__device__ int load_wide_and_add(const int* in, std::size_t n) {
+  // Such a load wants a multiple of 16 for its address: up to three elements come before the first.
+  const std::size_t to_aligned = -(reinterpret_cast<std::uintptr_t>(in) / sizeof(int)) % 4;
+  const std::size_t head = n < to_aligned ? n : to_aligned;
+  const int4* fours = reinterpret_cast<const int4*>(in + head);
+  const std::size_t count = (n - head) / 4;
+  const std::size_t first = std::size_t{blockIdx.x} * (Loads * blockDim.x) + threadIdx.x;
+
+  int4 v[Loads];
+#pragma unroll
+  for (unsigned k = 0; k < Loads; ++k) {
+    const std::size_t i = first + k * blockDim.x;
+    v[k] = i < count ? fours[i] : int4{};
+  }
+  int sum = 0;
+#pragma unroll
+  for (unsigned k = 0; k < Loads; ++k) sum += v[k].x + v[k].y + v[k].z + v[k].w;
+
+  if (blockIdx.x == 0) {  // and up to six elements before the first four and behind the last
+    for (std::size_t i = threadIdx.x; i < n - 4 * count; i += blockDim.x) {
+      sum += in[i < head ? i : i + 4 * count];
+    }
+  }
+  return sum;
+}
+// end wide-load
+
+// begin wide-by-warps
+/// chapter05's by_warps with loads of 16 bytes.
+///
+/// \pre gridDim.x * 4 * Loads * blockDim.x >= n, and blockDim.x is a multiple of 32
+template <unsigned Loads>
+__global__ void wide(const int* in, int* partial, std::size_t n) {
+  __shared__ int slot[32];
+  const int sum = chapter05::add_by_warps(load_wide_and_add<Loads>(in, n), slot);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+}
+// end wide-by-warps
 
 // begin roof-read
 /// Reads n numbers and does as little else as it can: no barrier, no shared memory, four loads of

@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "answers.cuh"
 #include "book/cub_sum.hpp"
+#include "book/finished_sum.hpp"
 #include "book/sum.hpp"
 #include "book/whole_sum.hpp"
 #include "kernels.cuh"
@@ -52,6 +54,38 @@ int sm_count() {
   return count;
 }
 
+constexpr unsigned kSpineBlock = 256;  // as in the chapters before, whose rungs it follows
+const book::Axis kSizes{"n", {std::size_t{1} << 20, std::size_t{1} << 24, std::size_t{1} << 28}};
+const std::vector<book::Point> kCounted{{std::size_t{1} << 24, kSpineBlock},
+                                        {std::size_t{1} << 20, kSpineBlock},
+                                        {std::size_t{1} << 28, kSpineBlock}};
+
+/// wide<Loads> as a variant.
+template <unsigned Loads>
+book::Variant wide() {
+  return {
+      .name = "wide" + std::to_string(Loads),
+      .region = "wide-by-warps",
+      .kernel = book::kernel(chapter07::wide<Loads>),
+      .blocks = book::whole_warps(),
+      .block = kSpineBlock,
+      .factor = 4 * Loads,
+      .axes = {kSizes, {"block"}},
+      .counters = book::Counters::kLessArbitration,  // its warps store their sums at once, and meet
+      .counted = kCounted,
+      .launch = book::launch<Sum>(
+          [](const auto& l) { chapter07::wide<Loads><<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
+  };
+}
+
+/// The same as a finished sum.
+template <unsigned Loads>
+book::Variant wide_sum() {
+  return book::finished(wide<Loads>(), [](const Sum::Launch& l) {
+    chapter07::wide<Loads><<<l.grid, l.block>>>(l.in, l.partial, l.n);
+  });
+}
+
 // begin run-many
 /// A grid for `many`: no more blocks than have something to do, and no fewer than keep a block's
 /// sum within an int.
@@ -87,7 +121,7 @@ std::vector<Method> seven_methods() {
   const book::Blocks any = book::any_block();
   const book::Blocks powers = book::powers_of_two();
   return {
-      {"1", "chapter03_divergence", "interleaved-modulo", one(chapter03::interleaved), 1, any},
+      {"1", "chapter02_smem", "interleaved-modulo", one(chapter02::interleaved), 1, any},
       {"2", "chapter03_divergence", "strided-index", one(chapter03::strided), 1, any},
       {"3", "chapter02_smem", "smem-loop", one(chapter02::smem), 1, any},
       {"4", "chapter05_unroll4", "first-add", one(chapter05::first_add), 2, any},
@@ -202,6 +236,34 @@ int main(int argc, char** argv) {
   chapter.add(one_element_a_thread());
   chapter.add(with_cache("reduce7_warm", Cache::kWarm));
   chapter.add(with_cache("reduce7_after_write", Cache::kDirty));
+
+  chapter.add({
+      .name = "many_wide",
+      .region = "answer-many-wide",
+      .kernel = book::kernel(chapter07::answers::many_wide),
+      .grid = book::resident_grid,
+      .axes = {kSizes, {"block"}},
+      .launch = book::launch<Sum>([](const auto& l) {
+        chapter07::answers::many_wide<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+      }),
+  });
+  chapter.add(
+      book::family<2, 4>("loads", [](auto loads) { return wide<decltype(loads)::value>(); }));
+  chapter.add(book::finished(
+      {
+          .name = "by_warps8",
+          .from = "chapter05_unroll4",
+          .region = "sums-by-warp",
+          .kernel = book::kernel(chapter05::by_warps<8>),
+          .blocks = book::whole_warps(),
+          .block = kSpineBlock,
+          .factor = 8,
+          .axes = {},
+          .launch = {},
+      },
+      [](const auto& l) { chapter05::by_warps<8><<<l.grid, l.block>>>(l.in, l.partial, l.n); }));
+  chapter.add(
+      book::family<2, 4>("loads", [](auto loads) { return wide_sum<decltype(loads)::value>(); }));
 
   // Smaller blocks could not be started fast enough to keep the memory busy.
   const book::Blocks roof_blocks = book::powers_of_two(256);

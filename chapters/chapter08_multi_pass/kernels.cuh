@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "../chapter06_dynamic_smem/kernels.cuh"
+#include "../chapter07_effective_bandwidth/kernels.cuh"
 
 namespace chapter08 {
 
@@ -203,6 +204,21 @@ __device__ inline void hand_in(unsigned sum, unsigned long long* words, unsigned
   }
 }
 // end word-of-32
+
+// begin handed-in
+/// chapter07's wide, to the end in one launch: each block hands in what it left as a partial sum.
+///
+/// \param in     n elements in device memory, at any address; left as they are
+/// \param words  one that is 0, and is 0 again when the kernel ends
+/// \param out    the sum modulo 2^32
+/// \pre as wide
+template <unsigned Loads>
+__global__ void handed_in(const int* in, unsigned long long* words, unsigned* out, std::size_t n) {
+  __shared__ int slot[32];
+  const int sum = chapter05::add_by_warps(chapter07::load_wide_and_add<Loads>(in, n), slot);
+  if (threadIdx.x == 0) hand_in(static_cast<unsigned>(sum), words, out);
+}
+// end handed-in
 
 // begin tile-share
 /// 16-byte loads that a thread has under way at once.

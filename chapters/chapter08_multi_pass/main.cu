@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "book/cub_sum.hpp"
+#include "book/finished_sum.hpp"
 #include "book/whole_sum.hpp"
 #include "kernels.cuh"
 #include "legacy.cuh"
@@ -11,6 +12,7 @@ namespace {
 using Wide = book::WholeSum<long long>;
 using Narrow = book::WholeSum<unsigned>;
 using chapter08::Ramp;
+using chapter08::Small;
 
 unsigned attribute(cudaDeviceAttr which) {
   int device = 0;
@@ -70,6 +72,24 @@ void all_passes(const Wide::Launch& l) {
 unsigned long long* bits_of(long long* sum) {
   return reinterpret_cast<unsigned long long*>(sum);
 }
+
+// begin run-handed-in
+/// handed_in<Loads> as a finished sum.
+template <unsigned Loads>
+book::Variant handed_in() {
+  return book::as_finished({
+      .name = "handed_in" + std::to_string(Loads),
+      .region = "handed-in",
+      .kernel = book::kernel(chapter08::handed_in<Loads>),
+      .blocks = book::whole_warps(),
+      .factor = 4 * Loads,
+      .counters = book::Counters::kLessArbitration,  // its warps store their sums at once, and meet
+      .launch = book::launch<Small>([](const auto& l) {
+        chapter08::handed_in<Loads><<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
+      }),
+  });
+}
+// end run-handed-in
 
 void launch_whole(const Wide::Launch& l) {
   chapter08::whole<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
@@ -208,6 +228,41 @@ int main(int argc, char** argv) {
       .profiled = false,
       .launch = book::launch<Ramp<long long>>(launch_whole),
   });
+  chapter.add(book::finished(
+      {
+          .name = "wide4",
+          .from = "chapter07_effective_bandwidth",
+          .region = "wide-by-warps",
+          .kernel = book::kernel(chapter07::wide<4>),
+          .blocks = book::whole_warps(),
+          .factor = 16,
+          .axes = {},
+          .launch = {},
+      },
+      [](const auto& l) { chapter07::wide<4><<<l.grid, l.block>>>(l.in, l.partial, l.n); }));
+  chapter.add(
+      book::family<2, 4>("loads", [](auto loads) { return handed_in<decltype(loads)::value>(); }));
+  chapter.add(book::as_finished({
+      .name = "whole",
+      .region = "whole-sum",
+      .kernel = book::kernel(chapter08::whole<unsigned>),
+      .blocks = book::whole_warps(),
+      .grid = a_tile_a_block,
+      .profiled = false,  // as whole32
+      .launch = book::launch<Small>(
+          [](const auto& l) { chapter08::whole<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n); }),
+  }));
+  chapter.add(book::as_finished({
+      .name = "cub",
+      .region = "cub-32",
+      .blocks = book::any_block(256, 256),
+      .grid = book::library_grid,
+      .profiled = false,
+      .launch = book::launch<Small>([](const auto& l) {
+        const auto* in = reinterpret_cast<const unsigned*>(l.in);
+        book::cub_sum(l.storage, l.storage_bytes, in, l.out, l.n);
+      }),
+  }));
   chapter.add({
       .name = "ramp_int",
       .region = "in-int",

@@ -1,7 +1,9 @@
 #include <memory>
 #include <string>
 
+#include "answers.cuh"
 #include "book/chapter.hpp"
+#include "book/sum.hpp"
 #include "kernels.cuh"
 #include "legacy.cuh"
 #include "problem.cuh"
@@ -143,6 +145,15 @@ int main(int argc, char** argv) {
       .grid = book::one_block,
       .launch = book::launch<Allocations>([](const auto& l) {
         chapter10::where_they_begin<<<1, l.block>>>(l.arrays, l.addresses, Allocations::kCount);
+      }),
+  });
+  chapter.add({
+      .name = "wide_sum",
+      .region = "answer-wide-sum",
+      .kernel = book::kernel(chapter10::answers::wide_sum),
+      .factor = 4,
+      .launch = book::launch<book::Sum>([](const auto& l) {
+        chapter10::answers::wide_sum<<<l.grid, l.block>>>(l.in, l.partial, l.n);
       }),
   });
   // begin run-offset-words

@@ -16,6 +16,10 @@ def unrolled() -> dict[str, Code]:
         f"template __global__ void chapter05::unroll<{factor}>(const int*, int*, std::size_t);\n"
         for factor in (1, 2, 4, 8, 16)
     )
+    instances += "".join(
+        f"template __global__ void chapter05::by_warps<{factor}>(const int*, int*, std::size_t);\n"
+        for factor in (4, 8)
+    )
     return compiled(CHAPTER, instances)
 
 
@@ -40,9 +44,14 @@ def loads_before_first_use(code: Code) -> tuple[int, int]:
     return total, before
 
 
-@pytest.mark.parametrize("factor", [1, 2, 4, 8, 16])
-def test_all_loads_are_issued_before_the_first_add(unrolled: dict[str, Code], factor: int) -> None:
-    code = next(code for name, code in unrolled.items() if f"unrollILj{factor}E" in name)
+@pytest.mark.parametrize(
+    ("kernel", "factor"),
+    [*(("unroll", factor) for factor in (1, 2, 4, 8, 16)), ("by_warps", 4), ("by_warps", 8)],
+)
+def test_all_loads_are_issued_before_the_first_add(
+    unrolled: dict[str, Code], kernel: str, factor: int
+) -> None:
+    code = next(code for name, code in unrolled.items() if f"{kernel}ILj{factor}E" in name)
     assert loads_before_first_use(code) == (factor, factor)
 
 

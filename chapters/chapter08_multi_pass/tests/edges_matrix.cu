@@ -1,11 +1,13 @@
 // Chapter 8's kernels where they could go wrong unseen, as the variants of a chapter of their own,
 // so that the matrix checks them like any kernel: launched twice with the same words, at addresses
 // that are no multiple of 16, with the least and the greatest values, with as many blocks as can be
-// counted, and with halves of a sum that come to their ends in different blocks.
+// counted, and with halves of a sum that come to their ends in different blocks. Under `legacy`,
+// sums in several passes that go wrong on purpose: the check has to say so.
 #include <algorithm>
 #include <limits>
 
 #include "../kernels.cuh"
+#include "book/finished_sum.hpp"
 #include "book/whole_sum.hpp"
 
 namespace {
@@ -133,6 +135,41 @@ book::Variant whole(std::string name, unsigned share) {
   };
 }
 
+/// handed_in<4> from an address that is no multiple of 16.
+template <unsigned Skip>
+book::Variant handed_in_skewed() {
+  return {
+      .name = "handed_in_skewed" + std::to_string(Skip),
+      .from = "chapter08_multi_pass",
+      .region = "handed-in",
+      .kernel = book::kernel(chapter08::handed_in<4>),
+      .grid = [](std::size_t n, unsigned block) { return book::grid_for(n, block, 16); },
+      .launch = book::launch<Skewed<unsigned, Skip>>([](const auto& l) {
+        const unsigned block = (l.block + 31) / 32 * 32;  // it takes whole warps
+        chapter08::handed_in<4><<<l.grid, block>>>(l.in, l.word, l.out, l.n);
+      }),
+  };
+}
+
+/// A sum in passes that goes wrong.
+template <class Pass>
+book::Variant wrong(std::string name, Pass pass) {
+  book::Variant v = book::finished({.name = std::move(name),
+                                    .from = "chapter08_multi_pass",
+                                    .region = "sums-by-warp",
+                                    .blocks = book::whole_warps(),
+                                    .factor = 4,
+                                    .legacy = true,
+                                    .launch = {}},
+                                   pass);
+  return v;
+}
+
+/// The right pass.
+void four_each(const book::Sum::Launch& l) {
+  chapter05::by_warps<4><<<l.grid, l.block>>>(l.in, l.partial, l.n);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -148,6 +185,21 @@ int main(int argc, char** argv) {
   chapter.add(whole<Equal<kLowest>, long long>("lowest", 4));
   chapter.add(whole<Equal<kHighest>, long long>("highest", 4));
   chapter.add(whole<Equal<-1>, long long>("minus_one", 1));
+  chapter.add(handed_in_skewed<1>());
+  chapter.add(handed_in_skewed<2>());
+  chapter.add(handed_in_skewed<3>());
+  chapter.add(wrong("nothing_lost", four_each));
+  chapter.add(wrong("last_block_lost", [](book::Sum::Launch l) {
+    if (l.grid > 1) --l.grid;
+    four_each(l);
+  }));
+  chapter.add(wrong("last_pass_lost", [](const book::Sum::Launch& l) {
+    if (l.grid > 1) four_each(l);
+  }));
+  chapter.add(wrong("last_value_lost", [](book::Sum::Launch l) {
+    if (l.grid == 1) --l.n;
+    four_each(l);
+  }));
   chapter.add(apart<true>("low_half_first"));
   chapter.add(apart<false>("high_half_first"));
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -70,6 +71,34 @@ def test_any_ints_fit_in_two_halves(n: int, block: int, tmp_path: Path) -> None:
     done = run(BUILD / "chapters/tests/edges_matrix", str(cases))
     assert done.returncode == 0 and "WRONG" not in done.stderr, done.stdout + done.stderr
     assert "exit" not in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("variant", "said"),
+    [
+        ("nothing_lost_sum", None),
+        ("last_block_lost_sum", r"finished sum is -\d+, expected \d+"),
+        ("last_pass_lost_sum", "no sum was written"),
+        ("last_value_lost_sum", r"finished sum is \d+, expected \d+"),
+    ],
+)
+def test_what_a_pass_loses_is_missed(variant: str, said: str | None, tmp_path: Path) -> None:
+    cases = tmp_path / "cases.txt"
+    cases.write_text(f"--once --variant {variant} --block 32 --n 20000\n", encoding="utf-8")
+    done = run(BUILD / "chapters/tests/edges_matrix", str(cases))
+    assert done.returncode == 0, done.stdout + done.stderr
+    if said is None:
+        assert "exit" not in done.stdout, done.stdout
+    else:
+        assert done.stdout.startswith("exit 1 ") and re.search(said, done.stdout), done.stdout
+
+
+def test_a_finished_sum_that_might_overflow_is_refused() -> None:
+    most = (2**31 - 1) // 7
+    done = chapter("--variant", "handed_in4_sum", "wide4_sum", "--n", str(most + 1))
+    assert done.returncode == 2
+    assert "handed_in4_sum takes n up to 306 783 378" in done.stderr
+    assert "wide4_sum takes n up to 306 783 378" in done.stderr
 
 
 TILE = 4 * 4 * 256  # elements that a block of 256 has under way at once
