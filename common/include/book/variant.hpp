@@ -125,8 +125,8 @@ struct Variant {
   std::string region = {};  ///< marker of its listing; empty when it is `name`
   KernelFor kernel = {};    ///< for registers and local bytes; empty for several kernels
   Blocks blocks = {};       ///< the blocks it takes
-  std::optional<unsigned> block =
-      {};                  ///< the one it gets where nobody chose; empty for the chapter's
+  /// The block it gets unless you choose one; empty for the chapter's.
+  std::optional<unsigned> block = {};
   std::size_t factor = 1;  ///< elements of a block: factor × block
   /// Overrides `factor` where the grid isn't n / (block × factor), as in a grid-stride loop.
   std::function<unsigned(std::size_t n, unsigned block)> grid = {};
