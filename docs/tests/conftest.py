@@ -98,6 +98,9 @@ class Book:
     def reference(self) -> fake.FakeSet:
         return fake.FakeSet(self.root, "nvidia-h200", fake.REFERENCE_DEVICE)
 
+    def second(self) -> fake.FakeSet:
+        return fake.FakeSet(self.root, "nvidia-h100", fake.SECOND_DEVICE)
+
     def local(self) -> fake.FakeSet:
         return fake.FakeSet(self.root, "local", fake.LOCAL_DEVICE)
 

@@ -15,6 +15,7 @@ from figures.records.naming import COUNTER_ALIASES
 from figures.records.transcripts import EXAMPLES, FOLDER
 
 REFERENCE_DEVICE = "NVIDIA H200"
+SECOND_DEVICE = "NVIDIA H100"
 LOCAL_DEVICE = "NVIDIA GeForce GTX 1080"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 SAMPLES = (0.99, 0.995, 0.995, 1.0, 1.005, 1.005, 1.01)

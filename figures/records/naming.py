@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 REFERENCE = "nvidia-h200"
+#: Further cards' committed sets: what a page says must hold there too, or the page says otherwise.
+SECOND = ("nvidia-h100",)
 LOCAL = "local"
 EMBEDDED = "embedded"
 DEFAULT_N = 2**24

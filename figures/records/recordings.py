@@ -27,6 +27,7 @@ from figures.records.naming import (
     EMBEDDED,
     LOCAL,
     REFERENCE,
+    SECOND,
     nearest,
     run_name,
     size_text,
@@ -119,6 +120,8 @@ class Recordings:
         # Before the first recording there is no folder; what is asked for is then not there.
         reference = data / REFERENCE
         self.reference = load_set(reference) if reference.is_dir() else RecordedSet(REFERENCE)
+        #: Further cards' sets, asked by name alone.
+        self.second = {name: load_set(data / name) for name in SECOND if (data / name).is_dir()}
         self.local: RecordedSet | None = None
         #: Why the local set was left out, for those that want to say it themselves.
         self.local_fault: DataError | None = None
@@ -157,7 +160,9 @@ class Recordings:
         return regions.regions(self.root)
 
     def sets(self, only: str | None = None) -> list[RecordedSet]:
-        """The sets to look in, in order; *only* names one of them."""
+        """The sets to look in, in order; *only* names one of them, or a second card's."""
+        if only in self.second:
+            return [self.second[only]]
         both = [known for known in (self.local, self.reference) if known is not None]
         return [known for known in both if only in (None, known.name)]
 

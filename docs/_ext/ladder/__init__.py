@@ -16,9 +16,12 @@ from sphinx.util.typing import ExtensionMetadata
 from . import (
     book,
     boxes,
+    calc,
+    claims,
     compared,
     floors,
     folded,
+    gathering,
     headers,
     inputs,
     instructions,
@@ -27,6 +30,7 @@ from . import (
     markup,
     methods,
     numbers,
+    pairs,
     pictures,
     provenance,
     published,
@@ -46,7 +50,7 @@ def _own_digest(conf: Path) -> str:
     readers = [Path(module.__file__) for module in modules if module.__file__]
     readers += sorted(Path(records.__path__[0]).glob("*.py"))
     digest = hashlib.sha256()
-    for path in [conf, *readers, *sorted(Path(__file__).parent.glob("*.py"))]:
+    for path in [conf, *readers, *sorted(Path(__file__).parent.rglob("*.py"))]:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -68,6 +72,10 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         listings,
         machine,
         numbers,
+        pairs,
+        gathering,
+        calc,
+        claims,
         provenance,
         published,
         pictures,

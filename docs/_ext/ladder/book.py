@@ -21,7 +21,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from figures.records import regions as regions_module
-from figures.records.naming import EMBEDDED, LOCAL, REFERENCE
+from figures.records.naming import EMBEDDED, LOCAL, REFERENCE, SECOND
 from figures.records.reading import DataError
 from figures.records.recordings import (
     BrokenLocalSet,
@@ -158,6 +158,14 @@ class Book:
         if not (recordings.reference.chapters or recordings.local):
             raise NotYet
         return recordings
+
+    def everything(self) -> Recordings:
+        """All recorded sets, for claims, which may ask for any run of any of them."""
+        data = self.root / "figures" / "data"
+        folders = [data / name for name in (REFERENCE, *SECOND, LOCAL)]
+        files = [path for folder in folders for path in sorted(folder.glob("*.json"))]
+        inputs.note(self.env, [*folders, *files])
+        return self._data()
 
     def _both(self, ask: Callable[[str], RecordedRun[Run]], recorded_yet: bool) -> Both[Run]:
         found: dict[str, RecordedRun[Run] | None] = {}

@@ -17,7 +17,7 @@ from figures.records.recordings import RecordedRun, Run
 from figures.records.schema import CountedRun, TimedRun
 from figures.records.verdict import ratios, timed
 
-from . import report, units
+from . import pairs, report, units
 from .book import Book, Both, Lost, NotYet, nearest
 from .names import BadName, parse
 from .provenance import run_words, short_device, stamp
@@ -164,7 +164,7 @@ class RecordedRole(SphinxRole):
     def show(
         self, both: Both[Run], book: Book, what: str, write: Callable[[RecordedRun[Run]], str]
     ) -> list[nodes.Node]:
-        """The reader's own number first, ours beside it; each labelled where two sets exist."""
+        """The reader's own number and ours; each labelled where two sets exist."""
         words = f"{what} \u2013 {run_words(both.first)}"
         if not both.local:
             assert both.reference
@@ -172,12 +172,12 @@ class RecordedRole(SphinxRole):
             if book.has_local():
                 shown += [nodes.Text(f" ({short_device(both.reference.device_name)})")]
             return shown
-        shown = [stamp(write(both.local), words, both.local)]
-        if both.reference:
-            label = short_device(both.reference.device_name)
-            ours = stamp(write(both.reference), words, both.reference)
-            shown += [nodes.Text(f" ({label}: "), ours, nodes.Text(")")]
-        return shown
+        own = stamp(write(both.local), words, both.local)
+        if not both.reference:
+            return [own]
+        ours = stamp(write(both.reference), words, both.reference)
+        theirs, our = (short_device(one.device_name) for one in (both.local, both.reference))
+        return [pairs.make(own, theirs, ours, our)]
 
 
 class Measured(RecordedRole):

@@ -12,7 +12,6 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.util.docutils import SphinxDirective
 
 from figures.records.recordings import Counted, RecordedRun
 from figures.records.verdict import ratios, timed
@@ -20,9 +19,10 @@ from figures.records.verdict import ratios, timed
 from . import report, units
 from .book import Book, Both, Lost, NotYet
 from .directive import LookupDirective
+from .gathering import FORMS, Gather, link, title
 from .names import parse
 from .numbers import counter_text
-from .provenance import add_foot, run_words, short_device, stamp
+from .provenance import run_words, short_device, stamp
 from .strings import _
 
 Cell = list[nodes.Node]
@@ -66,12 +66,6 @@ def _rungs(env: BuildEnvironment) -> dict[str, list[Rung]]:
     if not hasattr(env, "ladder_rungs"):
         env.ladder_rungs = {}  # type: ignore[attr-defined]
     return env.ladder_rungs  # type: ignore[attr-defined, no-any-return]
-
-
-def _gatherers(env: BuildEnvironment) -> set[str]:
-    if not hasattr(env, "ladder_gatherers"):
-        env.ladder_gatherers = set()  # type: ignore[attr-defined]
-    return env.ladder_gatherers  # type: ignore[attr-defined, no-any-return]
 
 
 def _kernel_and_time(found: RecordedRun) -> Cell:
@@ -185,18 +179,6 @@ class RungRow(LookupDirective):
         return row
 
 
-class gathered(nodes.General, nodes.Element):  # docutils names its node classes in lower case
-    """Stands where rungs are collected, until all pages have been read; ``form`` says how."""
-
-
-class Gather(SphinxDirective):
-    form: ClassVar[str]
-
-    def run(self) -> list[nodes.Node]:
-        _gatherers(self.env).add(self.env.docname)
-        return [gathered("", form=self.form, span=self.arguments[0] if self.arguments else "")]
-
-
 class LadderSummary(Gather):
     """``.. ladder-summary::``: every rung's row, one beneath the other."""
 
@@ -230,61 +212,37 @@ def _among(span: str, page: str) -> bool:
     return number is not None and first <= int(number[1]) <= last
 
 
-def _link(app: Sphinx, page: str, target: str, text: list[nodes.Node]) -> nodes.reference:
-    uri = app.builder.get_relative_uri(page, target)
-    return nodes.reference("", "", *text, refuri=uri, internal=True)
-
-
-def _title(env: BuildEnvironment, page: str) -> list[nodes.Node]:
-    return [child.deepcopy() for child in env.titles[page].children]
-
-
-def _summary(app: Sphinx, page: str, span: str) -> nodes.Node:
+def _summary(app: Sphinx, page: str, span: str) -> list[nodes.Node]:
     summary = nodes.container(classes=["ladder-summary"])
     for chapter in _chapters(app.env):
         for rung in _rungs(app.env).get(chapter, []):
-            link = _link(app, page, chapter, _title(app.env, chapter))
+            to = link(app, page, chapter, title(app.env, chapter))
             row = nodes.container(classes=["rung"])
-            row += nodes.paragraph("", "", link, classes=["rung-title"])
+            row += nodes.paragraph("", "", to, classes=["rung-title"])
             row += rung.cells()
             summary += row
-    return summary
+    return [summary]
 
 
-def _cards(app: Sphinx, page: str, span: str) -> nodes.Node:
+def _cards(app: Sphinx, page: str, span: str) -> list[nodes.Node]:
     cards = nodes.bullet_list(classes=["cards"])
     for chapter in _chapters(app.env):
         if not _among(span, chapter):
             continue
         card = nodes.list_item(classes=["card"])
-        link = _link(app, page, chapter, _title(app.env, chapter))
-        card += nodes.paragraph("", "", link, classes=["card-title"])
+        to = link(app, page, chapter, title(app.env, chapter))
+        card += nodes.paragraph("", "", to, classes=["card-title"])
         for field in ("question", "summary"):
             if text := app.env.metadata[chapter].get(field):
                 card += nodes.paragraph("", text, classes=[f"card-{field}"])
         for rung in _rungs(app.env).get(chapter, []):
             card += nodes.paragraph("", "", *rung.cell("time"), classes=["card-gain"])
         cards += card
-    return cards
-
-
-def _place(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    places = list(doctree.findall(gathered))
-    for node in places:
-        form = _summary if node["form"] == "summary" else _cards
-        node.replace_self(form(app, page, node["span"]))
-    if not places:
-        return
-    add_foot(doctree)
-    # The theme wrapped the page's tables before these were there; wrapped, a wide one can scroll.
-    for wide in list(doctree.findall(nodes.table)):
-        if "table-wrapper" not in wide.parent.get("classes", []):
-            wide.replace_self(nodes.container("", wide.deepcopy(), classes=["table-wrapper"]))
+    return [cards]
 
 
 def _purge(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
     _rungs(env).pop(docname, None)
-    _gatherers(env).discard(docname)
 
 
 def _merge(
@@ -292,21 +250,13 @@ def _merge(
 ) -> None:
     theirs = _rungs(other)
     _rungs(env).update({page: theirs[page] for page in docnames if page in theirs})
-    _gatherers(env).update(_gatherers(other))
-
-
-def _read_gatherers_too(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """When any page is read again, so are those that gather from pages."""
-    if docnames:
-        docnames += sorted(_gatherers(env) & env.found_docs - set(docnames))
 
 
 def setup(app: Sphinx) -> None:
-    app.add_node(gathered)
+    FORMS["summary"] = _summary
+    FORMS["cards"] = _cards
     app.add_directive("rung", RungRow)
     app.add_directive("ladder-summary", LadderSummary)
     app.add_directive("ladder-cards", LadderCards)
     app.connect("env-purge-doc", _purge)
     app.connect("env-merge-info", _merge)
-    app.connect("env-before-read-docs", _read_gatherers_too)
-    app.connect("doctree-resolved", _place)

@@ -1,0 +1,68 @@
+"""A claim on every recorded set, and what the build says where one contradicts the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from figures.records.naming import LOCAL, REFERENCE, SECOND
+from figures.records.recordings import Recordings
+from figures.records.sets import NoSuchRun
+
+from ..book import Lost
+from .evaluate import Outcome, judge
+from .statement import Claim
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What became of one claim, set by set; a set that can't tell is not among ``outcomes``."""
+
+    claim: Claim
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    @property
+    def local(self) -> Outcome | None:
+        return self.outcomes.get(LOCAL)
+
+    def faults(self) -> list[str]:
+        """Where a committed set contradicts what the page says; the reader's never does."""
+        said = f"'{self.claim.text}'"
+        found = []
+        for name, outcome in self.outcomes.items():
+            seen = f"{outcome.sides} ({_where(outcome)})"
+            is_denied = name in self.claim.denied_on
+            if name == LOCAL or outcome.holds != is_denied:
+                continue
+            if is_denied:
+                found.append(
+                    f"{said} is said not to hold on {name}, and does: {seen}. "
+                    "Say in the text what is true there, and take the exception out"
+                )
+            elif name == REFERENCE:
+                found.append(f"{said} is false on {name}: {seen}")
+            else:
+                found.append(
+                    f"{said} is false on {name}: {seen}. "
+                    f"Say so in the text, and write ', but not on {name}' behind the claim"
+                )
+        return found
+
+
+def _where(outcome: Outcome) -> str:
+    return "; ".join(outcome.data)
+
+
+def gather(claim: Claim, recordings: Recordings, chapter: str) -> Evidence:
+    """The claim held against every set. Raises Lost where the reference cannot answer it."""
+    outcomes = {}
+    for name in (REFERENCE, *SECOND, LOCAL):
+        if not any(known.name == name for known in recordings.sets(name)):
+            continue
+        try:
+            outcomes[name] = judge(claim, recordings, name, chapter)
+        except (NoSuchRun, ZeroDivisionError) as miss:
+            if name == REFERENCE:
+                raise Lost(f"'{claim.text}': {miss}") from None
+        except Lost as lost:
+            raise Lost(f"'{claim.text}': {lost}") from None
+    return Evidence(claim, outcomes)

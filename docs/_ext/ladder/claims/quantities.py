@@ -1,0 +1,74 @@
+"""The names that a claim may put before ``of``: fields of a timed run, floors, and counters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from figures.records.naming import COUNTER_ALIASES
+from figures.records.schema import Device, TimedRun
+
+from ..numbers import given, peak_percent, predicted_occupancy, stay_us
+from .amounts import Kind
+
+FIELDS: dict[str, tuple[Kind, Callable[[TimedRun, Device], float]]] = {
+    "time": (Kind.TIME, lambda run, device: run["median_us"]),
+    "median": (Kind.TIME, lambda run, device: run["median_us"]),
+    "min": (Kind.TIME, lambda run, device: run["min_us"]),
+    "p25": (Kind.TIME, lambda run, device: run["p25_us"]),
+    "p75": (Kind.TIME, lambda run, device: run["p75_us"]),
+    "stay": (Kind.TIME, stay_us),
+    "latency": (Kind.TIME, lambda run, device: run["median_us"] / float(run["params"]["hops"])),
+    "gbps": (Kind.RATE, lambda run, device: 1e3 * run["gb_per_s"]),
+    "peak": (Kind.PERCENT, lambda run, device: peak_percent(run, device) / 100),
+    "occupancy": (Kind.PERCENT, lambda run, device: predicted_occupancy(run, device) / 100),
+    "registers": (Kind.COUNT, lambda run, device: given(run["registers"])),
+    "local": (Kind.BYTES, lambda run, device: given(run["local_bytes"])),
+    "shared": (Kind.BYTES, lambda run, device: given(run["shared_bytes"])),
+    "grid": (Kind.COUNT, lambda run, device: run["grid"]),
+    "resident": (Kind.COUNT, lambda run, device: given(run["blocks_per_sm"])),
+    "samples": (Kind.COUNT, lambda run, device: len(run["samples_us"])),
+}
+
+#: How far the passes' medians lie apart: the longest over the shortest, less one.
+SPREAD = "spread"
+#: The floors of ``floors``, and the highest of them.
+FLOORS = ("issue_floor", "starts_floor", "bytes_floor", "highest_floor")
+
+DEVICE: dict[str, tuple[Kind, Callable[[Device], float]]] = {
+    "peak": (Kind.RATE, lambda device: 1e3 * device["peak_gb_per_s"]),
+    "l2": (Kind.BYTES, lambda device: device["l2_bytes"]),
+    "memory": (Kind.BYTES, lambda device: device["global_bytes"]),
+    "sm_count": (Kind.COUNT, lambda device: device["sm_count"]),
+    "sm_clock": (Kind.CLOCK, lambda device: device["sm_clock_khz"] / 1e3),
+    "threads_sm": (Kind.COUNT, lambda device: device["max_threads_per_sm"]),
+    "shared_block": (Kind.BYTES, lambda device: device["shared_per_block"]),
+    "shared_sm": (Kind.BYTES, lambda device: device["shared_per_sm"]),
+}
+
+
+def is_counter(name: str) -> bool:
+    return name not in FIELDS and (name in COUNTER_ALIASES or "__" in name)
+
+
+def counter_kind(name: str) -> Kind:
+    metric = COUNTER_ALIASES.get(name, name)
+    if metric.endswith(".pct") or ".pct_of" in metric:
+        return Kind.PERCENT
+    if ("__bytes_" in metric and metric.endswith(".sum")) or name == "shared_configured":
+        return Kind.BYTES
+    return Kind.COUNT
+
+
+def kind_of(name: str) -> Kind | None:
+    """What a quantity measures; None for a name that is none."""
+    if name in FIELDS:
+        return FIELDS[name][0]
+    if name == SPREAD:
+        return Kind.PERCENT
+    if name in FLOORS:
+        return Kind.TIME
+    return counter_kind(name) if is_counter(name) else None
+
+
+def names() -> list[str]:
+    return [*FIELDS, SPREAD, *FLOORS, *COUNTER_ALIASES]

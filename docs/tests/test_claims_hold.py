@@ -1,0 +1,74 @@
+"""Every claim of the guide's own pages, held against the recordings without building the guide."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import docs.tests.conftest  # noqa: F401  finds the extension
+from docs.tests import pages
+from figures.records.recordings import Recordings
+
+PAGES = sorted(
+    path for path in pages.DOCS.rglob("*.rst") if "claim:" in path.read_text(encoding="utf-8")
+)
+
+
+def claims(text: str) -> list[str]:
+    """Those of directives and of roles; a role may stand in a directive's option."""
+    behind = [found["argument"] for found in pages.parse(text).findall(pages.directive)
+              if found["name"] == "claim"]  # fmt: skip
+    return behind + re.findall(r":claim:`[^`<]+<([^`]+)>`", text)
+
+
+@cache
+def recorded() -> Recordings:
+    return Recordings(pages.ROOT)
+
+
+def faults(path: Path, text: str) -> list[str]:
+    """What the build would say of a page's claims."""
+    from ladder.book import Lost
+    from ladder.claims import amounts, evidence, language
+
+    chapter = path.stem if path.parent.name == "chapters" else ""
+    said = []
+    for written in claims(text):
+        try:
+            for claim in language.read_all(written):
+                said += evidence.gather(claim, recorded(), chapter).faults()
+        except (amounts.BadClaim, Lost) as error:
+            said.append(str(error))
+    return said
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_every_claim_of_the_page_holds(path: Path) -> None:
+    assert faults(path, path.read_text(encoding="utf-8")) == []
+
+
+SMEM = pages.DOCS / "chapters" / "chapter02_smem.rst"
+
+
+@pytest.mark.parametrize(
+    ("true", "false", "message"),
+    [
+        (
+            "smem between 1.1x and 1.3x faster than gmem at 2^28",
+            "gmem between 1.1x and 1.3x faster than smem at 2^28",
+            "is false on nvidia-h200: gmem n=268435456",
+        ),
+        ("69 * grid of gmem", "70 * grid of gmem", "70 * grid of gmem is 4\u202f587\u202f520"),
+        ("peak of smem < 25 % at 2^28", "peak of smem < 25 GB/s at 2^28", "is a rate"),
+        ("from 2^20", "from 20", "n=20 is not recorded for all of them"),
+        ("<global_load_sectors of smem <", "<global_load_sectors of gmem <", "is false"),
+    ],
+)
+def test_a_sentence_that_is_turned_round_is_caught(true: str, false: str, message: str) -> None:
+    text = SMEM.read_text(encoding="utf-8")
+    assert text.count(true) == 1
+    (said,) = faults(SMEM, text.replace(true, false))
+    assert message in said
