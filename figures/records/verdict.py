@@ -103,8 +103,8 @@ def timed(passes: Sequence[TimedRun]) -> Timed:
 def over_passes(passes: Sequence[TimedRun]) -> TimedRun:
     """One run as pages and figures show it: over all of its *passes*, in the form of one of them.
 
-    Its interval is the spread, its samples are those of all passes; what is no time is as in the
-    first pass.
+    Its interval is the spread, its samples are those of all passes. All but the times is as in
+    the first pass.
     """
     first, *_ = in_order = sorted(passes, key=lambda run: run["repeat"])
     time = timed(in_order)
