@@ -12,11 +12,12 @@ from figures.climb import climb
 from figures.every_chapter import usual_plots
 from figures.kit.chapter import Chapter, Diagram, Plot
 from figures.ladder import ladder
+from figures.spine import spine
 
 Make = TypeVar("Make")
 
 #: The plots that are of no chapter.
-OF_THE_BOOK: dict[str, Plot] = {"ladder": ladder, "climb": climb}
+OF_THE_BOOK: dict[str, Plot] = {"spine": spine, "ladder": ladder, "climb": climb}
 
 
 class TwoFigures(Exception):

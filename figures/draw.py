@@ -21,15 +21,15 @@ import matplotlib
 from figures import catalogue, readme
 from figures.kit import style
 from figures.kit.pictures import MissingData, Picture, View
-from figures.ladder import ladder
 from figures.records.naming import LOCAL, REFERENCE
 from figures.records.reading import DataError
 from figures.records.recordings import RecordedRun, Recordings, is_stale
 from figures.records.regions import RegionError
 from figures.records.sets import NoSuchRun
+from figures.spine import spine
 
 ROOT = Path(__file__).resolve().parent.parent
-COVER = "ladder"
+COVER = "spine"
 
 
 class UnknownFigure(Exception):
@@ -108,12 +108,12 @@ def make(name: str, root: Path, recordings: Recordings) -> tuple[Picture, str | 
 
 def cover(recordings: Recordings) -> dict[str, str]:
     """The README's picture: always of the reference."""
-    return drawings(COVER, ladder(View(recordings, recordings.reference)))
+    return drawings(COVER, spine(View(recordings, recordings.reference)))
 
 
 def readme_files(root: Path, recordings: Recordings) -> dict[str, str]:
     """README.md and its picture, by path under the root."""
-    picture = ladder(View(recordings, recordings.reference))
+    picture = spine(View(recordings, recordings.reference))
     text = (root / "README.md").read_text(encoding="utf-8")
     # Not whether a kernel has changed since: the README shows a recording, whatever came later.
     words = readme.filled(text, recordings, picture.alt, _recorded(picture.runs))

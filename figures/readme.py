@@ -1,6 +1,6 @@
 """The README's recorded parts: its picture's words, and what programs printed.
 
-They stand between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``: NAME is ``ladder``, or a
+They stand between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``: NAME is ``climb``, or a
 chapter whose console output is shown. ``python -m figures.draw --readme`` writes them anew.
 """
 
@@ -16,8 +16,8 @@ _PART = re.compile(
 )
 _PICTURE = """\
 <picture>
-  <source media="(prefers-color-scheme: dark)" srcset="figures/ladder-dark.svg">
-  <img alt="{alt}" src="figures/ladder-light.svg">
+  <source media="(prefers-color-scheme: dark)" srcset="figures/spine-dark.svg">
+  <img alt="{alt}" src="figures/spine-light.svg">
 </picture>
 
 *{provenance}*
@@ -28,7 +28,7 @@ def filled(text: str, recordings: Recordings, alt: str, provenance: str) -> str:
     """README.md with every part as the reference set has it."""
 
     def fill(part: re.Match[str]) -> str:
-        if part["name"] == "ladder":
+        if part["name"] == "climb":
             body = _PICTURE.format(alt=html.escape(alt), provenance=provenance)
         else:
             body = f"```console\n{recordings.reference.consoles[part['name']].rstrip()}\n```\n"

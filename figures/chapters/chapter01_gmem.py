@@ -214,6 +214,7 @@ def tree_gmem() -> Picture:
 CHAPTER = Chapter(
     "chapter01_gmem",
     rung=Rung("gmem", "gmem_unrolled"),
+    spine={"gmem_interleaved_sum": "a tree in global memory"},
     diagrams={
         "primer_machine": primer_machine,
         "grid_to_elements": grid_to_elements,

@@ -161,6 +161,7 @@ def grid_stride() -> Picture:
 CHAPTER = Chapter(
     "chapter02_smem",
     rung=Rung("gmem", "smem"),
+    spine={"interleaved_sum": "the tree in shared memory"},
     diagrams={"tree_smem": tree_smem, "grid_stride": grid_stride},
     patterns={
         "smem": tiles(LOOP, smem),

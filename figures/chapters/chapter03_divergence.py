@@ -278,6 +278,7 @@ TREES = ("interleaved", "interleaved_mask", "strided", "smem")
 CHAPTER = Chapter(
     NAME,
     rung=Rung("interleaved", "strided"),
+    spine={"interleaved_mask_sum": "a mask in place of a division"},
     swept=TREES,
     timed=TREES,
     no_rungs=("mixed*", "sorted*"),

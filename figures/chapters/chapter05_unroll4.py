@@ -299,6 +299,13 @@ def unroll_sweep(view: View) -> Picture:
 CHAPTER = Chapter(
     NAME,
     rung=Rung("smem", "unroll4"),
+    spine={
+        "first_add_sum": "two elements per thread",
+        "unroll4_sum": "four elements per thread",
+        "last_warp_sync_sum": "no barriers in the last warp",
+        "by_warps4_sum": "sums by warp",
+        "by_warps8_sum": "eight loads in flight",
+    },
     swept=("smem", "first_add", "unroll4", "unroll8", "complete"),
     plots={"chapter05_unroll": unroll_sweep},
     diagrams={"unroll_fold": unroll_fold, "warp_shuffle": warp_shuffle},

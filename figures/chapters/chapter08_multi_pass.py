@@ -285,6 +285,8 @@ def one_word() -> Picture:
 
 CHAPTER = Chapter(
     NAME,
+    spine={"whole_sum": "one launch, to the end"},
+    library="cub_sum",
     swept=FORMS,
     timed=(*FORMS, "atomic_thread", "atomic_block"),
     plots={"chapter08_small": whole_times, "chapter08_ratio": cub_ratio},

@@ -45,6 +45,10 @@ class Chapter:
     #: Variants, as fnmatch writes them, that read n integers but do not climb: they do other work
     #: besides, or are another's twin.
     no_rungs: tuple[str, ...] = ()
+    #: Its rungs on the cover: finished sums, by variant, each with what it changes.
+    spine: Mapping[str, str] = field(default_factory=dict)
+    #: A library's finished sum, to hold them against.
+    library: str = ""
     plots: Mapping[str, Plot] = field(default_factory=dict)
     diagrams: Mapping[str, Diagram] = field(default_factory=dict)
     #: By variant.

@@ -11,6 +11,7 @@ TREES = ("strided", "strided_padded", "smem")
 CHAPTER = Chapter(
     plots.NAME,
     rung=Rung("strided", "strided_padded"),
+    spine={"smem_sum": "neighbouring threads add"},
     swept=TREES,
     timed=TREES,
     counted=TREES,

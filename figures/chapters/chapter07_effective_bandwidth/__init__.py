@@ -9,6 +9,7 @@ from figures.kit.chapter import Chapter, Rung
 CHAPTER = Chapter(
     NAME,
     rung=Rung("reduce6", "reduce7", BLOCK),
+    spine={"wide4_sum": "16 bytes per load"},
     usual=False,
     plots={
         "chapter07_kernels": kernels_and_roofs,
