@@ -421,6 +421,25 @@ def _bandwidth_runs(speed: float) -> list[dict[str, Any]]:
     return runs
 
 
+#: What the spine's finished sums reach, in GB/s, from the first rung to the last.
+_CLIMB = (350, 400, 790, 830, 1500, 2800, 3500, 4000, 4200, 4300, 4400)
+
+
+def _spine_runs(chapter: str, speed: float) -> list[dict[str, Any]]:
+    """The chapter's rungs on the cover, and the library's sum beside them."""
+    climb = [(name, variant) for name, each in chapters.known().items() for variant in each.spine]
+    rates = dict(zip(climb, _CLIMB, strict=True))
+    rates |= {(name, each.library): 4250 for name, each in chapters.known().items() if each.library}
+    n, block = 2**28, 256
+    return [
+        _run(variant, name, None, n, block, repeat, _time(rate * speed, n, block),
+             blocks_of_data=n // block, params={"finished": 1})
+        for repeat in (0, 1)
+        for (name, variant), rate in rates.items()
+        if name == chapter
+    ]  # fmt: skip
+
+
 def chapter_data(chapter: str, speed: float = 1.0, device: str = "") -> dict[str, Any]:
     """One chapter's file."""
     own: dict[str, Callable[[float], list[dict[str, Any]]]] = {
@@ -428,6 +447,7 @@ def chapter_data(chapter: str, speed: float = 1.0, device: str = "") -> dict[str
         "chapter07_effective_bandwidth": _bandwidth_runs,
     }
     runs = own[chapter](speed) if chapter in own else _ladder_runs(chapter, speed)
+    runs += _spine_runs(chapter, speed)
     return {
         "schema": 2,
         "chapter": chapter,

@@ -256,7 +256,8 @@ def test_the_ladder_ends_in_the_fastest(recordings: Recordings) -> None:
         if chapter < "chapter08"  # from where on nobody climbs
         for run in recordings.reference.chapters[chapter].shown
         if (run["n"], run["block"]) == (2**28, 256)
-        and run["bytes_written"] == 4 * run["grid"]  # a partial sum a block
+        and run["bytes_written"] == 4 * run["grid"]  # a partial sum per block
+        and "finished" not in run["params"]
     )
     assert rates[-1] == round(fastest, 1)
 
