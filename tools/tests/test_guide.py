@@ -124,7 +124,12 @@ def test_an_edited_kernel_is_counted_again(run: Run, book: Path) -> None:
     name = COUNTED  # included by one other chapter
     kernels = book / "chapters" / name / "kernels.cuh"
     store = "partial[blockIdx.x] = data[i"
-    with edited(kernels, f"if (t == 0) {store}]", f"if (t == 0 || t == 32) {store} - t]"):
+    (kernel,) = re.findall(
+        r"// begin gmem-loop$.*?// end gmem-loop$", kernels.read_text(), re.M | re.S
+    )
+    stored_twice = kernel.replace(f"if (t == 0) {store}]", f"if (t == 0 || t == 32) {store} - t]")
+    assert stored_twice != kernel
+    with edited(kernels, kernel, stored_twice):
         done, seconds = guide(run, book)
         assert done.returncode == 0, done.stdout + done.stderr
         text = page(book, f"chapters/{name}")
