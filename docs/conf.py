@@ -79,7 +79,7 @@ html_title = "The Reduction Ladder"
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["ladder.css"]
-html_js_files = [("ladder.js", {"defer": "defer"})]
+html_js_files = [("ladder.js", {"defer": "defer"}), ("ladder-play.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sphinx = False
 # The summary under a search result is fetched, which browsers refuse for pages opened as files.

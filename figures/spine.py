@@ -20,7 +20,7 @@ from figures.kit.pictures import (
     run_row,
     time_of,
 )
-from figures.kit.style import SERIES, Theme
+from figures.kit.style import Theme
 from figures.kit.words import rate_text, size, times_text
 from figures.records.naming import DEFAULT_BLOCK
 from figures.records.recordings import RecordedRun
@@ -30,7 +30,7 @@ _LETTER, _NUMBER = 6.0, 44
 _AXES_PT = 5.1 * 72  # about as wide as the axes are
 
 
-def rungs(view: View) -> list[tuple[str, str, RecordedRun]]:
+def climb(view: View) -> list[tuple[str, str, RecordedRun]]:
     """Chapter, what changed, and the finished sum after it."""
     return [
         (name, change, view.find(name, variant, LARGE_N, DEFAULT_BLOCK))
@@ -39,7 +39,7 @@ def rungs(view: View) -> list[tuple[str, str, RecordedRun]]:
     ]
 
 
-def _library(view: View) -> RecordedRun:
+def library(view: View) -> RecordedRun:
     for name, chapter in chapters.known().items():
         if chapter.library:
             return view.find(name, chapter.library, LARGE_N, DEFAULT_BLOCK)
@@ -48,18 +48,17 @@ def _library(view: View) -> RecordedRun:
 
 def spine(view: View) -> Picture:
     """Every rung of the climb as a bar as long as its bandwidth, with CUB and the read roof."""
-    climbed = rungs(view)
+    climbed = climb(view)
     founds = [found for _, _, found in climbed]
-    library, roof = _library(view), view.read_roof()
+    theirs, roof = library(view), view.read_roof()
     peak = view.device["peak_gb_per_s"]
-    shown = sorted({name for name, _, _ in climbed})
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(1.35 + 0.4 * len(climbed))
         wall, below = peak * 1.03, len(climbed) - 0.35
         for found, words, dashes, low in (
             (roof, "read roof", ":", -1.5),
-            (library, "CUB's sum", "--", -0.95),
+            (theirs, "CUB's sum", "--", -0.95),
         ):
             rate = rate_of(found)
             axes.plot(
@@ -68,8 +67,7 @@ def spine(view: View) -> Picture:
             text = f"{words}, {rate_text(rate)}"
             axes.annotate(text, xy=(rate, low), ha="right", va="center", color=theme.ink)
         for place, (name, change, found) in enumerate(climbed):
-            index = shown.index(name)
-            colour = theme.written(SERIES[index]) if index < len(SERIES) else theme.muted
+            colour = theme.chapter(number_of(name))
             rate = rate_of(found)
             axes.barh(place, rate, height=0.66, color=colour, lw=0, zorder=3)
             axes.plot(0, place, "o", ms=17, color=theme.background, mec=colour, mew=2,
@@ -108,7 +106,7 @@ def spine(view: View) -> Picture:
             f"The climb on {view.device_name}: {len(climbed)} kernels that add up "
             f"{size(LARGE_N)} integers to one value, each with one change to the one before. "
             f"{steps[0].upper()}{steps[1:]}. The last has {gain} "
-            f"the bandwidth of the first. CUB's sum reaches {rate_text(rate_of(library))}."
+            f"the bandwidth of the first. CUB's sum reaches {rate_text(rate_of(theirs))}."
         ),
         caption=(
             f"The climb: finished sums of {size(LARGE_N)} integers, one change per rung, "
@@ -119,5 +117,5 @@ def spine(view: View) -> Picture:
             ["chapter", "change", *run_columns()],
             [[name, change, *run_row(found, view.device)] for name, change, found in climbed],
         ),
-        runs=[*founds, library, roof],
+        runs=[*founds, theirs, roof],
     )

@@ -19,7 +19,7 @@ from docs.lint.words import CODE, VALUE
 from docs.tests import pages
 
 #: Where the texts are. Tests and recorded data say nothing to a reader.
-PAGES = ("docs/*.rst", "docs/chapters/*.rst")
+PAGES = ("docs/*.rst", "docs/chapters/*.rst", "docs/notebooks/*.rst")
 MARKDOWN = ("*.md", "docs/**/*.md", "tools/**/*.md", "chapters/**/*.md", "figures/**/*.md")
 PYTHON = ("docs/conf.py", "docs/_ext/ladder/*.py", "figures/**/*.py", "tools/**/*.py")
 CXX = (

@@ -72,7 +72,7 @@ def text_of(waivers: Iterable[Waiver]) -> str:
 def guide() -> list[Sentence]:
     """All that the guide says: its pages, and the alt texts and captions of its figures."""
     found: list[Sentence] = []
-    for path in [*sorted(pages.DOCS.glob("*.rst")), *pages.CHAPTERS]:
+    for path in sorted(pages.DOCS.rglob("*.rst")):
         name = path.relative_to(pages.ROOT).as_posix()
         found += prose.sentences(name, pages.page(path).tree)
     for path in figures.modules(pages.ROOT):

@@ -23,6 +23,7 @@ from sphinx.util.docutils import docutils_namespace
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 CHAPTERS = sorted(DOCS.glob("chapters/chapter*.rst"))
+NOTEBOOKS = sorted(DOCS.glob("notebooks/chapter*.rst"))
 
 #: Directives whose body is no text of the page.
 LITERAL = ("code-block", "probes", "toctree")

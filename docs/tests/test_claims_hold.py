@@ -1,4 +1,4 @@
-"""Every claim of the guide's own pages, held against the recordings without building the guide."""
+"""Every claim and prediction of the guide's own pages, held against the recordings."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ import pytest
 import docs.tests.conftest  # noqa: F401  finds the extension
 from docs.tests import pages
 from figures.records.recordings import Recordings
+from figures.records.sets import NoSuchRun
 
 PAGES = sorted(
-    path for path in pages.DOCS.rglob("*.rst") if "claim:" in path.read_text(encoding="utf-8")
+    path
+    for path in pages.DOCS.rglob("*.rst")
+    if re.search("claim:|:choices:|:slider:", path.read_text(encoding="utf-8"))
 )
 
 
@@ -31,10 +34,12 @@ def recorded() -> Recordings:
 
 def faults(path: Path, text: str) -> list[str]:
     """What the build would say of a page's claims."""
+    from ladder import predictions
     from ladder.book import Lost
     from ladder.claims import amounts, evidence, language
+    from ladder.names import chapter_of
 
-    chapter = path.stem if path.parent.name == "chapters" else ""
+    chapter = chapter_of(f"{path.parent.name}/{path.stem}")
     said = []
     for written in claims(text):
         try:
@@ -42,6 +47,12 @@ def faults(path: Path, text: str) -> list[str]:
                 said += evidence.gather(claim, recorded(), chapter).faults()
         except (amounts.BadClaim, Lost) as error:
             said.append(str(error))
+    for box in pages.parse(text).findall(pages.directive):
+        if box["name"] == "predict" and box["options"]:
+            try:
+                predictions.played(box["options"], recorded(), chapter)
+            except (amounts.BadClaim, Lost, NoSuchRun) as error:
+                said.append(f"{box['argument']}: {error}")
     return said
 
 

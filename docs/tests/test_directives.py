@@ -417,12 +417,12 @@ RUNG = f"""
 """
 
 
-def test_rung_says_what_was_gained_and_what_proves_it(render: Render) -> None:
+def test_rung_says_what_was_gained_and_which_counter_moved(render: Render) -> None:
     page = render(RUNG).page()
     (row,) = page.select(".rung")
     assert [label.get_text() for label in row.select("dt")] == [
         "Predicted",
-        "The counter that proves it",
+        "The counter that moved",
         "Time before and after",
     ]
     assert [" ".join(cell.get_text().split()) for cell in row.select("dd")] == [
@@ -453,23 +453,6 @@ def test_rungs_are_collected_into_summary_and_cards(recorded_book: Book) -> None
     assert row.a["href"] == "chapters/chapter02_smem.html"
     assert "A quarter." in row.get_text()
     assert "1.25×" in row.get_text()
-
-
-def test_chapter_page_begins_with_its_place_on_the_ladder(recorded_book: Book) -> None:
-    fake.draw(recorded_book.figures, "chapter02_here", caption="The ladder so far.")
-    built = recorded_book.build(
-        index="Book\n====\n\n.. toctree::\n   :glob:\n\n   **\n",
-        chapters__chapter01_gmem="One\n===\n\nText.\n",
-        chapters__chapter02_smem="Two\n===\n\nText.\n",
-    )
-    assert built.warnings == []
-    (figure,) = built.page("chapters/chapter02_smem").select("figure.here")
-    assert figure.find_previous_sibling().name == "h1"
-    assert {image["alt"] for image in figure.select("img")} == {"The conclusion of chapter02_here."}
-    assert figure.select("details.data table")
-    # Not drawn: a page without it. And none where there is no chapter.
-    assert not built.page("chapters/chapter01_gmem").select("figure.here")
-    assert not built.page().select("figure.here")
 
 
 def test_summary_follows_the_page_that_it_gathers_from(recorded_book: Book) -> None:

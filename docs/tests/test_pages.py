@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.glob("*.rst")) + sorted(DOCS.glob("chapters/*.rst"))
+PAGES = sorted(DOCS.rglob("*.rst"))
 
 
 def text(path: Path) -> str:

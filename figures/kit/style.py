@@ -32,6 +32,11 @@ OKABE_ITO = {
 }
 #: The order in which series take colours, with a marker each, so that colour is never alone.
 SERIES = ("vermillion", "blue", "green", "purple", "orange", "sky")
+#: A colour for each chapter, by its number: the climb goes once around the colour wheel.
+CHAPTERS = (
+    "#6B7480", "#B23A48", "#D1662B", "#B98A00", "#6B9A23", "#159A6B", "#128FA6", "#2F6FC4",
+    "#6557C9", "#A04BB0", "#8A6A4A",
+)  # fmt: skip
 MARKERS = ("o", "s", "^", "D", "v", "P")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)), (0, (1, 1)))
 
@@ -89,6 +94,10 @@ class Theme:
     def written(self, hue: str) -> str:
         """For letters of a series' colour."""
         return readable(OKABE_ITO[hue], self.background, WRITTEN)
+
+    def chapter(self, number: int) -> str:
+        """A chapter's own colour, for letters and areas."""
+        return readable(CHAPTERS[number % len(CHAPTERS)], self.background, WRITTEN)
 
     def tint(self, hue: str, share: float = 0.8) -> str:
         """An area behind letters: the page's colour with a breath of the hue."""

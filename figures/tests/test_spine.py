@@ -12,7 +12,7 @@ from figures import chapters
 from figures.kit.pictures import View, time_of
 from figures.records.recordings import Recordings
 from figures.records.verdict import Outcome, verdict
-from figures.spine import rungs, spine
+from figures.spine import climb, spine
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,7 +29,7 @@ def test_the_climb_only_goes_up(reference: View) -> None:
     By the book's rule for the word "faster", intervals apart, all but one are: 16 bytes per load
     gain a third of a per cent at this size, and more where less is in flight.
     """
-    climbed = rungs(reference)
+    climbed = climb(reference)
     assert len(climbed) >= 10
     undecided = []
     for (_, _, before), (_, change, after) in pairwise(climbed):
@@ -41,7 +41,7 @@ def test_the_climb_only_goes_up(reference: View) -> None:
 
 
 def test_every_rung_is_a_finished_sum_of_one_size(reference: View) -> None:
-    founds = [found for _, _, found in rungs(reference)]
+    founds = [found for _, _, found in climb(reference)]
     useful = {
         (run["n"], run["bytes_read"], run["bytes_written"]) for run in (f.run for f in founds)
     }
@@ -52,7 +52,7 @@ def test_every_rung_is_a_finished_sum_of_one_size(reference: View) -> None:
 
 def test_the_words_are_those_of_the_numbers(reference: View) -> None:
     picture = spine(reference)
-    first, *_, last = [found for _, _, found in rungs(reference)]
+    first, *_, last = [found for _, _, found in climb(reference)]
     (gain,) = re.findall(r"([\d.]+) times the bandwidth", picture.alt)
     assert float(gain) == pytest.approx(time_of(first) / time_of(last), abs=0.005)
     assert len(picture.table.rows) == sum(len(each.spine) for each in chapters.known().values())

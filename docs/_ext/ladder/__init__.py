@@ -18,6 +18,7 @@ from . import (
     boxes,
     calc,
     claims,
+    climbing,
     compared,
     floors,
     folded,
@@ -32,6 +33,7 @@ from . import (
     numbers,
     pairs,
     pictures,
+    predictions,
     provenance,
     published,
     rungs,
@@ -43,10 +45,10 @@ from . import (
 
 def _own_digest(conf: Path) -> str:
     """Changes with the code that pages are made by, so that they follow it."""
-    from figures import comparison, records
-    from figures.kit import words
+    from figures import comparison, records, spine
+    from figures.kit import style, words
 
-    modules = (comparison, words)
+    modules = (comparison, spine, style, words)
     readers = [Path(module.__file__) for module in modules if module.__file__]
     readers += sorted(Path(records.__path__[0]).glob("*.py"))
     digest = hashlib.sha256()
@@ -76,9 +78,11 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         gathering,
         calc,
         claims,
+        predictions,
         provenance,
         published,
         pictures,
+        climbing,
         tables,
         methods,
         compared,

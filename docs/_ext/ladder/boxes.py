@@ -1,4 +1,4 @@
-"""The boxes of a chapter: predict, pitfall, exercise and answer, recap."""
+"""The boxes of a chapter, but for its predictions: pitfall, exercise and answer, recap."""
 
 from __future__ import annotations
 
@@ -28,15 +28,6 @@ class Titled(SphinxDirective):
     def title(self) -> list[nodes.Node]:
         title, messages = self.parse_inline(self.arguments[0], lineno=self.lineno)
         return [*title, *messages]
-
-
-class Predict(Titled):
-    """``.. predict:: QUESTION`` with the answer, folded, as its body."""
-
-    def run(self) -> list[nodes.Node]:
-        self.assert_has_content()
-        answer = fold(_("Answer"), self.parse_content_to_nodes(), "answer")
-        return [box("predict", _("Predict"), self.title(), [answer])]
 
 
 class Pitfall(Titled):
@@ -76,7 +67,6 @@ class Recap(SphinxDirective):
 
 
 def setup(app: Sphinx) -> None:
-    app.add_directive("predict", Predict)
     app.add_directive("pitfall", Pitfall)
     app.add_directive("exercise", Exercise)
     app.add_directive("answer", Answer)

@@ -5,6 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+#: Folders whose pages are each about one chapter, and named as it is.
+ABOUT_A_CHAPTER = ("chapters", "notebooks")
+
+
+def chapter_of(page: str) -> str:
+    """The chapter that a page is about, ``chapters/X`` or ``notebooks/X``; none of another page."""
+    folder, _slash, name = page.rpartition("/")
+    return name if folder in ABOUT_A_CHAPTER else ""
+
 
 class BadName(ValueError):
     """What a page wrote does not name a run."""

@@ -11,9 +11,8 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.transforms import SphinxTransform
 
-from .book import Book, Lost, NotYet
+from .book import Book
 from .directive import LookupDirective
 from .folded import fold
 from .strings import _
@@ -78,27 +77,6 @@ class Plot(Diagram):
     """``.. plot:: FIGURE``: a diagram with the provenance of its runs."""
 
 
-class Here(SphinxTransform):
-    """Puts the ladder up to a chapter, "you are here", under the title of the chapter's page."""
-
-    default_priority = 400
-
-    def apply(self, **kwargs: Any) -> None:
-        folder, _slash, chapter = self.env.docname.partition("/")
-        title = next(iter(self.document.findall(nodes.title)), None)
-        if folder != "chapters" or title is None:
-            return
-        try:
-            drawn = Book(self.env).figure(f"{chapter.partition('_')[0]}_here")
-        except (Lost, NotYet):  # no set has the whole ladder: the page does without
-            return
-        caption = [nodes.Text(drawn[2]["caption"])]
-        made = picture(self.env, "plot", drawn, "", caption, [])
-        made["classes"].append("here")
-        made["ids"].append("you-are-here")
-        title.parent.insert(title.parent.index(title) + 1, made)
-
-
 def _data(data: dict[str, Any]) -> nodes.table:
     columns = [
         Column(str(heading), numeric=all(_is_number(row[place]) for row in data["rows"]))
@@ -114,4 +92,3 @@ def _is_number(cell: Any) -> bool:
 def setup(app: Sphinx) -> None:
     app.add_directive("plot", Plot)
     app.add_directive("diagram", Diagram)
-    app.add_transform(Here)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,6 +19,7 @@ from figures.records.verdict import ratios, timed
 
 from . import report, units
 from .book import Book, Both, Lost, NotYet
+from .climbing import climbs, strip
 from .directive import LookupDirective
 from .gathering import FORMS, Gather, link, title
 from .names import parse
@@ -52,7 +54,7 @@ class Rung:
         items = nodes.definition_list(classes=["rung-cells"])
         for label, name in (
             (_("Predicted"), "predicted"),
-            (_("The counter that proves it"), "counter"),
+            (_("The counter that moved"), "counter"),
             (_("Time before and after"), "time"),
         ):
             cell = nodes.paragraph("", "", *self.cell(name))
@@ -77,11 +79,13 @@ def _kernel_and_time(found: RecordedRun) -> Cell:
 
 
 class RungRow(LookupDirective):
-    """``.. rung:: CHAPTER``: predicted, gained, the counter that proves it, time before and after.
+    """``.. rung:: CHAPTER``: predicted, gained, the counter that moved, time before and after.
 
     Options: ``:before:`` and ``:after:`` (``CHAPTER VARIANT [n=] [block=]``), ``:predicted:`` (what
     one expected, in words), ``:gained:`` (what came of it, in one sentence), ``:counter:`` (the
-    counter that proves that sentence). The body, if any, says why the rung gained what it did.
+    counter that moved) and, where other runs than these two were counted, ``:counted: RUN -> RUN``.
+    The body, if any, says why the rung gained what it did. A chapter of the climb has it above the
+    row, as far as it has come.
     """
 
     has_content = True
@@ -91,10 +95,12 @@ class RungRow(LookupDirective):
         "predicted": directives.unchanged_required,
         "gained": directives.unchanged_required,
         "counter": directives.unchanged_required,
+        "counted": directives.unchanged_required,
     }
+    optional: ClassVar = ("counted",)
 
     def show(self, book: Book) -> list[nodes.Node]:
-        missing = [option for option in self.option_spec if option not in self.options]
+        missing = [one for one in self.option_spec if one not in (*self.options, *self.optional)]
         if missing:
             raise Lost(f"needs :{missing[0]}:")
         (chapter,) = self.words("CHAPTER")
@@ -103,7 +109,11 @@ class RungRow(LookupDirective):
         predicted, gained = (self.inline(self.options[said]) for said in ("predicted", "gained"))
         rung = Rung(chapter, predicted, gained, counter, time)
         _rungs(self.env).setdefault(self.env.docname, []).append(rung)
-        return [self._row(rung)]
+        shown: list[nodes.Node] = [self._row(rung)]
+        if climbs(self.env, chapter):
+            with suppress(Lost, NotYet):  # no set has the whole climb
+                shown.insert(0, strip(book, here=chapter, form="reached"))
+        return shown
 
     def _try(self, find: Callable[[], Cell]) -> Cell:
         """Each cell stands for itself: times may be recorded where counters are not yet."""
@@ -150,17 +160,22 @@ class RungRow(LookupDirective):
 
     def _counter(self, book: Book) -> Cell:
         metric = self.options["counter"]
-        names = [parse(self.options[side])[0] for side in ("before", "after")]
+        sides = [self.options[side] for side in ("before", "after")]
+        if counted := self.options.get("counted"):
+            sides = [side.strip() for side in counted.split("->")]
+            if len(sides) != 2:
+                raise Lost(f":counted: '{counted}' should read RUN -> RUN")
+        names = [parse(side)[0] for side in sides]
         label = metric.replace("_", " ").removesuffix(" pct")
         try:
-            sides = [book.counters(name) for name in names]
+            both = [book.counters(name) for name in names]
         except Lost:  # the hardware's are not recorded
             founds: Sequence[Counted | None] = [book.counters_on_embedded(n) for n in names]
             label = _("{counter} on the embedded device").format(counter=label)
         else:
             # Counts of one device only: two devices' counts side by side would explain nothing.
-            own = [side.local for side in sides]
-            founds = own if all(own) else [side.reference for side in sides]
+            own = [side.local for side in both]
+            founds = own if all(own) else [side.reference for side in both]
         if not all(founds):
             raise Lost(f"no one device has counted both '{self.options['before']}' and its :after:")
         shown: Cell = [nodes.Text(label + ":")]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import ClassVar
 
 from docutils import nodes
@@ -22,6 +21,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 from .. import report
 from ..book import Book, Lost, NotYet
+from ..names import chapter_of
 from ..pairs import BESIDE_CLAIM, CLAIM, our_words
 from ..strings import _
 from .amounts import BadClaim
@@ -60,8 +60,7 @@ def claims_of(env: BuildEnvironment) -> dict[str, list[Claimed]]:
 
 def _check(env: BuildEnvironment, name: str, words: str, text: str, location: str) -> Claimed:
     """Holds the claims against all sets, and warns of each fault."""
-    page = PurePosixPath(env.docname)
-    chapter = page.name if page.parent.name == "chapters" else ""
+    chapter = chapter_of(env.docname)
     recordings = Book(env).everything()
     evidence = tuple(gather(one, recordings, chapter) for one in read_all(text))
     for fault in (fault for one in evidence for fault in one.faults()):
@@ -69,7 +68,9 @@ def _check(env: BuildEnvironment, name: str, words: str, text: str, location: st
         message = f"{name}: \u201c{words}\u201d: {fault}"
         logger.warning(message, location=location, type="ladder", subtype="claim")
     known = claims_of(env).setdefault(env.docname, [])
-    made = Claimed(words, f"claim-{page.name}-{len(known) + 1}".replace("_", "-"), evidence)
+    page = env.docname.removeprefix("chapters/")
+    anchor = re.sub(r"[_/]", "-", f"claim-{page}-{len(known) + 1}")
+    made = Claimed(words, anchor, evidence)
     known.append(made)
     return made
 

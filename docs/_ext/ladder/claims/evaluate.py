@@ -85,6 +85,14 @@ def judge(claim: Claim, recordings: Recordings, set_name: str, chapter: str = ""
     return Outcome(set_name, known.device_name, not false, shown[0].short, sides, data)
 
 
+def amount(claim: Claim, recordings: Recordings, set_name: str, chapter: str = "") -> Values:
+    """What ``language.read_amount`` read comes to on one set, in each pass."""
+    lookup = Lookup(claim, recordings, set_name, chapter)
+    (lookup.here,) = lookup.points()
+    assert isinstance(claim.statement, Compare)
+    return lookup.values(claim.statement.sides[0])
+
+
 def _findings(claim: Claim, lookup: Lookup) -> list[Finding]:
     points = lookup.points()
     statement, axis = claim.statement, claim.axis

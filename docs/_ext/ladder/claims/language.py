@@ -34,7 +34,7 @@ from .statement import (
     Trend,
 )
 
-__all__ = ["BadClaim", "read", "read_all"]
+__all__ = ["BadClaim", "read", "read_all", "read_amount"]
 
 SIGNS = ("<", "<=", ">", ">=", "=")
 TRENDS = ("rises", "falls", "doubles", "halves", "flat", "never rises", "never falls",
@@ -62,6 +62,11 @@ def read_all(text: str) -> list[Claim]:
 
 def read(text: str) -> Claim:
     return _Reader(" ".join(text.split())).claim()
+
+
+def read_amount(text: str) -> Claim:
+    """An amount with its params, ``time of A / time of B, n=2^28``: a claim of one side."""
+    return _Reader(" ".join(text.split())).amount_alone()
 
 
 class _Reader:
@@ -127,6 +132,18 @@ class _Reader:
                 f"'{statement.how}' needs several runs, 'time of A, B, C {statement.how}', or an "
                 "axis, 'at each of stride=1,2,4' or 'from 2^20 to 2^28'"
             )
+        return claim
+
+    def amount_alone(self) -> Claim:
+        try:
+            amount = self.expression()
+            claim = self.where(Claim(self.text, Compare((amount,), ())))
+        except BadClaim as error:
+            if str(error).startswith(f"'{self.text}'"):
+                raise
+            raise self.bad(str(error)) from None
+        if claim.axis or not claim.runs:
+            raise self.bad("should be one amount of recorded runs, with 'n=2^28' behind a comma")
         return claim
 
     def statement(self) -> Statement:

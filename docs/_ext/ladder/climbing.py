@@ -1,0 +1,184 @@
+"""The climb as a strip of bars: under each chapter's title, on the home page, and on its own page.
+
+A bar is blank until its rung's guess is locked in. On the page of a chapter the chapter's own bars
+are; on the home page all but the first and the last. Only ``ladder-play.js`` fills them: without it
+they stay blank, and the strip at the chapter's end, beside its ``rung``, shows them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.transforms import SphinxTransform
+from sphinx.writers.html5 import HTML5Translator
+
+from figures import chapters, spine
+from figures.kit import style
+from figures.kit.chapter import number_of
+from figures.kit.pictures import LARGE_N, MissingData, View
+from figures.records.naming import DEFAULT_BLOCK
+from figures.records.recordings import RecordedRun
+
+from . import units
+from .book import Book, Lost, NotYet
+from .directive import LookupDirective
+from .provenance import short_device, stamp
+from .strings import _
+
+#: What a strip shows, by its directive's argument.
+FORMS = ("ends", "all")
+
+
+@dataclass(frozen=True)
+class Bar:
+    chapter: str
+    change: str
+    found: RecordedRun
+
+    @property
+    def rung(self) -> str:
+        return f"{self.chapter}/{self.found.run['variant']}"
+
+
+def _climb(book: Book) -> tuple[View, list[Bar], RecordedRun, RecordedRun]:
+    """The bars, the library's sum and the read roof: of the reader's card where it has them all."""
+    recordings = book.everything()
+    missing: MissingData | None = None
+    for known in (recordings.local, recordings.reference):
+        if known is None:
+            continue
+        view = View(recordings, known)
+        try:
+            bars = [Bar(*each) for each in spine.climb(view)]
+            return view, bars, spine.library(view), view.read_roof()
+        except MissingData as error:
+            missing = error
+    raise Lost(str(missing))
+
+
+class rung_bar(nodes.list_item):  # docutils names its node classes in lower case
+    """One bar; ``share`` of the way to the roof, its ``rung``, its chapter's ``number``."""
+
+
+class climb_strip(nodes.container):
+    """The bars with what is said of them; ``device`` is what they were recorded on."""
+
+
+def _rate(found: RecordedRun) -> float:
+    return float(found.run["gb_per_s"])
+
+
+def _bar(words: str, found: RecordedRun, wall: float, *, number: int | None = None) -> rung_bar:
+    item = rung_bar("", classes=["climb-bar"], share=_rate(found) / wall, rung="", number=number)
+    item += nodes.inline("", "" if number is None else str(number), classes=["climb-chapter"])
+    item += nodes.inline("", words, classes=["climb-change"])
+    rate = units.steady(*(one["gb_per_s"] for one in found.repeats))
+    shown = stamp(rate, _("finished sum, GB/s"), found)
+    item += nodes.inline("", "", shown, classes=["climb-rate"])
+    return item
+
+
+def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
+    """The climb up to chapter *here*, with its own bars blank; or the ``ends``, or ``all`` of it.
+
+    With ``form`` "reached" the chapter's own bars are shown.
+    """
+    view, bars, library, roof = _climb(book)
+    wall = max(_rate(roof), *(_rate(bar.found) for bar in bars), _rate(library))
+    if here:
+        bars = [bar for bar in bars if bar.chapter <= here]
+    items = nodes.bullet_list(classes=["climb"])
+    for bar in bars:
+        item = _bar(bar.change, bar.found, wall, number=number_of(bar.chapter))
+        item["rung"] = bar.rung
+        is_end = bar in (bars[0], bars[-1])
+        if (form == "ends" and not is_end) or (bar.chapter == here and form != "reached"):
+            item["classes"].append("blank")
+        items += item
+    for words, found in ((_("CUB\u2019s sum"), library), (_("read roof"), roof)):
+        item = _bar(words, found, wall)
+        item["classes"].append("climb-beside")
+        items += item
+    made = climb_strip(classes=["climb-strip"], device=short_device(view.device_name))
+    made += nodes.paragraph("", _("GB/s, finished sums"), classes=["climb-title"])
+    made += items
+    made += nodes.paragraph("", "", *_what_it_shows(view), classes=["climb-said"])
+    return made
+
+
+def _what_it_shows(view: View) -> list[nodes.Node]:
+    """The same words on every page."""
+    words = _(
+        "Each bar is a finished sum: {n} integers in, one value out, {block} threads per block, on "
+        "the {device}. Times in this chapter are of finished sums like these unless it says "
+        "otherwise. Counters are of a first pass, which stops at one partial sum per block."
+    ).format(n=units.size(LARGE_N), block=DEFAULT_BLOCK, device=short_device(view.device_name))
+    return [nodes.Text(words)]
+
+
+class Climb(LookupDirective):
+    """``.. climb:: ends`` or ``.. climb:: all``: the whole climb."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        (form,) = self.words("ends|all")
+        if form not in FORMS:
+            raise Lost(f"'{form}' should be one of {', '.join(FORMS)}")
+        return [strip(book, form=form)]
+
+
+class Here(SphinxTransform):
+    """Puts the climb so far under the title of a chapter's page."""
+
+    default_priority = 400
+
+    def apply(self, **kwargs: Any) -> None:
+        folder, _slash, chapter = self.env.docname.partition("/")
+        title = next(iter(self.document.findall(nodes.title)), None)
+        if folder != "chapters" or title is None or not climbs(self.env, chapter):
+            return
+        try:
+            made = strip(Book(self.env), here=chapter)
+        except (Lost, NotYet):  # no set has the whole climb: the page does without
+            return
+        made["ids"].append("you-are-here")
+        title.parent.insert(title.parent.index(title) + 1, made)
+
+
+def climbs(env: BuildEnvironment, chapter: str) -> bool:
+    """Whether a chapter has a rung of the climb."""
+    known = chapters.known().get(chapter)
+    return bool(known and known.spine)
+
+
+def _visit(self: HTML5Translator, node: nodes.Element) -> None:
+    styles = [f"--share: {node['share']:.4f}"]
+    if node["number"] is not None:
+        light, dark = (theme.chapter(node["number"]) for theme in style.THEMES)
+        styles.append(f"--chapter: light-dark({light}, {dark})")
+    more: Any = {"style": "; ".join(styles)}
+    if node["rung"]:
+        more["data-rung"] = node["rung"]
+    self.body.append(self.starttag(node, "li", "", **more))
+
+
+def _depart(self: HTML5Translator, node: nodes.Element) -> None:
+    self.body.append("</li>\n")
+
+
+def _visit_strip(self: HTML5Translator, node: nodes.Element) -> None:
+    self.body.append(self.starttag(node, "div", "\n", **{"data-device": node["device"]}))
+
+
+def _depart_strip(self: HTML5Translator, node: nodes.Element) -> None:
+    self.body.append("</div>\n")
+
+
+def setup(app: Sphinx) -> None:
+    app.add_node(climb_strip, html=(_visit_strip, _depart_strip))
+    app.add_node(rung_bar, html=(_visit, _depart))
+    app.add_directive("climb", Climb)
+    app.add_transform(Here)

@@ -1,0 +1,218 @@
+// Predictions are played. A box with data-guess gets a form; its answer opens when the reader locks
+// in a guess. Guesses live in this browser's storage and nowhere else. With scripts off each box is
+// a question over a fold, and nothing here is missed.
+(() => {
+  const STORE = "reduction-ladder";
+  /** A guess within this factor of what was measured is right. */
+  const CLOSE = 1.25;
+
+  let memory = { guesses: {}, all: false };
+  const load = () => {
+    try {
+      const kept = JSON.parse(localStorage.getItem(STORE));
+      if (kept && typeof kept.guesses === "object" && kept.guesses) memory = kept;
+    } catch {
+      // No storage, or something else's: the game is played on this page alone.
+    }
+  };
+  const save = () => {
+    try {
+      localStorage.setItem(STORE, JSON.stringify(memory));
+    } catch {
+      // As above.
+    }
+  };
+
+  const make = (name, attributes = {}, ...children) => {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (key in made && typeof value !== "string") made[key] = value;
+      else made.setAttribute(key, value);
+    }
+    made.append(...children);
+    return made;
+  };
+
+  const score = () => {
+    const played = Object.values(memory.guesses);
+    const won = played.filter((one) => one.won).length;
+    return { played: played.length, won, lost: played.length - won };
+  };
+
+  const written = (data, value) => {
+    const digits = Number(value.toPrecision(value >= 100 ? 3 : 2));
+    const number = digits >= 10000 ? digits.toLocaleString("en").replaceAll(",", "\u202f") : digits;
+    return `${number}${data.unit === "×" ? "" : "\u00a0"}${data.unit}`;
+  };
+
+  // ------------------------------------------------------------------ the climb
+
+  const unblank = () => {
+    const open = new Set(Object.values(memory.guesses).map((one) => one.rung));
+    for (const bar of document.querySelectorAll(".climb-bar[data-rung]")) {
+      if (!("blank" in bar.dataset)) bar.dataset.blank = bar.classList.contains("blank") ? "1" : "";
+      const blank = bar.dataset.blank && !memory.all && !open.has(bar.dataset.rung);
+      bar.classList.toggle("blank", Boolean(blank));
+    }
+  };
+
+  // ------------------------------------------------------------------ one box
+
+  const slider = (data, box) => {
+    const STEPS = 400;
+    const at = (share) =>
+      data.wide
+        ? data.from * (data.to / data.from) ** share
+        : data.from + (data.to - data.from) * share;
+    const shown = make("output", { class: "guess-value" });
+    const range = make("input", {
+      type: "range", min: "0", max: String(STEPS), value: String(STEPS / 2), step: "1",
+      "aria-labelledby": box.querySelector(".box-title").id,
+    });
+    const value = () => at(range.value / STEPS);
+    const show = () => {
+      shown.textContent = written(data, value());
+      range.setAttribute("aria-valuetext", shown.textContent);
+    };
+    range.addEventListener("input", show);
+    show();
+    const ends = make("span", { class: "guess-ends", "aria-hidden": "true" },
+      make("span", {}, written(data, data.from)), make("span", {}, written(data, data.to)));
+    return { field: make("div", { class: "guess-scale" }, shown, range, ends), value };
+  };
+
+  const choices = (data, box) => {
+    const field = make("div", {
+      class: "guess-options", role: "radiogroup",
+      "aria-labelledby": box.querySelector(".box-title").id,
+    });
+    const options = data.choices.map((text, at) => {
+      const input = make("input", { type: "radio", name: box.id, value: String(at) });
+      field.append(make("label", {}, input, ` ${text}`));
+      return input;
+    });
+    const value = () => {
+      const at = options.findIndex((one) => one.checked);
+      return at < 0 ? null : at;
+    };
+    return { field, value };
+  };
+
+  const verdict = (data, kept) => {
+    if (data.kind === "choices") {
+      const yours = data.choices[kept.guess];
+      return kept.won
+        ? `You said \u201c${yours}\u201d, and so does the ${data.device}.`
+        : `You said \u201c${yours}\u201d. The ${data.device} says: ${data.text}.`;
+    }
+    const off = kept.guess / data.value;
+    const factor = Math.max(off, 1 / off);
+    const words = factor < 1.005 ? "exactly right"
+      : factor < 2 ? `${Math.round(100 * Math.abs(off - 1))} % too ${off > 1 ? "high" : "low"}`
+      : `${factor.toPrecision(2)} times too ${off > 1 ? "high" : "low"}`;
+    const said = `You said ${written(data, kept.guess)}. Measured: ${data.text}. `;
+    return said + (kept.won ? `Close enough: ${words}.` : `That is ${words}.`);
+  };
+
+  const boxes = [];
+
+  const prepare = (box) => {
+    const data = JSON.parse(box.dataset.guess);
+    const title = box.querySelector(".box-title");
+    title.id = `${box.id}-question`;
+    const fold = box.querySelector("details.answer");
+    const fallback = box.querySelectorAll(".guess-choice");
+    for (const one of fallback) one.hidden = true;
+
+    const form = make("form", { class: "guess-form" });
+    const asked = (data.kind === "slider" ? slider : choices)(data, box);
+    const lock = make("button", { type: "submit", class: "guess-lock" }, "Lock in my guess");
+    const peek = make("button", { type: "button", class: "guess-quiet" }, "Just show me");
+    const hint = make("span", { class: "guess-hint", role: "status" });
+    form.append(asked.field, make("div", { class: "guess-buttons" }, lock, peek, hint));
+    const result = make("p", { class: "guess-result", role: "status", tabIndex: -1 });
+    fold.before(form, result);
+
+    const render = () => {
+      const kept = memory.guesses[box.id];
+      const done = Boolean(kept) || memory.all || box.classList.contains("peeked");
+      form.hidden = done;
+      fold.hidden = !done;
+      fold.classList.toggle("unlocked", done);
+      if (done) fold.open = true;
+      result.hidden = !done;
+      result.textContent = kept ? verdict(data, kept) : done ? `Measured: ${data.text}.` : "";
+      result.classList.toggle("won", Boolean(kept?.won));
+    };
+
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const value = asked.value();
+      if (value === null) {
+        hint.textContent = "Pick one first.";
+        return;
+      }
+      const off = value / data.value;
+      const won = data.kind === "choices" ? value === data.value
+        : Math.max(off, 1 / off) <= CLOSE;
+      memory.guesses[box.id] = { guess: value, won, rung: data.rung ?? null };
+      save();
+      refresh();
+      result.focus({ preventScroll: true });
+    });
+    peek.addEventListener("click", () => {
+      box.classList.add("peeked");
+      render();
+      result.focus({ preventScroll: true });
+    });
+    boxes.push(render);
+  };
+
+  // ------------------------------------------------------------------ the score
+
+  const scoreboard = (device) => {
+    const words = make("span", { role: "status" });
+    const every = make("button", { type: "button", class: "guess-quiet" });
+    const clear = make("button", { type: "button", class: "guess-quiet" }, "Start over");
+    every.addEventListener("click", () => {
+      memory.all = !memory.all;
+      save();
+      refresh();
+    });
+    clear.addEventListener("click", () => {
+      memory = { guesses: {}, all: false };
+      save();
+      for (const box of document.querySelectorAll(".peeked")) box.classList.remove("peeked");
+      refresh();
+    });
+    boxes.push(() => {
+      const { played, won, lost } = score();
+      words.textContent = played ? `You ${won} : ${lost} ${device}` : "No guesses yet";
+      every.textContent = memory.all ? "Hide what I haven\u2019t guessed" : "Show everything";
+      clear.hidden = !played && !memory.all;
+    });
+    return make("p", { class: "guess-score" }, words, every, clear);
+  };
+
+  const refresh = () => {
+    for (const render of boxes) render();
+    unblank();
+  };
+
+  load();
+  const played = document.querySelectorAll("[data-guess]");
+  for (const box of played) {
+    prepare(box);
+    box.append(scoreboard(JSON.parse(box.dataset.guess).device));
+  }
+  for (const strip of document.querySelectorAll(".climb-strip[data-device]")) {
+    if (strip.querySelector(".blank") && !played.length) strip.append(scoreboard(strip.dataset.device));
+  }
+  refresh();
+  // Another tab of the book may have played on.
+  addEventListener("storage", (event) => {
+    if (event.key !== STORE) return;
+    load();
+    refresh();
+  });
+})();
