@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from figures import chapters, embedded_device
-from figures.climb import climb
 from figures.every_chapter import usual_plots
 from figures.kit.chapter import Chapter, Diagram, Plot
 from figures.ladder import ladder
@@ -17,7 +15,7 @@ from figures.spine import spine
 Make = TypeVar("Make")
 
 #: The plots that are of no chapter.
-OF_THE_BOOK: dict[str, Plot] = {"spine": spine, "ladder": ladder, "climb": climb}
+OF_THE_BOOK: dict[str, Plot] = {"spine": spine, "ladder": ladder}
 
 
 class TwoFigures(Exception):
@@ -32,8 +30,8 @@ def _all_chapters(root: Path) -> list[Chapter]:
 
 
 def plots_of(chapter: Chapter) -> dict[str, Plot]:
-    """A chapter's place on the ladder, the plots that every chapter has, and its own."""
-    named: dict[str, Plot] = {f"{chapter.short}_here": partial(climb, here=chapter.name)}
+    """The plots that every chapter has, and its own."""
+    named: dict[str, Plot] = {}
     if chapter.usual:
         named |= usual_plots(chapter)
     _add(named, chapter.plots)

@@ -10,7 +10,8 @@
   const load = () => {
     try {
       const kept = JSON.parse(localStorage.getItem(STORE));
-      if (kept && typeof kept.guesses === "object" && kept.guesses) memory = kept;
+      const guesses = Object.entries(kept?.guesses ?? {}).filter(([, one]) => one && "guess" in one);
+      memory = { guesses: Object.fromEntries(guesses), all: kept?.all === true };
     } catch {
       // No storage, or something else's: the game is played on this page alone.
     }

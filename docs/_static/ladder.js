@@ -25,3 +25,30 @@
     if (said.textContent !== summary) said.textContent = summary;
   }).observe(results, { childList: true, subtree: true });
 })();
+
+// A picture opens as large as the window, or larger: then it scrolls.
+(() => {
+  const dialog = document.createElement("dialog");
+  dialog.className = "larger";
+  dialog.addEventListener("click", () => dialog.close());
+  const close = document.createElement("button");
+  close.type = "button";
+  close.textContent = "Close";
+  for (const drawing of document.querySelectorAll("figure.picture .drawing")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "picture-larger";
+    button.textContent = "Larger";
+    const open = () => {
+      const shown = [...drawing.querySelectorAll("img")].find((one) => one.offsetParent);
+      if (!shown) return;
+      dialog.replaceChildren(close, shown.cloneNode());
+      dialog.setAttribute("aria-label", "The picture, larger");
+      dialog.showModal();
+    };
+    button.addEventListener("click", open);
+    for (const image of drawing.querySelectorAll("img")) image.addEventListener("click", open);
+    drawing.append(button);
+  }
+  if (document.querySelector(".picture-larger")) document.body.append(dialog);
+})();

@@ -158,8 +158,8 @@ class Page:
 
     def sections(self) -> list[Section]:
         """Those right under the title."""
-        (top,) = [child for child in self.tree.children if isinstance(child, nodes.section)]
-        inner = [child for child in top.children if isinstance(child, nodes.section)]
+        tops = [child for child in self.tree.children if isinstance(child, nodes.section)]
+        inner = [one for top in tops for one in top.children if isinstance(one, nodes.section)]
         return [Section(child[0].astext(), child) for child in inner]
 
     def directives(self, *names: str) -> list[directive]:
@@ -167,12 +167,9 @@ class Page:
 
     def words(self) -> int:
         """Of its running text: answers and boxes too, but no code, tables, captions or sources."""
-        return sum(
-            len(text.split())
-            for section in self.sections()
-            if section.name != "Further reading"
-            for text in _prose(section.node)
-        )
+        sources = [one.node for one in self.sections() if one.name == "Further reading"]
+        said = sum(len(text.split()) for text in _prose(self.tree))
+        return said - sum(len(text.split()) for node in sources for text in _prose(node))
 
     def runs(self) -> Iterator[tuple[str, str | None]]:
         """Pieces of running text in order: each with the glossary's term, where it is a link."""

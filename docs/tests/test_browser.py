@@ -209,10 +209,12 @@ def test_search_page_says_what_it_found(searcher: Page, words: str, answer: str)
 
 def test_answers_open_by_keyboard(page: Page) -> None:
     page.goto(address(CHAPTER))
-    answer = page.locator("details.answer").first
-    for _press in range(200):
+    answer = page.locator(".box-exercise details.answer").first
+    for _press in range(400):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.closest('details.answer') !== null"):
+        if page.evaluate(
+            "document.activeElement.matches('.box-exercise details.answer > summary')"
+        ):
             break
     else:
         pytest.fail("no answer is reached by Tab")
@@ -262,6 +264,98 @@ def test_reads_without_scripts(browser: Browser, scheme: str) -> None:
         assert len(shown) == 1
         assert re.search(r"\S", shown[0].get_attribute("alt") or "")
     context.close()
+
+
+# ------------------------------------------------------------------ predictions
+
+
+@pytest.fixture
+def player(browser: Browser) -> Iterator[Page]:
+    """A page of its own store, on a phone."""
+    made = browser.new_context(viewport={"width": 360, "height": 740})
+    yield made.new_page()
+    made.close()
+
+
+def _guess(page: Page, at: int) -> bool:
+    """Locks in the box's first choice, or its slider as it stands; whether that was right."""
+    box = page.locator("[data-guess]").nth(at)
+    assert not box.locator("details.answer").is_visible(), "the answer is hidden until then"
+    choices = box.get_by_role("radio")
+    if choices.count():
+        choices.first.check()
+    box.get_by_role("button", name="Lock in my guess").click()
+    assert box.locator("details.answer > :not(summary)").first.is_visible()
+    expect(box.locator(".guess-result")).to_contain_text("You said")
+    return bool(box.locator(".guess-result.won").count())
+
+
+def test_a_chapter_is_played_and_the_score_is_kept(player: Page) -> None:
+    player.goto(address(CHAPTER))
+    count = player.locator("[data-guess]").count()
+    assert count >= 2
+    blank = player.locator("#you-are-here .blank")
+    assert blank.count() > 0
+    hidden = player.locator("#you-are-here .blank .measured").first
+    assert not hidden.is_visible()
+    won = sum(_guess(player, at) for at in range(count))
+    assert blank.count() == 0
+    score = f"You {won} : {count - won} H200"
+    expect(player.locator(".guess-score").first).to_contain_text(score)
+
+    player.reload()
+    expect(player.locator(".guess-score").first).to_contain_text(score)
+    assert player.locator("form.guess-form:visible").count() == 0
+    player.goto(address("index"))
+    expect(player.locator(".guess-score")).to_contain_text(score)
+    own = player.locator(f".climb-bar[data-rung^='{CHAPTER.removeprefix('chapters/')}/']")
+    assert own.count() and "blank" not in (own.first.get_attribute("class") or "")
+
+    player.get_by_role("button", name="Start over").click()
+    player.goto(address(CHAPTER))
+    expect(player.locator(".guess-score").first).to_contain_text("No guesses yet")
+    assert player.locator("form.guess-form:visible").count() == count
+
+
+def test_a_guess_is_locked_in_by_keyboard(player: Page) -> None:
+    player.goto(address(CHAPTER))
+    form = player.locator("form.guess-form").first
+    (form.get_by_role("slider").or_(form.get_by_role("radio"))).first.focus()
+    player.keyboard.press("Space")
+    player.keyboard.press("ArrowRight")
+    player.keyboard.press("Tab")
+    assert player.evaluate("document.activeElement.textContent") == "Lock in my guess"
+    player.keyboard.press("Enter")
+    said = player.evaluate("document.activeElement.textContent")
+    assert said.startswith("You said"), "what came of it is where the keyboard is, and is read out"
+
+
+def test_everything_is_shown_without_playing(player: Page) -> None:
+    player.goto(address(CHAPTER))
+    player.get_by_role("button", name="Show everything").first.click()
+    assert player.locator("form.guess-form:visible").count() == 0
+    assert player.locator("#you-are-here .blank").count() == 0
+    assert player.locator("[data-guess] details.answer:visible").count() >= 2
+    expect(player.locator(".guess-score").first).to_contain_text("No guesses yet")
+
+
+def test_a_broken_store_stops_nothing(player: Page) -> None:
+    player.goto(address(CHAPTER))
+    for kept in ("{", "null", "7", '{"guesses": 1}', '{"guesses": {"x": null}}'):
+        player.evaluate("kept => localStorage.setItem('reduction-ladder', kept)", kept)
+        player.reload()
+        assert player.locator("form.guess-form:visible").count() >= 2, kept
+
+
+def test_a_picture_opens_larger(player: Page) -> None:
+    player.goto(address(CHAPTER))
+    picture = player.locator("figure.picture").first
+    small = picture.locator("img:visible").bounding_box()
+    picture.get_by_role("button", name="Larger").click()
+    large = player.locator("dialog.larger[open] img").bounding_box()
+    assert small and large and large["width"] > 1.5 * small["width"]
+    player.keyboard.press("Escape")
+    assert player.locator("dialog.larger[open]").count() == 0
 
 
 # ------------------------------------------------------------------ paper
@@ -319,10 +413,10 @@ def cut(page: Page, paper: str) -> list[str]:
 
 def test_paper_has_the_answers(page: Page) -> None:
     page.goto(address(CHAPTER))
-    folded = page.locator("details.answer > :not(summary)").first
-    assert not folded.is_visible()
+    folded = page.locator("details.answer > :not(summary)")
+    assert not any(one.is_visible() for one in folded.all())
     page.emulate_media(media="print")
-    assert folded.is_visible()
+    assert all(one.is_visible() for one in folded.all())
 
 
 @pytest.mark.parametrize("paper", WIDTH_CM)

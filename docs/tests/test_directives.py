@@ -447,8 +447,7 @@ def test_rungs_are_collected_into_summary_and_cards(recorded_book: Book) -> None
     assert [text.get_text() for text in one.select("p")] == ["One", "Why?", "The first."]
     assert "→" not in one.get_text()
     assert two.a["href"] == "chapters/chapter02_smem.html"
-    assert "gmem 100 µs → smem 80.0 µs (1.25×)" in " ".join(two.get_text().split())
-    assert "1.25×" in built.page().select_one("details.origins").get_text()
+    assert "1.25×" not in built.page().get_text(), "a card gives nothing away"
     (row,) = built.page("ladder").select(".ladder-summary .rung")
     assert row.a["href"] == "chapters/chapter02_smem.html"
     assert "A quarter." in row.get_text()

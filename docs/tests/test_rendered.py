@@ -85,10 +85,17 @@ def test_every_figure_has_its_words_and_its_data() -> None:
 
 
 @guide_is_there
-def test_every_chapter_shows_where_it_stands() -> None:
-    chapters = sorted((GUIDE / "chapters").glob("chapter*.html"))
-    assert chapters
-    assert [one.name for one in chapters if len(_parsed(one).select("figure.here")) != 1] == []
+def test_every_chapter_of_the_climb_shows_where_it_stands() -> None:
+    """At its top with its own bars blank, and at its end with all that it has reached."""
+    found = {}
+    for path in sorted((GUIDE / "chapters").glob("chapter0[1-8]*.html")):
+        strips = _parsed(path).select(".climb-strip")
+        number = str(int(path.name[7:9]))
+        blank = {one.get_text() for one in strips[0].select(".blank .climb-chapter")}
+        own = {one.get_text() for one in strips[0].select(".climb-chapter")} & {number}
+        found[path.name] = (len(strips), blank == own, strips[-1].select(".blank"))
+    assert found
+    assert {name: said for name, said in found.items() if said != (2, True, [])} == {}
 
 
 FIGURE = """

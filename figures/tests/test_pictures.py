@@ -48,16 +48,14 @@ def test_there_is_every_picture_that_the_guide_asks_for(root: Path) -> None:
     assert asked["diagram"] <= set(catalogue.diagrams())
 
 
-def test_every_chapter_has_its_place_on_the_ladder_and_its_plots(root: Path) -> None:
+def test_every_chapter_has_its_plots(root: Path) -> None:
     named = catalogue.plots(root)
-    for name in synthetic.CHAPTERS:
-        assert f"{name[:9]}_here" in named
     (root / "chapters" / "chapter99_new").mkdir()
     try:
         more = catalogue.plots(root).keys() - named.keys()
     finally:
         (root / "chapters" / "chapter99_new").rmdir()
-    kinds = ("here", "time", "bandwidth", "blocks", "counters")
+    kinds = ("time", "bandwidth", "blocks", "counters")
     assert more == {f"chapter99_{kind}" for kind in kinds}
 
 
@@ -74,12 +72,9 @@ def test_a_chapters_module_is_all_that_its_figures_need(repository: Path, tmp_pa
         "CHAPTER = Chapter('chapter99_new', diagrams={'new_tree': tree_gmem})\n"
     )
     command = [sys.executable, "-m", "figures.draw", "--out", "drawn", "--only"]
-    asked = [*command, "new_tree", "chapter99_here"]
+    asked = [*command, "new_tree"]
     subprocess.run(asked, check=True, cwd=tmp_path)
-    assert {path.name for path in (tmp_path / "drawn").glob("*.json")} == {
-        "new_tree.json",
-        "chapter99_here.json",
-    }
+    assert [path.name for path in (tmp_path / "drawn").glob("*.json")] == ["new_tree.json"]
     before = json.loads((tmp_path / "drawn/new_tree.json").read_text())["fingerprint"]
     # An edit there draws again.
     with (copy / "chapters" / "chapter99_new.py").open("a") as file:

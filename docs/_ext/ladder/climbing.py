@@ -12,7 +12,6 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 from sphinx.writers.html5 import HTML5Translator
 
@@ -138,7 +137,7 @@ class Here(SphinxTransform):
     def apply(self, **kwargs: Any) -> None:
         folder, _slash, chapter = self.env.docname.partition("/")
         title = next(iter(self.document.findall(nodes.title)), None)
-        if folder != "chapters" or title is None or not climbs(self.env, chapter):
+        if folder != "chapters" or title is None or not climbs(chapter):
             return
         try:
             made = strip(Book(self.env), here=chapter)
@@ -148,10 +147,10 @@ class Here(SphinxTransform):
         title.parent.insert(title.parent.index(title) + 1, made)
 
 
-def climbs(env: BuildEnvironment, chapter: str) -> bool:
-    """Whether a chapter has a rung of the climb."""
-    known = chapters.known().get(chapter)
-    return bool(known and known.spine)
+def climbs(chapter: str) -> bool:
+    """Whether a chapter is one of the climb: from the first that has a rung to the last."""
+    rungs = [name for name, known in chapters.known().items() if known.spine]
+    return bool(rungs) and rungs[0] <= chapter <= rungs[-1]
 
 
 def _visit(self: HTML5Translator, node: nodes.Element) -> None:

@@ -1,4 +1,4 @@
-"""The row that every rung ends in, collected into the summary and onto the landing page's cards."""
+"""The row that every rung ends in, collected into the summary; the chapters as cards."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Cell = list[nodes.Node]
 
 @dataclass
 class Rung:
-    """What a rung's row shows, ready to be placed; the time alone goes on the card."""
+    """What a rung's row shows, ready to be placed."""
 
     chapter: str
     predicted: Cell
@@ -110,7 +110,7 @@ class RungRow(LookupDirective):
         rung = Rung(chapter, predicted, gained, counter, time)
         _rungs(self.env).setdefault(self.env.docname, []).append(rung)
         shown: list[nodes.Node] = [self._row(rung)]
-        if climbs(self.env, chapter):
+        if climbs(chapter):
             with suppress(Lost, NotYet):  # no set has the whole climb
                 shown.insert(0, strip(book, here=chapter, form="reached"))
         return shown
@@ -201,10 +201,10 @@ class LadderSummary(Gather):
 
 
 class LadderCards(Gather):
-    """``.. ladder-cards:: FIRST-LAST``: these chapters as cards, with their rungs' times.
+    """``.. ladder-cards:: FIRST-LAST``: these chapters as cards.
 
     The pages are those under ``chapters/``. A card's texts are the page's ``:question:`` and
-    ``:summary:`` fields.
+    ``:summary:`` fields; it tells no result, which the reader is to guess.
     """
 
     form = "cards"
@@ -250,8 +250,6 @@ def _cards(app: Sphinx, page: str, span: str) -> list[nodes.Node]:
         for field in ("question", "summary"):
             if text := app.env.metadata[chapter].get(field):
                 card += nodes.paragraph("", text, classes=[f"card-{field}"])
-        for rung in _rungs(app.env).get(chapter, []):
-            card += nodes.paragraph("", "", *rung.cell("time"), classes=["card-gain"])
         cards += card
     return [cards]
 
