@@ -209,7 +209,8 @@ def test_search_page_says_what_it_found(searcher: Page, words: str, answer: str)
 
 def test_answers_open_by_keyboard(page: Page) -> None:
     page.goto(address(CHAPTER))
-    answer = page.locator(".box-exercise details.answer").first
+    fold = ".box-exercise details.answer"
+    answer = page.locator(fold).first
     for _press in range(400):
         page.keyboard.press("Tab")
         if page.evaluate(
