@@ -78,6 +78,21 @@ def test_no_page_scrolls_sideways(page: Page, width: int) -> None:
     assert wide == []
 
 
+#: Tables whose last columns have to be scrolled to.
+WIDE = """() => [...document.querySelectorAll(".table-wrapper")]
+  .filter(one => one.scrollWidth > one.clientWidth).length"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_verdicts_are_seen_beside_their_claims(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(address("claims"))
+    assert page.locator(".claim-verdict").count() > 0
+    assert page.evaluate(WIDE) == 0
+    page.add_style_tag(content="table.claims :is(code, code *) { white-space: nowrap !important }")
+    assert page.evaluate(WIDE) > 0
+
+
 # ------------------------------------------------------------------ barriers
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")

@@ -21,11 +21,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ import pytest
 
 from figures import comparison
 from figures.comparison import Reason
-from figures.records import checks, history, manifest, regions
+from figures.records import checks, consoles, history, manifest, regions
 from figures.records.naming import COUNTER_ALIASES, EMBEDDED, REFERENCE
 from figures.records.reading import DataError
 from figures.records.recordings import Recordings
@@ -65,11 +66,12 @@ class Scratch:
         change(data)
         path.write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
 
-    def replace(self, name: str, old: str, new: str) -> None:
+    def rewrite(self, name: str, change: Callable[[str], str]) -> None:
         path = manifest.paths(self.folder)[name]
         text = path.read_text(encoding="utf-8")
-        assert old in text
-        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        changed = change(text)
+        assert changed != text
+        path.write_text(changed, encoding="utf-8")
 
     def forge(self) -> None:
         manifest.write(self.folder)
@@ -100,6 +102,7 @@ def scratch(tmp_path: Path) -> Scratch:
 # -------------------------------------------------------------------- what is changed, and how
 
 SMEM, RUNG5 = "chapter02_smem.json", "chapter05_unroll4.json"
+STRIDE_CLASSIC = "chapters/chapter02_smem/transcripts/nvidia-h200/stride_classic.txt"
 
 
 def _slowed(run: Json, factor: float) -> None:
@@ -154,7 +157,34 @@ def _another_grid(scratch: Scratch) -> None:
 
 
 def _text(name: str, old: str, new: str) -> Lie:
-    return lambda scratch: scratch.replace(name, old, new)
+    return lambda scratch: scratch.rewrite(name, lambda text: text.replace(old, new, 1))
+
+
+def _one_more(name: str, line: str, before: str) -> Lie:
+    """One more than the number that follows *before*, in the first line that has *line*."""
+    number = re.compile(rf"({re.escape(line)}.*?{re.escape(before)})(\d+)")
+    return lambda scratch: scratch.rewrite(
+        name, lambda text: number.sub(lambda found: f"{found[1]}{int(found[2]) + 1}", text, 1)
+    )
+
+
+#: A console's columns, as ``consoles.Row`` names them.
+COLUMNS = [field.name for field in fields(consoles.Row)][1:10]
+
+
+def _doubled(name: str, variant: str, column: str) -> Lie:
+    """Twice the number that a console has in a variant's first row."""
+
+    def change(text: str) -> str:
+        row = next(row for row in consoles.rows(text) if row.variant == variant)
+        lines = text.splitlines(keepends=True)
+        cells = re.split(r"(\s+$| {2,})", lines[row.line - 1])
+        at = 2 * COLUMNS.index(column)
+        cells[at] = f"{2 * (consoles.count(cells[at]) or float(cells[at])):g}"
+        lines[row.line - 1] = "".join(cells)
+        return "".join(lines)
+
+    return lambda scratch: scratch.rewrite(name, change)
 
 
 def _counted(chapter: str, variant: str, n: int, factor: float, *metrics: str) -> Lie:
@@ -248,18 +278,18 @@ LIES: dict[str, tuple[Lie, str, str | None]] = {
     "times cut, above the memory's peak": (
         _times(RUNG5, "unroll16", 2**28, 256, 0.9), RUNG5, "above the peak of",
     ),
-    "a repeat dropped": (_without_a_repeat, SMEM, "field 'repeat': has [0]"),
+    "a repeat dropped": (_without_a_repeat, SMEM, "field 'repeat': has [0"),
     "the second pass dropped, everywhere": (_one_pass, SMEM, "`int` >= 2"),
     "a grid that one pass has and the other hasn't": (
         _another_grid, SMEM, "field 'grid': is not the same in every pass",
     ),
     "a console's median edited": (
-        _text("chapter02_smem.txt", "84.48", "48.48"), "chapter02_smem.txt",
-        "line 9, smem: median 48.48 where 84.48 is recorded",
+        _doubled("chapter02_smem.txt", "smem", "median"), "chapter02_smem.txt",
+        "smem: median ",
     ),
     "a console's registers edited": (
-        _text("chapter08_multi_pass.txt", "48.4         31", "48.4         13"),
-        "chapter08_multi_pass.txt", "passes: registers 13 where 31 is recorded",
+        _doubled("chapter08_multi_pass.txt", "passes", "registers"), "chapter08_multi_pass.txt",
+        "passes: registers ",
     ),
     "a console of another device": (
         _text("chapter02_smem.txt", "device  NVIDIA H200", "device  NVIDIA H100"),
@@ -270,23 +300,20 @@ LIES: dict[str, tuple[Lie, str, str | None]] = {
         "is not among the recorded runs",
     ),
     "a classic form's transcript edited, its grid": (
-        _text("chapters/chapter02_smem/transcripts/nvidia-h200/stride_classic.txt",
-              "256  1056", "256  2112"),
-        "stride_classic.txt", "grid 2112 where 1056 blocks were counted",
+        _doubled(STRIDE_CLASSIC, "stride_classic", "grid"), "stride_classic.txt",
+        "stride_classic: grid ",
     ),
     "a classic form's transcript edited, its registers": (
-        _text("chapters/chapter02_smem/transcripts/nvidia-h200/stride_classic.txt",
-              "–         14", "–         41"),
-        "stride_classic.txt", "registers 41 where the device gave each thread 16",
+        _doubled(STRIDE_CLASSIC, "stride_classic", "registers"), "stride_classic.txt",
+        "stride_classic: registers ",
     ),
     "a classic form's transcript edited, its wrong sum": (
-        _text("chapters/chapter02_smem/transcripts/nvidia-h200/stride_classic.txt",
-              "2138888120", "2138888121"),
+        _one_more(STRIDE_CLASSIC, "WRONG RESULT: stride_classic", ": sum is "),
         "stride_classic.txt", None,
     ),
     "a litmus log edited": (
-        _text("chapters/chapter08_multi_pass/transcripts/nvidia-h200/fences.txt",
-              "litmus grid 132: 0 of", "litmus grid 132: 1 of"),
+        _one_more("chapters/chapter08_multi_pass/transcripts/nvidia-h200/fences.txt",
+                  "litmus grid", ": "),
         "fences.txt", None,
     ),
     "DRAM's reads doubled, in each of their counters": (
