@@ -174,15 +174,22 @@ def test_numbers_over_sizes_get_a_column_for_them(render: Render) -> None:
     assert "2²⁸" in text
 
 
-def test_local_rows_stand_beside_ours(recorded_book: Book) -> None:
+def test_a_readers_column_stands_before_ours_and_what_is_equal_is_said_once(
+    recorded_book: Book,
+) -> None:
     local = recorded_book.local()
+    local.time(SMEM, "gmem", 900.0)
     local.time(SMEM, "smem", 720.0)
     local.write()
-    page = recorded_book.build(
-        index=f"Page\n====\n\n.. numbers:: {SMEM}\n   :variants: smem\n   :columns: median\n"
-    ).page()
+    options = "   :variants: gmem smem\n   :columns: median grid gain\n"
+    page = recorded_book.build(index=f"Page\n====\n\n.. numbers:: {SMEM}\n{options}").page()
     cells = [[c.get_text(strip=True) for c in row.select("th, td")] for row in page("tr")]
-    assert cells[1:] == [["smem", "GTX\u00a01080", "720.0"], ["smem", "H200", "80.00"]]
+    theirs = "GTX\u00a01080"
+    assert cells[:3] == [
+        ["variant", f"median, µs, {theirs}", "median, µs, H200", "blocks", "gain"],
+        ["gmem", "900.0", "100.0", "65\u202f536", "1.00×"],
+        ["smem", "720.0", "80.00", "65\u202f536", "1.25×"],
+    ]
 
 
 def _rows(page: BeautifulSoup) -> list[list[str]]:

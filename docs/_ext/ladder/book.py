@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -55,6 +55,9 @@ class Both(Generic[Run]):
 
     reference: RecordedRun[Run] | None
     local: RecordedRun[Run] | None
+
+    def __iter__(self) -> Iterator[RecordedRun[Run] | None]:
+        return iter((self.reference, self.local))
 
     @property
     def first(self) -> RecordedRun[Run]:

@@ -105,18 +105,17 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
     made = climb_strip(classes=["climb-strip"], device=short_device(view.device_name))
     made += nodes.paragraph("", _("GB/s, finished sums"), classes=["climb-title"])
     made += items
-    made += nodes.paragraph("", "", *_what_it_shows(view), classes=["climb-said"])
+    said = _("Each bar is a finished sum: {n} integers in, one value out, on the {device}.").format(
+        n=units.size(LARGE_N), device=short_device(view.device_name)
+    )
+    if here:
+        said += " " + _(
+            "Times in this chapter are of finished sums in blocks of {block} threads, unless it "
+            "says otherwise. Counters are of a first pass, which stops at one partial sum per "
+            "block."
+        ).format(block=DEFAULT_BLOCK)
+    made += nodes.paragraph("", said, classes=["climb-said"])
     return made
-
-
-def _what_it_shows(view: View) -> list[nodes.Node]:
-    """The same words on every page."""
-    words = _(
-        "Each bar is a finished sum: {n} integers in, one value out, {block} threads per block, on "
-        "the {device}. Times in this chapter are of finished sums like these unless it says "
-        "otherwise. Counters are of a first pass, which stops at one partial sum per block."
-    ).format(n=units.size(LARGE_N), block=DEFAULT_BLOCK, device=short_device(view.device_name))
-    return [nodes.Text(words)]
 
 
 class Climb(LookupDirective):

@@ -60,7 +60,9 @@ def write(doctree: nodes.Element) -> None:
     """Puts words in the place of each pair."""
     for node in list(doctree.findall(pair)):
         local, ours = node.children
-        if _is_beside_claim(node):
+        if local.astext() == ours.astext():  # a grid, a count: said once
+            shown = [local]
+        elif _is_beside_claim(node):
             shown = ours_first(ours, node["ours"], local, node["local"])
         else:
             shown = [local, nodes.Text(f" ({node['ours']}: "), ours, nodes.Text(")")]

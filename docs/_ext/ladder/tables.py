@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Literal
 
 from docutils import nodes
@@ -12,12 +12,13 @@ from sphinx.application import Sphinx
 
 from figures.comparison import Reason
 from figures.records.naming import COUNTER_ALIASES, EMBEDDED
-from figures.records.recordings import RecordedRun, is_stale
+from figures.records.recordings import RecordedRun, counter_of, is_stale
 from figures.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
+from figures.records.sets import NoSuchRun
 from figures.records.verdict import ratios, timed
 
 from . import compared, units
-from .book import Book, Lost, nearest
+from .book import Book, Both, Lost, nearest
 from .directive import LookupDirective
 from .folded import fold
 from .listings import block, printed
@@ -140,43 +141,64 @@ class Numbers(LookupDirective):
                 raise Lost(f"no column '{column}'{nearest(column, known)}")
         params = dict(word.split("=", 1) for word in self.options.get("params", []))
 
-        founds: list[RecordedRun] = []
-        for n in self.options.get("n", [None]):
-            for block_size in self.options.get("block", [None]):
-                for variant in variants:
-                    name = RunName(chapter, variant, n, block_size, params)
-                    both = book.run(name)
-                    founds += [one for one in (both.local, both.reference) if one]
-
+        asked = [
+            RunName(chapter, variant, n, block_size, params)
+            for n in self.options.get("n", [None])
+            for block_size in self.options.get("block", [None])
+            for variant in variants
+        ]
+        rows = [book.run(name) for name in asked]
+        founds = [one for row in rows for one in (row.local, row.reference) if one]
         shapes = {(found.run["n"], found.run["block"]) for found in founds}
         vary_n = len({n for n, _block in shapes}) > 1
         vary_block = len({block_size for _n, block_size in shapes}) > 1
-        by_device = book.has_local()
         columns = [Column(_("variant"))]
-        columns += [Column(_("device"))] if by_device else []
         columns += [Column(_("n"), True)] if vary_n else []
         columns += [Column(_("threads per block"), True)] if vary_block else []
-        columns += [
-            Column(_("gain") if column == GAIN else str(COLUMNS[column][0]), True)
-            for column in wanted
-        ]
-        base: dict[tuple[str, int, int], RecordedRun] = {}
-        rows: list[list[Cell]] = []
-        for found in founds:
-            run = found.run
-            first = base.setdefault((found.set_name, run["n"], run["block"]), found)
-            row: list[Cell] = [_name(run, is_stale(found))]
-            row += [_device_of(found)] if by_device else []
-            row += [units.size(run["n"])] if vary_n else []
-            row += [str(run["block"])] if vary_block else []
-            for column in wanted:
-                if column == GAIN:
-                    row.append(units.steady(*ratios(found.repeats, first.repeats)) + units.TIMES)
-                else:
-                    row.append(COLUMNS[column][1](found))
-            rows.append(row)
-        under = [_recorded_on(founds)]
-        return [table(columns, rows, caption=_caption(founds[0].run, vary_n, vary_block)), *under]
+        cells: list[list[Cell]] = []
+        for row in rows:
+            run = row.first.run
+            cells.append([_name(run, any(is_stale(one) for one in row if one))])
+            cells[-1] += [units.size(run["n"])] if vary_n else []
+            cells[-1] += [str(run["block"])] if vary_block else []
+        for name in wanted:
+            for heading, values in _columns(name, rows):
+                columns.append(Column(heading, True))
+                for cell, value in zip(cells, values, strict=True):
+                    cell.append(value)
+        caption = _caption(founds[0].run, vary_n, vary_block)
+        return [table(columns, cells, caption=caption), _recorded_on(founds)]
+
+
+def _columns(name: str, rows: Sequence[Both[TimedRun]]) -> Iterator[tuple[str, list[str]]]:
+    """A column, or where the reader's device says something else, theirs and then ours."""
+    heading = _("gain") if name == GAIN else str(COLUMNS[name][0])
+    write = _gain(rows) if name == GAIN else COLUMNS[name][1]
+    sides = list(zip(*rows, strict=True))[::-1]  # the reader's first
+    there = [[one and write(one) for one in side] for side in sides]
+    theirs, ours = there
+    same = all(
+        one is None or other is None or one == other for one, other in zip(*there, strict=True)
+    )
+    if same:
+        yield heading, [one or other or units.DASH for one, other in zip(*there, strict=True)]
+        return
+    for side, values in zip(sides, (theirs, ours), strict=True):
+        device = _device_of(next(one for one in side if one))
+        yield f"{heading}, {device}", [value or units.DASH for value in values]
+
+
+def _gain(rows: Sequence[Both[TimedRun]]) -> Write:
+    """Against the first row of the same size and device."""
+    base: dict[tuple[str, int, int], RecordedRun] = {}
+    for found in (one for row in rows for one in row if one):
+        base.setdefault((found.set_name, found.run["n"], found.run["block"]), found)
+
+    def write(found: RecordedRun) -> str:
+        first = base[found.set_name, found.run["n"], found.run["block"]]
+        return units.steady(*ratios(found.repeats, first.repeats)) + units.TIMES
+
+    return write
 
 
 def _caption(run: TimedRun | CountedRun | EmbeddedRun, vary_n: bool, vary_block: bool) -> str:
@@ -220,7 +242,7 @@ class Counters(LookupDirective):
         for variant in variants:
             name = RunName(chapter, variant, self.options.get("n"), self.options.get("block"))
             both = book.counters(name)
-            founds += [one for one in (both.local, both.reference) if one]
+            founds += _told_apart(both, self.options.get("metrics"))
         metrics = self.options.get("metrics") or [
             alias
             for alias, metric in COUNTER_ALIASES.items()
@@ -295,6 +317,21 @@ class Counters(LookupDirective):
             [table([Column(_("counter")), Column(_("metric"))], rows)],
             "data",
         )
+
+
+def _told_apart(both: Both[CountedRun], metrics: list[str] | None) -> list[RecordedRun[CountedRun]]:
+    """The reader's counts and ours, or the reader's alone where the two are equal."""
+    founds = [one for one in (both.local, both.reference) if one]
+    if len(founds) < 2:
+        return founds
+    try:
+        texts = [
+            [counter_text(metric, counter_of(one, metric)) for metric in metrics or COUNTER_ALIASES]
+            for one in founds
+        ]
+    except NoSuchRun:
+        return founds
+    return founds[:1] if texts[0] == texts[1] else founds
 
 
 class Sanitizer(LookupDirective):
