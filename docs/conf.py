@@ -14,6 +14,7 @@ Settings, each by environment (relative paths count from the repository's root):
     LADDER_DOXYGEN   folder that Doxygen writes xml/ into        build/docs/doxygen
     LADDER_FIGURES   folder that figures.draw wrote into         build/figures
     LADDER_RUNS      folder with what this machine's programs counted   build/runs
+    LADDER_URL       where the guide will be served, for link previews
     CUDACXX          the nvcc whose version the colophon gives   nvcc on PATH
 
 A page is rebuilt when what it shows has changed: listings, recorded runs, figures, the extension.
@@ -81,6 +82,9 @@ html_static_path = ["_static"]
 html_css_files = ["ladder.css"]
 html_js_files = [("ladder.js", {"defer": "defer"}), ("ladder-play.js", {"defer": "defer"})]
 html_copy_source = False
+html_baseurl = os.environ.get("LADDER_URL", "")
+html_context = {"author": author, "ladder_url": html_baseurl and html_baseurl.rstrip("/") + "/"}
+html_extra_path = [str(path) for path in [Path(ladder_figures) / "preview.png"] if path.exists()]
 html_show_sphinx = False
 # The summary under a search result is fetched, which browsers refuse for pages opened as files.
 html_show_search_summary = False

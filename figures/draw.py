@@ -111,6 +111,15 @@ def cover(recordings: Recordings) -> dict[str, str]:
     return drawings(COVER, spine(View(recordings, recordings.reference)))
 
 
+def preview(recordings: Recordings) -> bytes:
+    """The cover as link previews show it: 1200 by 630 points, light."""
+    picture = spine(View(recordings, recordings.reference))
+    with style.look(style.LIGHT):
+        figure = picture.draw(style.LIGHT)
+        figure.set_size_inches(8, 4.2)
+        return style.to_png(figure, dpi=150)
+
+
 def readme_files(root: Path, recordings: Recordings) -> dict[str, str]:
     """README.md and its picture, by path under the root."""
     picture = spine(View(recordings, recordings.reference))
@@ -158,6 +167,19 @@ def _write(folder: Path, files: dict[str, str]) -> None:
             path.write_text(text, encoding="utf-8")
 
 
+def _write_preview(folder: Path, recordings: Recordings, mark: str) -> None:
+    path = folder / "preview.png"
+    if path.exists() and _mark_of(folder, COVER) == mark:
+        return
+    try:
+        png = preview(recordings)
+    except MissingData:
+        path.unlink(missing_ok=True)
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(png)
+
+
 def _remove(folder: Path, name: str) -> None:
     # A picture that can no longer be drawn must not live on from an earlier time.
     for end in ("-light.svg", "-dark.svg", ".json"):
@@ -186,6 +208,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         skipped = 0
         mark = fingerprint(asked.root)
+        if not asked.only:
+            _write_preview(asked.out, recordings, mark)
         for name in asked.only or (*catalogue.plots(asked.root), *catalogue.diagrams()):
             try:
                 _draw(asked.out, name, asked.root, recordings, mark)

@@ -166,6 +166,14 @@ def new_panels(
     return figure, list(figure.subplots(1, count, sharey=shared))
 
 
+def to_png(figure: Figure, dpi: int) -> bytes:
+    """The figure on its page's colour; the same figure always gives the same bytes."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi, facecolor=LIGHT.background,
+                   metadata={"Software": None})  # fmt: skip
+    return buffer.getvalue()
+
+
 def to_svg(figure: Figure) -> str:
     """The figure as SVG; the same figure always gives the same text."""
     buffer = io.StringIO()
