@@ -8,7 +8,6 @@ from functools import partial as bind
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from figures.chapters.chapter02_smem import smem
 from figures.kit import costs, patterns, style
 from figures.kit.axes import heading
 from figures.kit.canvas import SHARED_HUE, canvas, cell
@@ -28,8 +27,14 @@ from figures.kit.pictures import (
 from figures.kit.style import Theme
 from figures.kit.trees import EXAMPLE, by_level, draw_steps, margin_note, values_after
 from figures.kit.words import listed, size, time_text, times_text
+from figures.records.naming import STALLS
+from figures.records.recordings import RecordedRun, counter_of
+from figures.records.schema import CountedRun
+from figures.records.sets import NoSuchRun
 
 NAME = "chapter03_divergence"
+#: Points: letters that are readable on a telephone still.
+LETTERS = 13.0
 
 INTERLEAVED: Finish = bind(finish_spreading, strided=False)
 #: The same additions, by the block's first threads.
@@ -78,14 +83,14 @@ def tree_spreading() -> Picture:
     return Picture(
         draw=draw,
         alt=(
-            f"A tree over {n} slots of shared memory that adds neighbours first, then slots 2 "
-            f"apart, then 4; the sum, {rows[-1][0]}, ends in slot 0. In both schemes the same "
-            f"slots are added. In the first step interleaved addressing has threads "
+            f"A tree over {n} slots of shared memory that adds neighbours first, then sums of "
+            f"neighbours, and so on outwards; the sum, {rows[-1][0]}, ends in slot 0. Both schemes "
+            f"add the same slots. In the first step interleaved addressing has threads "
             f"{firsts['interleaved']} do it, the strided index threads {firsts['strided']}."
         ),
         caption=(
-            f"chapter03's interleaved and strided with a block of {block} threads: the same "
-            "additions at the same places, by other threads."
+            f"interleaved and strided with a block of {block} threads: the same additions at the "
+            "same places, by different threads."
         ),
         table=Table(
             ["step", *(f"{name}: threads that add" for name in schemes)],
@@ -101,11 +106,7 @@ def tree_spreading() -> Picture:
 
 
 #: The addressing schemes of chapter 3, and who makes their additions.
-SCHEMES: dict[str, Kernel] = {
-    "interleaved": interleaved,
-    "strided": strided,
-    "smem, sequential": smem,
-}
+SCHEMES: dict[str, Kernel] = {"interleaved": interleaved, "strided": strided}
 
 
 def _runs(lanes: Iterable[int]) -> list[tuple[int, int]]:
@@ -130,12 +131,13 @@ def lanes_at_work() -> Picture:
         rows = len(next(iter(steps.values())))
         panel = rows + 2.6
         height = panel * len(steps) + 0.7
-        figure, axes = canvas(block + 84, height, 0.185 * height)
+        figure, axes = canvas(block + 92, height, 0.2 * height)
         hue = SHARED_HUE
         for place, (name, of) in enumerate(steps.items()):
             top = height - place * panel - 2
-            axes.text(0, top + 0.7, name, va="center", weight="bold")
-            axes.text(block + 6, top + 0.7, "lanes in warps", va="center", color=theme.muted)
+            axes.text(0, top + 0.7, name, va="center", weight="bold", size=LETTERS)
+            axes.text(block + 6, top + 0.7, "lanes in warps", va="center", color=theme.muted,
+                      size=LETTERS)  # fmt: skip
             for step in of:
                 y = top - step.step
                 for warp in range(step.warps):
@@ -145,7 +147,7 @@ def lanes_at_work() -> Picture:
                         Rectangle(
                             (x + 1, y + 0.1), patterns.WARP - 2, 0.8, lw=0.5,
                             facecolor=theme.tint(hue, 0.75) if busy else "none",
-                            edgecolor=theme.tint(hue, 0.4) if busy else theme.grid,
+                            edgecolor=theme.drawn(hue) if busy else theme.muted,
                         )
                     )  # fmt: skip
                     lane_width = (patterns.WARP - 2) / patterns.WARP
@@ -153,30 +155,27 @@ def lanes_at_work() -> Picture:
                         axes.add_patch(
                             Rectangle(
                                 (x + 1 + first * lane_width, y + 0.1), many * lane_width, 0.8,
-                                lw=0, facecolor=theme.drawn(hue),
+                                lw=0, facecolor=theme.written(hue),
                             )
                         )  # fmt: skip
-                axes.text(block + 6, y + 0.5, f"{step.adding} in {len(step.lanes)}", va="center")
-        axes.text(0, 0.35, "8 warps of 32 lanes, one row a step of the tree", va="center",
-                  color=theme.muted)  # fmt: skip
+                axes.text(block + 6, y + 0.5, f"{step.adding} in {len(step.lanes)}", va="center",
+                          size=LETTERS)  # fmt: skip
+        axes.text(0, 0.35, "8 warps of 32 lanes, one row per step of the tree", va="center",
+                  color=theme.muted, size=LETTERS)  # fmt: skip
         return figure
 
     additions = sum(step.adding for step in steps["interleaved"])
-    busiest = max(pairs, key=pairs.__getitem__)
-    others = [name for name in pairs if name != busiest]
-    fewest = {pairs[name] for name in others}
-    assert len(fewest) == 1, "the alt text says that they are level"
     return Picture(
         draw=draw,
         alt=(
             f"The {additions} additions of a block of {block} threads, by lane and step. "
-            f"{busiest.capitalize()} addressing spreads them over {pairs[busiest]} pairs of a "
-            f"warp and a step; {listed(others)} need {fewest.pop()}, for they keep whole warps at "
-            "work while they can, and after that one warp."
+            "Added up over all steps, interleaved addressing occupies "
+            f"{pairs['interleaved']} warps, most of them with a few lanes only. The strided index "
+            f"fills whole warps while it can, then one warp, and occupies {pairs['strided']}."
         ),
         caption=(
-            f"Lanes that add (dark), lanes that are idle in a warp with work (light) and warps "
-            f"without any (empty), in a block of {block}: one row per step."
+            f"A block of {block} threads, one row per step of its tree. Dark lanes add. Pale lanes "
+            "are off while others of their warp add. Outlined warps have nothing to add."
         ),
         table=Table(
             ["step", *(f"{name}: {what}" for name in steps for what in ("lanes", "warps"))],
@@ -248,15 +247,16 @@ def paths_sweep(view: View) -> Picture:
         draw=draw,
         alt=(
             f"On {view.device_name}, at n = {size(n)}, a kernel whose lanes all take one path "
-            f"takes {time_text(time_of(first))}, and with {counts[-1]} paths in every warp "
-            f"{time_text(time_of(last))}, {times_text(time_of(last) / time_of(first))} as long: "
-            f"{time_text(each)} more for each path. {name_of(apart)}, with as much of each of "
-            f"{max(by_warp)} kinds of work but one kind per warp, takes "
+            f"takes {time_text(time_of(first))}. With {counts[-1]} paths in every warp it takes "
+            f"{time_text(time_of(last))}, {times_text(time_of(last) / time_of(first))} as long, "
+            f"which is {time_text(each)} per additional path. {name_of(apart)} has the same "
+            f"{max(by_warp)} kinds of work, one kind per warp, and takes "
             f"{time_text(time_of(apart))}."
         ),
         caption=(
-            f"Work of several kinds at n = {size(n)}, {first.run['block']} threads per block: "
-            f"dealt out lane by lane (mixed) and warp by warp ({name_of(apart)})."
+            f"Work of several kinds at n = {size(n)}, {first.run['block']} threads per block. In "
+            f"mixed neighbouring lanes do different kinds, in {name_of(apart)} all lanes of a warp "
+            "do the same."
         ),
         table=Table(
             ["kernel", "kinds of work", "paths per warp", *run_columns()[1:]],
@@ -272,6 +272,96 @@ def paths_sweep(view: View) -> Picture:
     )
 
 
+# ------------------------------------------------------------------------------------------- Stalls
+
+
+#: What a warp's time is divided into: the hue, and ncu's reasons. All other reasons are the warp's
+#: own instructions: executing them, or waiting for a turn to.
+WAITS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "shared memory": ("vermillion", ("stall_short_scoreboard", "stall_mio_throttle")),
+    "the barrier": ("orange", ("stall_barrier",)),
+    "global memory": ("green", ("stall_long_scoreboard",)),
+}
+OWN = "its own instructions"
+#: Two trees with the same additions, and as many instructions.
+STALLED = ("interleaved_mask", "strided")
+
+
+def _lifetime(found: RecordedRun[CountedRun]) -> dict[str, float]:
+    """Cycles of an average warp, by what it spent them on.
+
+    ncu gives warps that wait, per instruction issued; times the instructions of a warp, that is the
+    cycles that a warp waits.
+    """
+    try:
+        stalls = {name: counter_of(found, name) for name in STALLS}
+        instructions = counter_of(found, "instructions")
+    except NoSuchRun as error:
+        raise MissingData(str(error)) from None
+    (launch,) = found.run["launches"]
+    warps = launch["grid"][0] * launch["block"][0] / patterns.WARP
+    cycles = {
+        what: sum(stalls[name] for name in names) * instructions / warps
+        for what, (_, names) in WAITS.items()
+    }
+    cycles[OWN] = sum(stalls.values()) * instructions / warps - sum(cycles.values())
+    return cycles
+
+
+def warps_wait(view: View) -> Picture:
+    """What an average warp of two trees spends its time on."""
+    founds = [view.counters(NAME, variant) for variant in STALLED]
+    spent = {name_of(found): _lifetime(found) for found in founds}
+    totals = {name: sum(cycles.values()) for name, cycles in spent.items()}
+    hues = {what: hue for what, (hue, _) in WAITS.items()} | {OWN: "blue"}
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure(1.3 + 0.85 * len(spent))
+        for place, (name, cycles) in enumerate(spent.items()):
+            left = 0.0
+            for what, value in cycles.items():
+                hue = hues[what]
+                axes.barh(place, value, left=left, height=0.5, lw=1.2, color=theme.tint(hue, 0.6),
+                          edgecolor=theme.drawn(hue))  # fmt: skip
+                axes.text(left + value / 2, place, f"{value:.0f}", ha="center", va="center",
+                          size=LETTERS)  # fmt: skip
+                left += value
+            axes.text(0, place - 0.32, f"{name}: {totals[name]:.0f} cycles", va="bottom",
+                      weight="bold", size=LETTERS)  # fmt: skip
+        for place, (what, hue) in enumerate(hues.items()):
+            axes.annotate(f"■ {what}", xy=(0.5 * (place % 2), 0), xycoords="axes fraction",
+                          xytext=(0, -8 - 20 * (place // 2)), textcoords="offset points", va="top",
+                          size=LETTERS, color=theme.written(hue))  # fmt: skip
+        axes.set_xlim(0, max(totals.values()) * 1.01)
+        axes.set_ylim(len(spent) - 0.65, -0.75)
+        axes.axis("off")
+        return figure
+
+    first, second = spent
+    more = {what: spent[second][what] - spent[first][what] for what in hues}
+    said = listed([f"{value:+.0f} {what}" for what, value in more.items()])
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, an average warp of {first} lives for {totals[first]:.0f} "
+            f"cycles and one of {second} for {totals[second]:.0f}. The difference, part by part: "
+            f"{said}."
+        ),
+        caption=(
+            f"What an average warp spends its cycles on at n = {size(founds[0].run['n'])}: waiting "
+            "for shared memory, at the barrier, for global memory, and on its own instructions."
+        ),
+        table=Table(
+            ["kernel", "cycles per warp", *hues],
+            [
+                [name, round(totals[name]), *(round(cycles[what]) for what in hues)]
+                for name, cycles in spent.items()
+            ],
+        ),
+        runs=founds,
+    )
+
+
 #: The kernels of one tree; the others do other work besides.
 TREES = ("interleaved", "interleaved_mask", "strided", "smem")
 
@@ -282,7 +372,7 @@ CHAPTER = Chapter(
     swept=TREES,
     timed=TREES,
     no_rungs=("mixed*", "sorted*"),
-    plots={"chapter03_paths": paths_sweep},
+    plots={"chapter03_paths": paths_sweep, "chapter03_waits": warps_wait},
     diagrams={"tree_spreading": tree_spreading, "lanes_at_work": lanes_at_work},
     patterns={
         "interleaved": tiles(INTERLEAVED, interleaved),

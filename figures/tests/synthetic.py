@@ -18,7 +18,7 @@ from typing import Any
 
 from figures import chapters
 from figures.kit.costs import Counts
-from figures.records.naming import COUNTER_ALIASES, REFERENCE
+from figures.records.naming import COUNTER_ALIASES, REFERENCE, STALLS
 from figures.records.schema import Device
 
 CHAPTERS = (
@@ -502,6 +502,7 @@ def _work(n: int, rate: float) -> dict[str, float]:
     """Instructions and traffic: the slower a kernel, the more of the former."""
     counts = {"instructions": n / 32 * (4 + 9000 / rate), "dram_read_bytes": 4.0 * n}
     counts["dram_write_bytes"] = n / 64
+    counts |= dict.fromkeys(STALLS, 1.25)
     return {COUNTER_ALIASES[name]: value for name, value in counts.items()}
 
 

@@ -20,6 +20,7 @@ CHAPTER = Chapter(
         "bank_strides": diagrams.bank_strides,
         "bank_steps": diagrams.bank_steps,
         "tile_banks": diagrams.tile_banks,
+        "tile_swizzles": diagrams.tile_swizzles,
     },
     patterns={"strided_padded": tiles(PADDED, strided_padded)},
 )

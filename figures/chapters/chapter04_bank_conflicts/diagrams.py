@@ -117,19 +117,23 @@ def bank_strides() -> Picture:
     )
 
 
-#: The layouts of chapter 4's tile, as the page calls them, with bytes of a lane's load.
+#: The layouts of chapter 4's tile: what stands above each, and bytes of a lane's load.
 TILE_LAYOUTS = {
     "Plain": ("no padding", 4),
-    "Padded": ("one word of padding", 4),
+    "Padded": ("one free word per row", 4),
     "Swizzled": ("swizzled", 4),
     "SwizzledBy4": ("swizzled by fours", 16),
 }
+COLUMN = 4
 
 
-def tile_banks() -> Picture:
+def _passes_text(passes: int) -> str:
+    return f"{passes} pass{'es' if passes > 1 else ''}"
+
+
+def _tile_maps(names: Sequence[str], said: str, caption: str) -> Picture:
     """Which words of a tile a warp's load of one column touches, layout by layout."""
-    column = 4
-    requests = {name: tile_column(name, column, width) for name, (_, width) in TILE_LAYOUTS.items()}
+    requests = {name: tile_column(name, COLUMN, TILE_LAYOUTS[name][1]) for name in names}
     words = {
         name: [
             [access.byte_offset // patterns.BANK_BYTES + more for more in range(access.width // 4)]
@@ -141,51 +145,63 @@ def tile_banks() -> Picture:
     least = {name: len(costs.groups(request)) for name, request in requests.items()}
 
     def draw(theme: Theme) -> Figure:
-        side, gap, top = 33, 6, 4
-        figure, axes = canvas(2 * side + gap, 2 * (side + top) + 1, 6.0)
-        for place, name in enumerate(requests):
-            x = (place % 2) * (side + gap) + 0.5
-            y = 2 * (side + top) - (place // 2) * (side + top) - top
-            label, _width = TILE_LAYOUTS[name]
-            axes.text(x, y + 2.6, label, va="center", weight="bold")
-            axes.text(x + 32, y + 2.6, str(passes[name]), va="center", ha="right",
+        side, gap, top, foot = 33, 6, 7, 3
+        figure, axes = canvas(len(names) * (side + gap) - gap, side + top + foot, 3.25)
+        for place, name in enumerate(names):
+            x, y = place * (side + gap) + 0.5, side + foot - 1
+            axes.text(x, y + 5.2, TILE_LAYOUTS[name][0], va="center", weight="bold")
+            axes.text(x, y + 2.5, _passes_text(passes[name]), va="center",
                       color=theme.written("vermillion"))  # fmt: skip
+            for bank in range(4, 32, 4):
+                axes.plot([x + bank, x + bank], [y - 31, y + 1], color=theme.grid, lw=0.8)
             axes.add_patch(
-                Rectangle((x, y - 31), 32, 32, facecolor="none", edgecolor=theme.grid, lw=1)
+                Rectangle((x, y - 31), 32, 32, facecolor="none", edgecolor=theme.muted, lw=1)
             )
-            for bank in range(0, 32, 4):
-                axes.plot([x + bank, x + bank], [y - 31, y + 1], color=theme.grid, lw=0.5)
             for lane, mine in enumerate(words[name]):
                 first = least[name] == 1 or lane < patterns.WARP // least[name]
                 for word in mine:
                     if word < 32 * 32:
                         _bank_word(axes, theme, x, y, word, "blue" if first else "sky")
+            axes.text(x, y - 32.8, "bank 0", va="center", color=theme.muted)
+            axes.text(x + 32, y - 32.8, "bank 31", va="center", ha="right", color=theme.muted)
         return figure
 
-    said = [
-        f"{TILE_LAYOUTS[name][0]}: {passes[name]} pass{'es' if passes[name] > 1 else ''}, where "
-        f"{least[name]} {'are' if least[name] > 1 else 'is'} the least"
-        for name in requests
-    ]
+    takes = listed([f"{TILE_LAYOUTS[name][0]}: {_passes_text(passes[name])}" for name in names])
     return Picture(
         draw=draw,
         alt=(
-            f"Where the 32 elements of a tile's column {column} lie on the map of banks, in four "
-            f"layouts. {'; '.join(said)}. Without padding all are in one bank; a padding word "
-            "moves each row on by one; a swizzle deals them out over all banks in the same space."
+            f"Where the {patterns.WARP} elements of column {COLUMN} of a tile lie on the map of "
+            f"banks. {takes}. {said}"
         ),
-        caption=(
-            f"Column {column} of a 32×32 tile on the map of banks: one row of 32 words each 128 "
-            "bytes. Above each, the passes that it takes. The last panel shows loads of 16 bytes, "
-            "of which a quarter of the warp (dark) goes at a time."
-        ),
+        caption=f"Column {COLUMN} of a 32×32 tile on the map of banks. {caption}",
         table=Table(
-            ["row of the tile", *(f"{label}: word, bank" for label, _ in TILE_LAYOUTS.values())],
+            ["row of the tile", *(f"{TILE_LAYOUTS[name][0]}: word, bank" for name in names)],
             [
-                [row, *(f"{words[n][row][0]}, {words[n][row][0] % 32}" for n in requests)]
+                [row, *(f"{words[n][row][0]}, {words[n][row][0] % 32}" for n in names)]
                 for row in range(32)
             ],
         ),
+    )
+
+
+def tile_banks() -> Picture:
+    """A column of a tile: all in one bank, and on the diagonal."""
+    return _tile_maps(
+        ("Plain", "Padded"),
+        "Without padding all of them lie in one bank. With a free word behind each row they lie on "
+        "a diagonal, each in a bank of its own.",
+        "Each blue square is the word that one lane reads; words below each other share a bank, "
+        "and wait for each other.",
+    )
+
+
+def tile_swizzles() -> Picture:
+    """The same column where each row keeps its columns in a different order."""
+    return _tile_maps(
+        ("Swizzled", "SwizzledBy4"),
+        "A swizzle spreads the column over all banks and needs no more memory than the plain tile.",
+        "On the right each lane loads 16 bytes: a quarter of the warp (dark) at a time, four "
+        "passes, the least that such a load can take.",
     )
 
 
@@ -224,7 +240,7 @@ def bank_steps() -> Picture:
         axes.set_xticks(range(len(strided)), [str(2 ** (step.step - 1)) for step in strided])
         axes.set_xlabel("s, the distance between partners")
         axes.set_ylim(0, max(step.wavefronts for step in strided) * 1.3)
-        axes.set_title("passes a block: blue is what all trees need", loc="left", pad=10)
+        axes.set_title("passes per block; blue: what every tree needs", loc="left", pad=10)
         return figure
 
     total = sum(step.conflicts for step in strided)
@@ -234,13 +250,13 @@ def bank_steps() -> Picture:
             f"Passes through shared memory of one block of {block} threads of strided, step by "
             f"step: {listed([str(step.wavefronts) for step in strided])}. The conflicts are "
             f"{listed([f'{way}-way' for way in ways if way > 1])}; they double while there are "
-            f"lanes enough, and make {total} of the passes. {listed(others)} make the other "
-            f"{sum(step.wavefronts - step.conflicts for step in strided)} alone."
+            f"lanes enough, and are {total} of the passes. {listed(others)} make only the other "
+            f"{sum(step.wavefronts - step.conflicts for step in strided)}."
         ),
         caption=(
-            f"chapter03's strided, a block of {block} threads: loads and stores of each step of "
-            "its tree. Hatched are the passes that are there only for conflicts; without them, "
-            f"the steps of {listed(others)} are left."
+            f"strided, a block of {block} threads: passes for the loads and stores of each step of "
+            "its tree. Conflicts cause the hatched ones. Without those, what is left is what "
+            f"{listed(others)} need."
         ),
         table=Table(
             ["step", "requests", *(f"{name}: {what}" for name in steps

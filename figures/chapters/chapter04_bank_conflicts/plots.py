@@ -44,7 +44,7 @@ def _passes(counted: RecordedRun[CountedRun], found: RecordedRun) -> float:
 
 
 def _pass_floor(view: View, passes: float) -> float:
-    """Microseconds that so many passes take at least: an SM makes one a cycle."""
+    """Microseconds that so many passes take at least: an SM makes one per cycle."""
     return passes / float(view.device["sm_count"] * view.device["sm_clock_khz"] / 1000)
 
 
@@ -82,12 +82,10 @@ def stride_sweep(view: View) -> Picture:
         milli = max(times) >= 1000
         unit = 1000 if milli else 1
         axes.set_yscale("log", base=2)
-        axes.vlines(strides, min(floors) / unit / 1.4, [f / unit for f in floors], lw=5,
-                    color=theme.tint("blue", 0.6), zorder=2)  # fmt: skip
-        axes.plot(strides, [f / unit for f in floors], ls="none", marker="_", markersize=9,
-                  markeredgewidth=2, color=theme.drawn("blue"), zorder=3)  # fmt: skip
-        axes.plot(strides, [time / unit for time in times], ls="none", marker="D", markersize=5,
-                  color=theme.drawn("vermillion"), zorder=4)  # fmt: skip
+        axes.vlines(strides, min(floors) / unit / 1.4, [f / unit for f in floors], lw=6,
+                    color=theme.drawn("sky"), zorder=2)  # fmt: skip
+        axes.plot(strides, [time / unit for time in times], ls="none", marker="D", zorder=4,
+                  color=theme.drawn("vermillion"), mec=theme.background, mew=0.8)  # fmt: skip
         axes.set_ylim(min(floors) / unit / 1.4, max(times) / unit * 2.2)
         axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_formatter(lambda value, _place: f"{value:g}")
@@ -100,7 +98,7 @@ def stride_sweep(view: View) -> Picture:
             theme,
             (
                 ("◆ measured", "vermillion", 0.97),
-                ("– one pass per cycle", "blue", 0.89),
+                ("▮ its passes, one per cycle", "sky", 0.89),
             ),
             side="left",
         )
@@ -117,18 +115,17 @@ def stride_sweep(view: View) -> Picture:
             f"On {view.device_name}, time of a walk through shared memory by {size(n)} threads, by "
             f"stride. Stride {strides[0]} takes {time_text(time_of(first))}, and the odd strides "
             f"are within {_spread_pct([found_of[s] for s in strides if s % 2])} % of each other. "
-            f"Stride {worst} takes longest, {time_text(time_of(last))}, "
+            f"Stride {worst} takes longest, {time_text(time_of(last))}: "
             f"{times_text(time_of(last) / time_of(first))} as long for {times_text(max(ways))} the "
-            f"passes. No stride takes more than {times_text(most)} what its passes need at one a "
-            "cycle in every SM."
+            f"passes. No stride takes more than {times_text(most)} what its passes need at one per "
+            "cycle per SM."
         ),
         caption=(
-            f"{size(n)} threads, each {WALK_ROUNDS} loads from shared memory. Bars: the "
-            "least time that the passes counted by the hardware can take, at one a cycle and "
-            "SM. Diamonds: the time measured."
+            f"{size(n)} threads make {WALK_ROUNDS} loads each from shared memory. Bars: the passes "
+            "that the hardware counted, at one per cycle per SM. Diamonds: the time measured."
         ),
         table=Table(
-            ["stride", "passes a load, counted", "floor µs", "median µs", "times stride 1"],
+            ["stride", "passes per load, counted", "floor µs", "median µs", "times stride 1"],
             [
                 [
                     stride,
@@ -180,21 +177,21 @@ def tile_times(view: View) -> Picture:
             for found in founds
         ]
         return bar_chart(theme, rows, f"Time for {n} rows: less is better", floors,
-                         "◇ passes at one a cycle and SM")  # fmt: skip
+                         "◇ its passes, one per cycle per SM")  # fmt: skip
 
     flop = 2 * n**3
     return Picture(
         draw=draw,
         alt=(
             f"On {view.device_name}, C = A · Aᵀ of {n} rows: {leaders_text(founds)} of "
-            f"{len(founds)} forms, with {time_text(time_of(fastest))}; the longest is "
-            f"{name_of(slowest)}'s, {time_text(time_of(slowest))}, "
-            f"{times_text(time_of(slowest) / time_of(fastest))} as long. The passes through shared "
-            f"memory alone need {time_text(min(floors))} to {time_text(max(floors))}."
+            f"{len(founds)} forms, with {time_text(time_of(fastest))}; {name_of(slowest)} takes "
+            f"{time_text(time_of(slowest))}, {times_text(time_of(slowest) / time_of(fastest))} as "
+            "long. Their passes through shared memory alone need "
+            f"{time_text(min(floors))} to {time_text(max(floors))}."
         ),
         caption=(
-            f"C = A · Aᵀ for {n} rows of {n} numbers, in tiles of 32×32. Diamonds: the least time "
-            "that the passes counted by the hardware can take, at one a cycle and SM."
+            f"C = A · Aᵀ for {n} rows of {n} numbers, in tiles of 32×32. Diamonds: the passes that "
+            "the hardware counted, at one per cycle per SM."
         ),
         table=Table(
             ["kernel", "passes", "conflicts", "floor µs", "median µs", "GFLOP/s", "useful GB/s"],
