@@ -70,6 +70,76 @@ def _kib(found: RecordedRun) -> float:
     return _bytes(found) / 1024
 
 
+#: What the picture of the box shows: blocks of growing appetite, half as many fit each time.
+IN_THE_BOX = ("dynamic_unroll4", "ask48k", "ask96k", "ask227k")
+
+
+def shared_box(view: View) -> Picture:
+    """An SM as a box: threads to the right, shared memory upwards, and a block per step."""
+    asked = {name_of(found): found for found in _asked(view)}
+    missing = [name for name in IN_THE_BOX if name not in asked]
+    if missing:
+        raise MissingData(f"{view.known.name} lacks {listed(missing)}")
+    founds = [asked[name] for name in IN_THE_BOX]
+    device, block = view.device, founds[0].run["block"]
+    threads = device["max_threads_per_sm"]
+    whole, reserved = device["shared_per_sm"] / 1024, device["shared_reserved"] / 1024
+
+    def draw(theme: Theme) -> Figure:
+        figure, panels = style.new_panels(len(founds), 3.0)
+        for axes, found in zip(panels, founds, strict=True):
+            each = _kib(found) + reserved
+            for step in range(_fit(found)):
+                axes.add_patch(
+                    Rectangle(
+                        (step * block, step * each),
+                        block,
+                        each,
+                        facecolor=theme.tint("blue", 0.5),
+                        edgecolor=theme.drawn("blue"),
+                        linewidth=1.4,
+                        zorder=2,
+                    )
+                )
+            axes.set_xlim(0, threads)
+            axes.set_ylim(0, whole)
+            axes.set_xticks([])
+            axes.set_yticks([0, whole], ["0", f"{whole:.0f}"])
+            axes.tick_params(length=0)
+            for side in ("top", "right", "bottom", "left"):
+                axes.spines[side].set_visible(True)
+                axes.spines[side].set_linewidth(1.6)
+            axes.set_title(bytes_text(_bytes(found)), pad=8)
+            axes.set_xlabel(f"{_fit(found)} block{'s' * (_fit(found) > 1)}", weight="bold")
+        panels[0].set_ylabel("shared memory, KiB")
+        figure.supxlabel(f"each box is {threads} threads wide", color=theme.muted,
+                         fontsize=style.FONT_PT)  # fmt: skip
+        return figure
+
+    words = [f"{_fit(f)} with {bytes_text(_bytes(f))}" for f in founds]
+    return Picture(
+        draw=draw,
+        alt=(
+            f"An SM of {view.device_name} as a box, {threads} threads wide and {whole:.0f} KiB of "
+            f"shared memory high, packed with blocks of {block} threads that climb from corner to "
+            f"corner. How many fit, by what each asks for: {listed(words)}."
+        ),
+        caption=(
+            f"The SM as a box, once per request. Every block takes {block} threads to the right "
+            "and its shared memory upwards. Packing stops at the first wall: the right one is "
+            "threads, the ceiling is shared memory. What is left white runs nothing."
+        ),
+        table=Table(
+            ["variant", "shared bytes per block", "blocks per SM", "threads per SM"],
+            [
+                [name_of(found), found.run["shared_bytes"], _fit(found), _fit(found) * block]
+                for found in founds
+            ],
+        ),
+        runs=founds,
+    )
+
+
 def shared_fit(view: View) -> Picture:
     """An SM's shared memory, and the blocks that it is divided among."""
     founds = _asked(view)
@@ -112,7 +182,7 @@ def shared_fit(view: View) -> Picture:
         axes.set_xticks([tick for tick in ticks if tick < whole])
         axes.set_xlabel(f"KiB of the {whole:.0f} that an SM has")
         axes.spines["left"].set_visible(False)
-        axes.set_title("asked for, a block", loc="left", pad=10)
+        axes.set_title("asked for per block", loc="left", pad=10)
         axes.set_title("blocks that fit", loc="right", pad=10)
         return figure
 
@@ -337,7 +407,11 @@ CHAPTER = Chapter(
     rung=Rung("unroll4", "dynamic_unroll4"),
     swept=("smem", "dynamic_smem", "unroll4", "dynamic_unroll4"),
     no_rungs=("typed_*",),  # dynamic_smem's twins
-    plots={"chapter06_fit": shared_fit, "chapter06_occupancy": shared_occupancy},
+    plots={
+        "chapter06_box": shared_box,
+        "chapter06_fit": shared_fit,
+        "chapter06_occupancy": shared_occupancy,
+    },
     diagrams={"two_arrays": two_arrays},
     patterns={
         **dict.fromkeys(("dynamic_smem", "typed_int", "dynamic_unroll4"), tiles()),
