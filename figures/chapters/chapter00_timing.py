@@ -317,7 +317,7 @@ def one_sample() -> Picture:
         alt=(
             "One sample, from top to bottom. The host queues a read of a large buffer, a kernel "
             "that holds the stream, a start event, the launch and a stop event. All that time the "
-            "GPU reads the buffer and then spins in the holding kernel. Only when all of it is queued "
+            "GPU reads the buffer and then spins in the holding kernel. Only when all is queued "
             "does the host let go. Then the GPU passes the start event, runs the kernel and passes "
             "the stop event, and the time between the two events is one sample."
         ),
