@@ -8,10 +8,10 @@ struct Ranks {
   unsigned low, high;
 };
 
-/// Between which samples the true median lies with a probability of at least 95 %: as close to the
-/// middle as that allows, and {0, 0} where not even the outermost do.
+/// The two samples between which the true median lies with a probability of at least 95 %, as close
+/// to the middle as that allows; {0, 0} where even the outermost two are not enough.
 ///
-/// \pre samples is at most 1000: beyond, the first probability is no double any more
+/// \pre samples is at most 1000: beyond that, the first probability no longer fits a double
 constexpr Ranks ranks(unsigned samples) {
   double exactly = 1;  // the probability that k samples lie below the true median
   for (unsigned s = 0; s < samples; ++s) exactly /= 2;

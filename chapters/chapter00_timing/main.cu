@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
           book::launch<Nothing>([](const auto& l) { chapter00::empty<<<l.grid, l.block>>>(); }),
   };
   chapter.add(empty);
-  empty.name = "empty_blocks";  // as many blocks as a kernel with one element a thread has
+  empty.name = "empty_blocks";  // as many blocks as a kernel with one element per thread has
   empty.grid = {};
   empty.axes = {{"n", {1u << 28}}, {"block", {32, 64, 128}}};
   chapter.add(empty);

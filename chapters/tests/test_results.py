@@ -1,4 +1,4 @@
-"""Right at sizes and seeds that nobody tuned for, and a check that sees what is wrong.
+"""Right at sizes and seeds that no kernel was tuned for, and a check that sees what is wrong.
 
 A kernel may drop the last element when n % 4 == 3, or hold the answer for the default n: each
 variant runs with n of every remainder by 4 and by 32, and at the default n with other seeds. The

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t kPerBlock = 256;
 
-/// What a right kernel leaves: one sum a block.
+/// What a right kernel leaves: one sum per block.
 std::vector<int> partials_of(std::size_t n, std::uint64_t seed = 7) {
   std::vector<int> partials((n + kPerBlock - 1) / kPerBlock);
   for (std::size_t i = 0; i < n; ++i) partials[i / kPerBlock] += book::input_value(seed, i);

@@ -15,7 +15,7 @@ using ::testing::StartsWith;
 
 const book::ProgramDescription kProgram{
     "chapter05_unroll4",
-    "more work a thread",
+    "more work per thread",
     {"smem", "first_add", "unroll1", "unroll2", "unroll4", "complete", "unroll4_classic"},
     128};
 
@@ -123,7 +123,7 @@ TEST(Count, KeepsItsMessageOnOneLine) {
 }
 
 TEST(Count, ShowsNothingThatHidesOrTurnsText) {
-  // A C1 control, an override and an isolate of direction, and a byte that is no UTF-8.
+  // A C1 control, an override and an isolate of direction, and a byte that isn't UTF-8.
   EXPECT_THAT(refusal({"--n",
                        "a\xc2\x9b"
                        "b\xe2\x80\xae"
@@ -312,7 +312,7 @@ TEST(Flags, TakeNoValue) {
 TEST(Help, NamesEveryOptionTheDefaultsAndTheExitStatuses) {
   const std::string text = help();
   EXPECT_THAT(text,
-              StartsWith("chapter05_unroll4: more work a thread\nUsage: ./run [OPTIONS] [N]"));
+              StartsWith("chapter05_unroll4: more work per thread\nUsage: ./run [OPTIONS] [N]"));
   for (const char* option :
        {"--n ", "--block", "--variant", "--sweep", "--once", "--seed", "--samples", "--warm",
         "--json", "--list", "--device", "-h,--help", "N ", "METHOD", "THREADS"}) {

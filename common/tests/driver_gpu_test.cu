@@ -17,7 +17,7 @@ struct Triple {
   }
 };
 
-/// out[i] = 3·i: no input, no seed, one output an element.
+/// out[i] = 3·i: no input, no seed, one output per element.
 class Triples : public book::Problem {
  public:
   struct Launch {

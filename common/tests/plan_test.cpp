@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 
 constexpr std::size_t kFree = std::size_t{1} << 30;
 
-/// 4 bytes an element, and no more than `kMost` of them. Nothing is ever prepared.
+/// 4 bytes per element, and no more than `kMost` of them. Nothing is ever prepared.
 class Fake : public book::Problem {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 40;

@@ -17,7 +17,7 @@ TEST(SumOfInput, OfNothingIsZero) {
 }
 
 TEST(SumOfInput, EqualsAPlainLoop) {
-  // The larger ones are split over threads, at places that are no multiple of anything.
+  // The larger ones are split over threads, at places that aren't multiples of anything.
   for (const std::size_t n : {1ul, 2ul, 31ul, 32ul, 33ul, 1023ul, 1024ul, 1025ul, (1ul << 18) - 1,
                               1ul << 18, (1ul << 19) + 1, (1ul << 22) + 12345}) {
     EXPECT_EQ(book::sum_of_input(n, 2018), one_by_one(n, 2018)) << n;

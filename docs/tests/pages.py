@@ -25,7 +25,7 @@ DOCS = ROOT / "docs"
 CHAPTERS = sorted(DOCS.glob("chapters/chapter*.rst"))
 NOTEBOOKS = sorted(DOCS.glob("notebooks/chapter*.rst"))
 
-#: Directives whose body is no text of the page.
+#: Directives whose body isn't text of the page.
 LITERAL = ("code-block", "probes", "toctree")
 #: Roles that show a recorded value: a word of the sentence, whatever is asked for.
 VALUES = ("measured", "ratio", "difference", "counter", "compared", "latency", "in-flight",

@@ -97,9 +97,9 @@ def test_a_kernel_that_was_not_counted_is_an_error(book: Book) -> None:
 def test_bytes_in_flight(floor_book: Book) -> None:
     # 1350 us over 4096 hops are 329.6 ns; times 4916.7 bytes a nanosecond 1.62 MB; over 132 SMs.
     text = floor_book.build(
-        index="Page\n====\n\n:in-flight:`device` in all, :in-flight:`sm` an SM.\n"
+        index="Page\n====\n\n:in-flight:`device` in all, :in-flight:`sm` per SM.\n"
     ).text()
-    assert "1.62 MB in all, 12.3 kB an SM." in text
+    assert "1.62 MB in all, 12.3 kB per SM." in text
 
 
 def test_bytes_in_flight_of_nothing_known(floor_book: Book) -> None:

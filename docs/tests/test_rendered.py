@@ -32,7 +32,7 @@ def _anchors(path: Path) -> frozenset[str]:
 
 
 def broken(path: Path) -> list[str]:
-    """A page's links and pictures that lead nowhere; of the web's, those that are no addresses."""
+    """A page's links and pictures that lead nowhere; of the web's, those that aren't addresses."""
     page = _parsed(path)
     links = [tag["href"] for tag in page.select("a[href]")]
     links += [tag["src"] for tag in page.select("img[src]")]

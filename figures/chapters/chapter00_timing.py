@@ -9,6 +9,7 @@ from matplotlib.ticker import NullFormatter
 
 from figures.kit import patterns, style
 from figures.kit.axes import draw_curves, heading, l2_line, label_ends, sizes_axis
+from figures.kit.canvas import GLOBAL_HUE, SHARED_HUE, arrow, canvas, rounded_box
 from figures.kit.chapter import Chapter, number_of
 from figures.kit.pictures import Picture, Table, View, name_of, time_of
 from figures.kit.style import SERIES, Theme
@@ -236,7 +237,7 @@ def timing_latency(view: View) -> Picture:
         l2_line(axes, theme, l2, "L2")
         label_ends(axes, theme, draw_curves(axes, theme, curves))
         axes.grid(axis="y")
-        heading(axes, "Nanoseconds a load")
+        heading(axes, "Nanoseconds per load")
         return figure
 
     cold, warm = (sweeps[label][-1] for label in CHASES.values())
@@ -253,7 +254,7 @@ def timing_latency(view: View) -> Picture:
             f"against the memory that the chain is spread over. The L2 holds {bytes_text(l2)}."
         ),
         table=Table(
-            ["cache", "bytes covered", "hops", "ns a load"],
+            ["cache", "bytes covered", "hops", "ns per load"],
             [
                 [
                     label,
@@ -269,6 +270,65 @@ def timing_latency(view: View) -> Picture:
     )
 
 
+#: What the host does for one sample, in order, and what the GPU does meanwhile.
+SAMPLE = (
+    ("queues a read of a large buffer", "reads it: the L2 is cold and clean"),
+    ("queues a kernel that holds the stream", "spins in it"),
+    ("queues the start event", "still spins"),
+    ("queues the launch", "still spins"),
+    ("queues the stop event", "still spins"),
+    ("lets go", "notes its clock at the start event"),
+    ("waits", "runs the kernel"),
+    ("waits", "notes its clock at the stop event"),
+    ("reads the difference: one sample", "rests"),
+)
+
+
+def one_sample() -> Picture:
+    """How one time is taken: who does what, from top to bottom."""
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = canvas(10.8, 11.0, 5.5)
+        host, left, width = 2.35, 5.6, 3.0
+        middle = left + width / 2
+        axes.text(host, 10.6, "host", ha="center", va="center", weight="bold")
+        axes.text(middle, 10.6, "GPU", ha="center", va="center", weight="bold")
+        rounded_box(axes, theme, left, 8.45, width, 1.55, "reads a\nlarge buffer", SHARED_HUE)
+        rounded_box(axes, theme, left, 4.3, width, 4.0, "held: spins\nuntil told\nto go on", None)
+        rounded_box(axes, theme, left, 1.55, width, 1.95, "your\nkernel", GLOBAL_HUE)
+        queued = ("read", "hold", "start event", "launch", "stop event")
+        for place, what in enumerate(queued):
+            axes.text(host, 9.2 - 0.86 * place, f"queue: {what}", ha="center", va="center")
+        axes.text(host, 4.6, "let go", ha="center", va="center", weight="bold")
+        arrow(axes, theme, (host + 1.1, 4.6), (left - 0.06, 4.6), theme.ink, 1.8)
+        for y, what in ((3.9, "start event"), (1.15, "stop event")):
+            axes.plot([left, left + width + 0.5], [y, y], color=theme.ink, lw=1.8)
+            axes.text(left - 0.25, y, what, ha="right", va="center")
+        for end in (3.9, 1.15):
+            arrow(axes, theme, (left + width + 0.35, 2.52), (left + width + 0.35, end), theme.ink)
+        axes.text(left + width + 0.65, 2.52, "one\nsample", ha="left", va="center", weight="bold")
+        axes.text(host, 0.4, "read both events", ha="center", va="center")
+        arrow(axes, theme, (0.15, 10.2), (0.15, 0.3))
+        axes.text(0.4, 2.52, "time", ha="left", va="center", color=theme.muted)
+        return figure
+
+    return Picture(
+        draw=draw,
+        alt=(
+            "One sample, from top to bottom. The host queues a read of a large buffer, a kernel "
+            "that holds the stream, a start event, the launch and a stop event. All that time the "
+            "GPU reads the buffer and then spins in the holding kernel. Only when all is queued "
+            "does the host let go. Then the GPU passes the start event, runs the kernel and passes "
+            "the stop event, and the time between the two events is one sample."
+        ),
+        caption=(
+            "One sample. What the host does while the GPU is held costs your kernel nothing: the "
+            "clock starts only after the host has let go."
+        ),
+        table=Table(["the host", "the GPU"], [list(step) for step in SAMPLE]),
+    )
+
+
 CHAPTER = Chapter(
     NAME,
     usual=False,  # times of one kernel in many ways are not to be compared as kernels are
@@ -277,4 +337,5 @@ CHAPTER = Chapter(
         "chapter00_l2": timing_l2,
         "chapter00_latency": timing_latency,
     },
+    diagrams={"one_sample": one_sample},
 )

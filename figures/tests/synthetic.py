@@ -345,7 +345,7 @@ def _timing_runs(speed: float) -> list[dict[str, Any]]:
     return runs
 
 
-# Chapter 7's methods: the chapter and region of the kernel, fastest GB/s, elements a thread.
+# Chapter 7's methods: the chapter and region of the kernel, fastest GB/s, elements per thread.
 _METHODS = (
     ("chapter02_smem", "interleaved-modulo", 420, 1),
     ("chapter03_divergence", "strided-index", 850, 1),

@@ -1,6 +1,6 @@
 """Kernels that have changed since they were recorded: named in the summary, and no failure.
 
-Hardware isn't always to be had; until the next recording the pages mark such numbers.
+There isn't always a GPU to record on. Until the next recording the pages mark such numbers.
 """
 
 from __future__ import annotations

@@ -41,5 +41,5 @@ def test_only_copies_side_by_side_keep_the_lanes_apart() -> None:
     values = histogram.first_bytes()
     most = [max(map(len, histogram.by_bank(each, values))) for each in histogram.LAYOUTS.values()]
     assert most[0] > 1 and most[1] == 1
-    # Lanes that want the same word are no conflict.
+    # Lanes that want the same word don't conflict.
     assert max(map(len, histogram.by_bank(next(iter(histogram.LAYOUTS.values())), [7] * WARP))) == 1

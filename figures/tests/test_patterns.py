@@ -256,7 +256,7 @@ def test_wide_loads_go_by_parts_of_the_warp_and_join_where_neighbours_share() ->
     assert passes([lane % 16 for lane in range(32)], 8) == (2, 0), "the same data, not neighbours"
     assert passes([0] * 32, 16) == (2, 0), "quarters join to halves, and no further"
     assert passes([32 * (lane // 2) for lane in range(32)], 8) == (16, 15), "joined, they conflict"
-    # A lane whose partner is not there shares with nobody else.
+    # A lane whose partner is missing shares with no other.
     alone = _request([0], SHARED, width=8)
     assert costs.wavefronts(alone) == 1
     store = [replace(access, kind=STORE) for access in _request([0] * 32, SHARED, width=8)]

@@ -248,7 +248,7 @@ def test_the_ladder_ends_in_the_fastest(recordings: Recordings) -> None:
     fastest = max(
         run["gb_per_s"]
         for chapter in synthetic.CHAPTERS[1:]
-        if chapter < "chapter08"  # from where on nobody climbs
+        if chapter < "chapter08"  # from there on, nothing climbs
         for run in recordings.reference.chapters[chapter].shown
         if (run["n"], run["block"]) == (2**28, 256)
         and run["bytes_written"] == 4 * run["grid"]  # a partial sum per block

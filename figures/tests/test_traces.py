@@ -30,7 +30,7 @@ METRICS = {
     )
 }
 
-#: The kernels with a pattern that leave a partial sum a block.
+#: The kernels with a pattern that leave one partial sum per block.
 TRACED: dict[tuple[str, str], Kernel] = {
     name: kernel
     for name, kernel in REGISTERED.items()

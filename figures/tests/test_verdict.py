@@ -78,7 +78,7 @@ def test_too_few_samples_for_an_interval_spread_over_all_of_them() -> None:
         # All within 1 %, intervals included.
         ([(100, 100.5), (100.1, 100.6), (100, 100.3)], [(100, 100.9)] * 3, Outcome.TIE),
         ([(100, 100.5), (100.1, 101.2), (100, 100.3)], [(100, 100.9)] * 3, Outcome.UNDECIDED),
-        # Faster by less than 1 %, and shown to be so, is no tie.
+        # Faster by less than 1 %, and shown to be so, is not a tie.
         ([(100, 100.1)] * 3, [(100.5, 100.6)] * 3, Outcome.FASTER),
         # What three passes decide, two and one don't where passes may differ by as much.
         ([(5.0, 5.05)] * 3, [(5.1, 5.15)] * 3, Outcome.FASTER),

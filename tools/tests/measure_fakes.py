@@ -181,7 +181,7 @@ s=s; [ "$count" = 1 ] && s=
 if [ "$tool" = racecheck ]; then
   if [ "$count" != 0 ]; then
     echo "========= Warning: Race reported between Read access at old_form(int *)+0x1b0 in" \
-      "/home/somebody/a/legacy.cuh:34"
+      "/home/reader/a/legacy.cuh:34"
     echo "=========     and Write access at old_form(int *)+0x1c0 in /home/a/legacy.cuh:35"
   fi
   echo "========= RACECHECK SUMMARY: $count hazard$s displayed (0 errors, $count warning$s)"

@@ -252,7 +252,7 @@ def test_runs_are_named_once_a_repeat_and_hashed(book: Book) -> None:
     assert {run["kernel_hash"] for run in runs if run["variant"] == "plain"} == {
         known["chapter01-plain"].hash
     }
-    # One run a line, so that a diff of two recordings can be read.
+    # One run per line, so that a diff of two recordings can be read.
     lines = (book.local / f"{ONE}.json").read_text().splitlines()
     assert sum('"variant"' in line for line in lines) == len(runs)
 
@@ -486,7 +486,7 @@ def test_record_wants_a_clean_commit(book: Book) -> None:
     assert done.returncode == 0, done.stderr
     assert book.record(ONE, book.data / "fake-gpu")["source"] == {"commit": commit, "dirty": True}
     readme.unlink()
-    # What was just recorded lies there, not committed: that is no change of the source.
+    # What was just recorded lies there, not committed: that doesn't change the source.
     done = book.measure("--record", "fake-gpu")
     assert done.returncode == 0, done.stderr
     assert book.record(TWO, book.data / "fake-gpu")["source"]["dirty"] is False
@@ -572,7 +572,7 @@ def test_no_gpu(book: Book) -> None:
     done = book.measure(FAKE_FAIL="--device gpu=77")
     assert done.returncode == 77
     assert one_line(done) == f"tools/measure: {ONE}: this is the reason"
-    assert not book.timed() and not book.local.exists(), "an empty set is no set"
+    assert not book.timed() and not book.local.exists(), "an empty set is not a set"
 
 
 def test_a_program_that_fails(book: Book) -> None:

@@ -49,7 +49,7 @@ RACES = "========= RACECHECK SUMMARY: "
         ("memcheck", "========= ERROR SUMMARY: 1 error", 4, 1),
         # A wrong sum is the program's own finding: the tool still did its work.
         ("memcheck", "========= ERROR SUMMARY: 0 errors", 1, 0),
-        # The limit's second line counts what was not printed; it is no total.
+        # The limit's second line counts what was not printed; it isn't a total.
         (
             "memcheck",
             "========= ERROR SUMMARY: 137 errors\n========= ERROR SUMMARY: 37 errors were not "
@@ -62,7 +62,7 @@ RACES = "========= RACECHECK SUMMARY: "
         ("racecheck", RACES + "100 hazards displayed (0 errors, 1037 warnings)", 0, 1037),
         # None of these is clean.
         ("memcheck", "", 0, None),
-        ("memcheck", "no summary at all", 0, None),
+        ("memcheck", "without a summary", 0, None),
         ("racecheck", "========= ERROR SUMMARY: 0 errors", 0, None),
         ("memcheck", "========= ERROR SUMMARY: 0 errors", 2, None),
         ("memcheck", "========= ERROR SUMMARY: 0 errors", 77, None),

@@ -1,6 +1,6 @@
 """Every chapter's kernels also compile for a GTX 10xx (compute_61), with NVRTC of CUDA 12.
 
-CUDA 13 begins at compute_75, and nvcc 12 is not to be had from a package index; NVRTC is.
+CUDA 13 begins at compute_75. Package indexes don't have nvcc 12, but they have NVRTC 12.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""tools/steps.sh: a line a step, also on a terminal, and nothing left behind when it is ended."""
+"""tools/steps.sh: one line per step, also on a terminal, and nothing left behind when stopped."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-// How long does a kernel take? Asked of a clock inside of it, as it is often done. Do not copy.
+// A kernel that times itself by a clock of its own, as many do. Do not copy it.
 #include <cstdio>
 
 __global__ void work(clock_t* took) {
   const clock_t start = clock();
-  for (int i = 0; i < 100; ++i) __syncthreads();  // in the place of some work
-  *took = clock() - start;                        // each thread its own, all to one place
+  for (int i = 0; i < 100; ++i) __syncthreads();  // stands in for some work
+  *took = clock() - start;                        // all threads write to one place
 }
 
 int main() {

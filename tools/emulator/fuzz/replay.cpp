@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
-/// What a target's own mutator calls, which nobody does here.
+/// A target's own mutator calls this. Nothing does here.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t*, std::size_t size, std::size_t) {
   return size;
 }

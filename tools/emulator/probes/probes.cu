@@ -1,5 +1,5 @@
 // Launches whose memory counters settle how hardware counts: recorded on a GPU by ncu, repeated on
-// the embedded device, compared row by row (tests/test_probes.py). One launch a row, in this file's
+// the embedded device, compared row by row (tests/test_probes.py): one row per launch, in file
 // order.
 //
 // Every index comes from an argument, and each kernel makes one access of the kind it is about, so

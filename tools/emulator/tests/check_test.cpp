@@ -184,7 +184,7 @@ TEST(Race, GlobalMemoryToo) {
   };
   EXPECT_THAT(check(with(""), 32).found, ElementsAre(kRawGlobal));
   EXPECT_THAT(check(with("bar.sync 0;"), 32).found, IsEmpty());
-  // Blocks are looked at one by one: this one's accesses are no race with the next one's.
+  // Blocks are checked one by one: this one's accesses don't race with the next one's.
   EXPECT_THAT(check(with("bar.sync 0;"), 32, "race", 7).found, IsEmpty());
 }
 
@@ -446,7 +446,7 @@ TEST(Init, WhatTheHostDoes) {
   checker.host_copied(b + 50, a + 10, 20);
   checker.host_read(b + 50, 20);
   EXPECT_THAT(checker.findings().all(), IsEmpty());
-  checker.host_copied(b + 49, a + 9, 5);  // its first byte nobody wrote
+  checker.host_copied(b + 49, a + 9, 5);  // its first byte was never written
   checker.host_read(b + 49, 1);
   ASSERT_EQ(checker.findings().all().size(), 1u);
   EXPECT_THAT(checker.findings().all()[0].details[0], HasSubstr("byte 49 of"));
@@ -515,7 +515,7 @@ TEST(Sync, DifferentBarriersOfOneWarp) {
       check("setp.lt.u32 %p1, %r0, 32; @%p1 bra A;\nbar.sync 0; bra DONE;\nA: bar.sync 0;", 64)
           .found,
       IsEmpty());
-  // Who has exited is waited for by nobody.
+  // No thread waits for one that has exited.
   EXPECT_THAT(check("setp.lt.u32 %p1, %r0, 16; @%p1 ret; bar.sync 0;", 64).found, IsEmpty());
 }
 

@@ -89,7 +89,7 @@ TEST(SharedCounters, FourBytesOrLess) {
   }
   EXPECT_EQ(shared("ld.shared.u8 %r3, [%r9];", stride(1)).shared_load_wavefronts, 1u);
   EXPECT_EQ(shared("ld.shared.u16 %r3, [%r9];", stride(2)).shared_load_wavefronts, 1u);
-  // The column of a tile of 33 words a row.
+  // The column of a tile of 33 words per row.
   EXPECT_EQ(shared("ld.shared.f32 %f3, [%r9];", stride(132)).shared_load_wavefronts, 1u);
 }
 

@@ -46,7 +46,7 @@ TEST(Async, LandsAtTheWaitAndNotBefore) {
   EXPECT_EQ(run(copy + "cp.async.wait_all;" + read, 64).out[63], 100u + 63 * 4 + 3);
   EXPECT_EQ(run(copy + read, 64).out[5], 0u);
   EXPECT_EQ(run(copy + "cp.async.wait_group 1;" + read, 64).out[5], 0u);
-  EXPECT_EQ(run(copy + "bar.sync 0;" + read, 64).out[5], 0u) << "a barrier is no wait";
+  EXPECT_EQ(run(copy + "bar.sync 0;" + read, 64).out[5], 0u) << "a barrier doesn't wait for copies";
   // Another thread's wait doesn't help.
   EXPECT_EQ(
       run(copy + "setp.ne.u32 %p1, %r0, 5; @%p1 cp.async.wait_all; bar.sync 0;" + read, 64).out[5],
@@ -290,7 +290,7 @@ TEST(Bulk, ToSharedLandsWhenItsBarrierIsWaitedFor) {
   EXPECT_EQ(r.result.counters.global_load_requests, 0u);
   EXPECT_EQ(r.result.counters.shared_store_wavefronts, 0u);
   EXPECT_EQ(run(with_barrier("1", kBulk + read), 64).out[63], 0u);
-  // Fewer bytes than are expected: nobody will bring the rest.
+  // Fewer bytes than expected: the rest never arrives.
   std::string less = with_barrier("1", kBulk + wait);
   less.replace(less.find("1024;"), 5, "2048;");
   const Ran hangs = run(less, 64);

@@ -1,5 +1,5 @@
 // Whatever address a kernel comes up with, it reaches its own allocations, shared, local and
-// parameter memory, or faults: never the host program's memory. And launches that nobody should
+// parameter memory, or faults: never the host program's memory. And launches that no program should
 // make end as faults.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -198,7 +198,7 @@ TEST(Isolation, NoAddressLeadsOutOfTheKernelsOwnMemory) {
 }
 
 TEST(Isolation, ConvertedAddressesStayInTheirSpace) {
-  // cvta of a number that is no address of that space, and back.
+  // cvta of a number that isn't an address of that space, and back.
   for (const char* text : {"cvta.shared.u64 %rd1, %rd0; st.u32 [%rd1], 1;",
                            "cvta.local.u64 %rd1, %rd0; st.u32 [%rd1], 1;",
                            "cvta.to.shared.u64 %rd1, %rd0; st.shared.u32 [%rd1], 1;",

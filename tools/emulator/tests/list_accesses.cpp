@@ -1,5 +1,5 @@
 // Prints how each shared load of a PTX file is counted: for the test that compares with machine
-// code. A line an instruction that has operations: kernel, PTX line, and "-" for one counted as it
+// code. One line per instruction with operations: kernel, PTX line, and "-" for one counted as it
 // stands, or the bytes of the wide access of which it is counted as a part (0: with another load),
 // with "?" where that is only likely.
 #include <cstdio>

@@ -180,7 +180,7 @@ TEST(Runtime, RefusesWhatItCannotReadInOneLineThatNamesIt) {
     const cudaError_t status = program.launch({&p});
     return std::to_string(status) + " " + testing::internal::GetCapturedStderr();
   };
-  Program text("this is no PTX");
+  Program text("this is not PTX");
   EXPECT_THAT(refused(text), AllOf(HasSubstr("218 "), HasSubstr("PTX line 1")));
   Program unknown(ptx("  frobnicate.b32 %r2, %r1;"));
   EXPECT_THAT(refused(unknown), AllOf(HasSubstr("801 "), HasSubstr("kernel"),

@@ -85,7 +85,7 @@ def test_checks_find_nothing_false(program: Path, tmp_path: Path) -> None:
     assert ran.returncode == (4 if found else 0)
 
 
-# Stacks, a heap, carries and barriers in shared memory are no findings.
+# Stacks, a heap, carries and barriers in shared memory are not findings.
 @pytest.mark.parametrize("name", ["heap", "indirect", "wide_integers"])
 def test_the_checks_find_nothing_in_what_is_right(name: str, tmp_path: Path) -> None:
     # In a debug build a function's variables are in memory, on the stack where it is recursive.

@@ -438,7 +438,7 @@ def test_no_program_is_overwritten(option: str, tmp_path: Path) -> None:
     """FILE forgotten: the program would be taken for it."""
     binary, script, library = (tmp_path / name for name in ("program", "script", "library.so"))
     shutil.copy("/bin/true", binary)
-    shutil.copyfile("/bin/true", library)  # which nobody may execute
+    shutil.copyfile("/bin/true", library)  # without the right to execute it
     script.write_text("echo a script without its first line\n", encoding="utf-8")
     script.chmod(0o755)
     for file in (binary, script, library):
