@@ -388,7 +388,7 @@ def in_place(view: View) -> Picture:
 
 CHAPTER = Chapter(
     "chapter01_gmem",
-    rung=Rung("gmem", "gmem_unrolled"),
+    rung=Rung("gmem_interleaved", "gmem_early_exit"),
     spine={"gmem_interleaved_sum": "a tree in global memory"},
     plots={"chapter01_in_place": in_place},
     diagrams={
