@@ -135,7 +135,7 @@ def fingerprint(root: Path) -> str:
     digest = hashlib.sha256(matplotlib.__version__.encode())
     here = Path(__file__).parent
     code = (path for path in here.rglob("*.py") if "tests" not in path.relative_to(here).parts)
-    for path in sorted([*code, *(root / "figures" / "data").glob("*/*.json")]):
+    for path in sorted([*code, *(root / "figures" / "data").rglob("*.json")]):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 

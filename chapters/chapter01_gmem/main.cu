@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
         chapter01::gmem_early_exit<<<l.grid, l.block>>>(l.in, l.partial, l.n);
       }),
   });
-  // begin run-interleaved
+  // begin run-gmem-interleaved
   const auto interleaved = [](const book::Sum::Launch& l) {
     chapter01::gmem_interleaved<<<l.grid, l.block>>>(l.in, l.partial, l.n);
   };
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   };
   chapter.add(rung);
   chapter.add(book::finished(rung, interleaved));
-  // end run-interleaved
+  // end run-gmem-interleaved
   chapter.add({
       .name = "gmem_classic",
       .region = "gmem-classic",

@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Polygon, Rectangle
 
 from figures.kit import patterns
+from figures.kit.axes import bar_chart
 from figures.kit.canvas import GLOBAL_HUE, SHARED_HUE, arrow, canvas, cell, rounded_box
 from figures.kit.chapter import Chapter, Rung
-from figures.kit.costs import each_block
+from figures.kit.costs import each_block, sectors
 from figures.kit.patterns import (
     GLOBAL,
+    INT_BYTES,
     LOAD,
+    SECTOR_BYTES,
     STORE,
     Access,
     Recorder,
+    by_request,
     folded,
     halving_tree,
     tree_levels,
 )
-from figures.kit.pictures import Picture, Table
+from figures.kit.pictures import (
+    LARGE_N,
+    Picture,
+    Table,
+    View,
+    name_of,
+    run_columns,
+    run_row,
+    time_of,
+)
 from figures.kit.style import SERIES, Theme
 from figures.kit.trees import (
     EXAMPLE,
@@ -33,17 +49,36 @@ from figures.kit.trees import (
     tally_text,
     values_after,
 )
-from figures.kit.words import listed
+from figures.kit.words import listed, size, time_text
+from figures.records.recordings import counter_of
+
+
+def _result(record: Recorder, block: int) -> Iterator[Access]:
+    last = tree_levels(block) + 1
+    yield from record(last, GLOBAL, LOAD, "data", [(0, record.block * block)])
+    yield from record(last, GLOBAL, STORE, "partial", [(0, record.block)])
 
 
 def gmem(n: int, block: int, index: int) -> Iterator[Access]:
-    """In place in global memory; `gmem_unrolled` touches the same."""
+    """In place in global memory; `gmem_unrolled` and `gmem_early_exit` touch the same."""
+    record = Recorder(index)
+    yield from halving_tree(record, GLOBAL, "data", index * block, n, block)
+    yield from _result(record, block)
+
+
+def gmem_interleaved(n: int, block: int, index: int) -> Iterator[Access]:
+    """In place, the nearest neighbours first."""
     record = Recorder(index)
     first = index * block
-    yield from halving_tree(record, GLOBAL, "data", first, n, block)
-    last = tree_levels(block) + 1
-    yield from record(last, GLOBAL, LOAD, "data", [(0, first)])
-    yield from record(last, GLOBAL, STORE, "partial", [(0, index)])
+    for level in range(1, tree_levels(block) + 1):
+        s = 1 << (level - 1)
+        near = [
+            (t, first + t) for t in range(0, block, 2 * s) if t + s < block and first + t + s < n
+        ]
+        yield from record(level, GLOBAL, LOAD, "data", near)
+        yield from record(level, GLOBAL, LOAD, "data", [(t, i + s) for t, i in near])
+        yield from record(level, GLOBAL, STORE, "data", near)
+    yield from _result(record, block)
 
 
 def primer_machine() -> Picture:
@@ -211,14 +246,159 @@ def tree_gmem() -> Picture:
     )
 
 
+@dataclass(frozen=True)
+class Walk:
+    """One step of a block's tree: its additions, and the sectors that go to and fro for them."""
+
+    additions: int
+    loaded: int
+    stored: int
+
+
+def walks(block: int) -> list[Walk]:
+    """The steps of gmem_interleaved's tree."""
+    *tree, _result = by_level(list(gmem_interleaved(block, block, 0)))
+    found = []
+    for level in tree:
+        moved = {
+            kind: sum(
+                sectors(request) for request in by_request(a for a in level if a.kind == kind)
+            )
+            for kind in (LOAD, STORE)
+        }
+        found.append(Walk(loads_and_stores(level)[1], moved[LOAD], moved[STORE]))
+    return found
+
+
+def _wide_arrow(
+    axes: Axes, x: float, start: float, end: float, width: float, face: str, edge: str
+) -> None:
+    """An arrow as wide as what it carries."""
+    head = 0.45 if end > start else -0.45
+    half, flare = width / 2, width / 2 + 0.09
+    axes.add_patch(
+        Polygon(
+            [(x - half, start), (x - half, end - head), (x - flare, end - head), (x, end),
+             (x + flare, end - head), (x + half, end - head), (x + half, start)],
+            facecolor=face, edgecolor=edge, lw=1.0,
+        )
+    )  # fmt: skip
+
+
+def tree_walks() -> Picture:
+    """What each step of the tree fetches from global memory, and brings back."""
+    block = 256
+    steps = walks(block)
+    carried = sum(step.loaded + step.stored for step in steps)
+
+    def draw(theme: Theme) -> Figure:
+        pitch, left, size = 1.5, 0.1, 13
+        figure, axes = canvas(left + pitch * len(steps) + 0.1, 9.4, 4.2)
+        wide: dict[str, Any] = {"ha": "center", "va": "center", "size": size}
+        across = pitch * len(steps)
+        axes.text(left, 9.0, "additions, in steps 1 to 8", size=size, va="center")
+        rounded_box(axes, theme, left, 7.35, across, 1.1, "", "purple")
+        rounded_box(axes, theme, left, 0.95, across, 1.1, "", GLOBAL_HUE)
+        axes.text(left, 0.4, "sectors loaded and stored in global memory", size=size, va="center")
+        unit = 0.6 / max(step.loaded for step in steps)
+        for place, step in enumerate(steps):
+            x = left + pitch * (place + 0.5)
+            axes.text(x, 7.9, str(step.additions), **wide)
+            axes.text(x, 1.5, str(step.loaded + step.stored), **wide)
+            up, down = unit * step.loaded, unit * step.stored
+            gap = 0.16 + 0.1 * (up + down)
+            colour = theme.drawn(GLOBAL_HUE)
+            light = theme.tint(GLOBAL_HUE, 0.6)
+            _wide_arrow(axes, x - (down + gap) / 2, 2.15, 7.25, up, colour, colour)
+            _wide_arrow(axes, x + (up + gap) / 2, 7.25, 2.15, down, light, colour)
+        return figure
+
+    first, third = steps[0], steps[2]
+    return Picture(
+        draw=draw,
+        alt=(
+            f"A block of {block} threads at work on its tree in global memory, step by step. The "
+            f"additions halve each time, from {first.additions} down to {steps[-1].additions}. "
+            "Every step loads from global memory and stores to it again, and the first three move "
+            f"the same {third.loaded + third.stored} sectors, although the third step has only "
+            f"{third.additions} additions left. After that the sectors halve too, down to "
+            f"{steps[-1].loaded + steps[-1].stored}. All steps together move {carried} sectors, "
+            f"and the block's elements fill {block * INT_BYTES // SECTOR_BYTES}."
+        ),
+        caption=(
+            f"One block of {block} threads of gmem_interleaved. An upward arrow is as wide as the "
+            "sectors that the step loads, a pale downward one as those that it stores. The "
+            "additions halve from the start. For three steps, the traffic doesn't."
+        ),
+        table=Table(
+            ["step", "additions", "sectors loaded", "sectors stored"],
+            [
+                [number, step.additions, step.loaded, step.stored]
+                for number, step in enumerate(steps, 1)
+            ],
+        ),
+    )
+
+
+#: From the first kernel of the book to the fastest tree in place.
+IN_PLACE = ("gmem_interleaved", "gmem", "gmem_unrolled", "gmem_early_exit")
+
+
+def in_place(view: View) -> Picture:
+    """The first passes that stay in global memory, with what they issue."""
+    chapter = "chapter01_gmem"
+
+    def issued_by_a_block(name: str) -> float:
+        counted = view.counters(chapter, name)
+        return counter_of(counted, "instructions") / counted.run["launches"][0]["grid"][0]
+
+    rows = [(view.find(chapter, name, LARGE_N), issued_by_a_block(name)) for name in IN_PLACE]
+
+    def draw(theme: Theme) -> Figure:
+        lead = min(time_of(found) for found, _ in rows)
+        bars = [
+            (
+                name_of(found),
+                time_of(found),
+                f"{time_text(time_of(found))}, {issued:.0f}",
+                time_of(found) == lead,
+            )
+            for found, issued in rows
+        ]
+        return bar_chart(theme, bars, "Time, and instructions per block")
+
+    said = "; ".join(
+        f"{name_of(found)} {time_text(time_of(found))} and {issued:.0f} instructions per block"
+        for found, issued in rows
+    )
+    return Picture(
+        draw=draw,
+        alt=f"First passes in place on {view.device_name}, at n = {size(LARGE_N)}: {said}.",
+        caption=(
+            f"First passes over {size(LARGE_N)} integers, {rows[0][0].run['block']} threads per "
+            "block. Behind each time stand the instructions that a block issues."
+        ),
+        table=Table(
+            [*run_columns(), "instructions per block"],
+            [[*run_row(found, view.device), round(issued)] for found, issued in rows],
+        ),
+        runs=[found for found, _ in rows],
+    )
+
+
 CHAPTER = Chapter(
     "chapter01_gmem",
-    rung=Rung("gmem", "gmem_unrolled"),
+    rung=Rung("gmem_interleaved", "gmem_early_exit"),
     spine={"gmem_interleaved_sum": "a tree in global memory"},
+    plots={"chapter01_in_place": in_place},
     diagrams={
         "primer_machine": primer_machine,
         "grid_to_elements": grid_to_elements,
         "tree_gmem": tree_gmem,
+        "tree_walks": tree_walks,
     },
-    patterns=dict.fromkeys(("gmem", "gmem_unrolled"), each_block(gmem)),
+    patterns={
+        **dict.fromkeys(("gmem", "gmem_unrolled", "gmem_early_exit"), each_block(gmem)),
+        "gmem_interleaved": each_block(gmem_interleaved),
+    },
 )

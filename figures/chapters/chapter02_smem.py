@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial as bind
+from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from figures.kit import patterns
+from figures.kit import patterns, slots
+from figures.kit.axes import bar_chart
 from figures.kit.canvas import GLOBAL_HUE, SHARED_HUE, arrow, canvas, cell
 from figures.kit.chapter import Chapter, Rung
-from figures.kit.costs import tiles
+from figures.kit.costs import tiles, work
 from figures.kit.patterns import (
     GLOBAL,
     LOAD,
     LOOP,
     SHARED,
     UNROLLED,
+    WARP,
     Access,
     Recorder,
+    finish_spreading,
     folded,
     load_tile,
 )
-from figures.kit.pictures import Picture, Table
+from figures.kit.pictures import LARGE_N, Picture, Table, View, run_columns, run_row, time_of
 from figures.kit.style import SERIES, Theme
 from figures.kit.trees import (
     EXAMPLE,
@@ -34,8 +40,12 @@ from figures.kit.trees import (
     tally_text,
     values_after,
 )
-from figures.kit.words import listed
+from figures.kit.words import listed, size, time_text
+from figures.records import machine_code
 
+#: chapter 1's first tree, in shared memory.
+INTERLEAVED = bind(finish_spreading, strided=False)
+interleaved = bind(folded, finish=INTERLEAVED)
 smem = folded
 smem_unrolled = bind(folded, finish=UNROLLED)
 
@@ -158,12 +168,134 @@ def grid_stride() -> Picture:
     )
 
 
+def promise(view: View) -> Picture:
+    """What moving the tree was to gain by the count of its reads, and what it gained."""
+    before = view.find("chapter01_gmem", "gmem_interleaved_sum", LARGE_N)
+    after = view.find("chapter02_smem", "interleaved_sum", LARGE_N)
+    promised = time_of(before) / 2
+    rows = [("in global memory", before), ("in shared memory", after)]
+
+    def draw(theme: Theme) -> Figure:
+        return bar_chart(
+            theme,
+            [(name, time_of(one), time_text(time_of(one)), one is after) for name, one in rows],
+            f"Time to add up {size(LARGE_N)} integers: less is better",
+            [None, promised],
+            "◇ half of the time above",
+        )
+
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, the tree in global memory adds up {size(LARGE_N)} integers in "
+            f"{time_text(time_of(before))} and the same tree in shared memory in "
+            f"{time_text(time_of(after))}. Half of the reads would be half of the time, "
+            f"{time_text(promised)}."
+        ),
+        caption=(
+            f"Finished sums of {size(LARGE_N)} integers, {before.run['block']} threads per block. "
+            "The diamond is where half of the reads, and nothing else, would have put the second "
+            "bar."
+        ),
+        table=Table(
+            ["tree", *run_columns()],
+            [[name, *run_row(one, view.device)] for name, one in rows],
+        ),
+        runs=[before, after],
+    )
+
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEDULERS = 4  # per SM
+
+
+def issue_slots() -> Picture:
+    """The instructions that a block issues for its tree, one cell each."""
+    block = 256
+    body = slots.kinds(machine_code.load(ROOT).kernel("chapter03_divergence", "interleaved"))
+    steps = work(interleaved(block, block, 0), block)
+    warps = block // WARP
+    issued = len(body) * warps * len(steps)
+    adding = sum(len(step.lanes) for step in steps)
+    counts = {kind: body.count(kind) for kind in dict.fromkeys(body)}
+
+    def draw(theme: Theme) -> Figure:
+        colours = {
+            slots.ADD: theme.drawn("vermillion"),
+            slots.SHARED: theme.drawn(SHARED_HUE),
+            slots.BARRIER: theme.drawn("purple"),
+            slots.REST: theme.grid,
+        }
+        columns, pitch = len(body) * warps // SCHEDULERS, SCHEDULERS + 2.2
+        height = pitch * len(steps)
+        figure, axes = canvas(columns + 17, height + 7.5, 5.6)
+        text: dict[str, Any] = {"size": 13, "va": "center"}
+        axes.text(columns + 2, height + 6.2, "additions", **text)
+        for x, kind, word in (
+            (0, slots.ADD, "adds"),
+            (12, slots.SHARED, "loads, stores"),
+            (35, slots.BARRIER, "waits"),
+            (48, slots.REST, "the loop"),
+        ):
+            axes.add_patch(Rectangle((x, height + 2.2), 2, 2, facecolor=colours[kind], lw=0))
+            axes.text(x + 3, height + 3.2, word, **text)
+        axes.text(0, height + 6.2, "one cell per instruction of a warp", **text)
+        for row, step in enumerate(steps):
+            top = height - row * pitch
+            axes.add_patch(
+                Rectangle((0, top - SCHEDULERS), columns, SCHEDULERS,
+                          facecolor=colours[slots.REST], lw=0)
+            )  # fmt: skip
+            for warp in range(warps):
+                left, lane = warp // SCHEDULERS * len(body), warp % SCHEDULERS
+                for place, kind in enumerate(body):
+                    # What none of its lanes takes part in, a warp issues all the same.
+                    idle = kind in (slots.ADD, slots.SHARED) and warp not in step.lanes
+                    if kind != slots.REST and not idle:
+                        axes.add_patch(
+                            Rectangle((left + place, top - lane - 1), 1, 1,
+                                      facecolor=colours[kind], lw=0)
+                        )  # fmt: skip
+            axes.text(columns + 2, top - SCHEDULERS / 2, f"{step.adding}", **text)
+            edges = [top - each for each in range(SCHEDULERS + 1)]
+            axes.hlines(edges, 0, columns, color=theme.background, lw=0.7, zorder=3)
+        axes.vlines(range(columns + 1), 0, height, color=theme.background, lw=0.7, zorder=3)
+        return figure
+
+    return Picture(
+        draw=draw,
+        alt=(
+            f"The {issued} instructions that the {warps} warps of a block issue in the "
+            f"{len(steps)} steps of its tree, as cells: {len(body)} per warp and step. "
+            f"{adding} of them add. In every step the loop's own instructions fill "
+            f"{counts[slots.REST]} of each warp's {len(body)} slots, and from the sixth step on "
+            "most warps issue them without anything to add."
+        ),
+        caption=(
+            f"The issue slots that one block of {block} takes for its tree in shared memory. Each "
+            f"group of {SCHEDULERS} rows is a step, each row one of the SM's {SCHEDULERS} "
+            f"schedulers with its {warps // SCHEDULERS} warps, drawn one after the other. At the "
+            "right, how many numbers the step adds."
+        ),
+        table=Table(
+            ["step", "numbers added", "instructions issued", "of these, additions"],
+            [[step.step, step.adding, len(body) * warps, len(step.lanes)] for step in steps],
+        ),
+    )
+
+
 CHAPTER = Chapter(
     "chapter02_smem",
     rung=Rung("gmem", "smem"),
     spine={"interleaved_sum": "the tree in shared memory"},
-    diagrams={"tree_smem": tree_smem, "grid_stride": grid_stride},
+    plots={"chapter02_promise": promise},
+    diagrams={
+        "tree_smem": tree_smem,
+        "grid_stride": grid_stride,
+        "issue_slots": issue_slots,
+    },
     patterns={
+        "interleaved": tiles(INTERLEAVED, interleaved),
         "smem": tiles(LOOP, smem),
         "smem_unrolled": tiles(UNROLLED, smem_unrolled),
         "smem_stride": tiles(),  # which tiles a block loads depends on the grid

@@ -268,7 +268,8 @@ def test_wide_loads_go_by_parts_of_the_warp_and_join_where_neighbours_share() ->
 @pytest.mark.parametrize(
     ("chapter", "variant"),
     [
-        *(("chapter01_gmem", "gmem"), ("chapter02_smem", "smem")),
+        *(("chapter01_gmem", name) for name in ("gmem", "gmem_interleaved")),
+        *(("chapter02_smem", name) for name in ("smem", "interleaved")),
         *(("chapter02_smem", "smem_unrolled"), ("chapter02_smem", "smem_stride")),
         *(("chapter03_divergence", name) for name in ("interleaved", "strided")),
         ("chapter04_bank_conflicts", "strided_padded"),
