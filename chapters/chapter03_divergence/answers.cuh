@@ -26,7 +26,7 @@ __global__ void mixed_as_data(const int* in, int* partial, std::size_t n, unsign
 // end answer-pattern
 
 // begin answer-warp-first
-/// interleaved_mask without the barriers that nobody needs: up to s = 16 both partners
+/// interleaved_mask without the barriers that it can spare: up to s = 16 both partners
 /// of an addition are lanes of one warp.
 __global__ void warp_first(const int* in, int* partial, std::size_t n) {
   __shared__ int tile[1024];

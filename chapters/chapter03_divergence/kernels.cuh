@@ -6,7 +6,7 @@
 namespace chapter03 {
 
 // begin interleaved-mask
-/// chapter02's interleaved, which asks at less cost whether this thread adds.
+/// chapter02's interleaved with a cheaper way to ask whether this thread adds.
 ///
 /// \param in       n elements in device memory; left as they are
 /// \param partial  gridDim.x sums, one per block
@@ -31,7 +31,7 @@ __global__ void interleaved_mask(const int* in, int* partial, std::size_t n) {
 // end interleaved-mask
 
 // begin strided-index
-/// The same additions, made by the first threads of the block instead of scattered ones.
+/// The same additions, made by the first threads of the block in place of scattered ones.
 ///
 /// \pre as interleaved_mask
 __global__ void strided(const int* in, int* partial, std::size_t n) {
@@ -53,8 +53,8 @@ __global__ void strided(const int* in, int* partial, std::size_t n) {
 // end strided-index
 
 // begin path-work
-/// The work of path number Path: flips bits of x, and flips them back. 16 is even, so
-/// x returns as it came. No two paths are the same code: each has its own pattern.
+/// The work of path number Path: flips bits of x and flips them back, 16 times in all, so x
+/// returns as it came. Each path is code of its own, because it has its own pattern.
 template <unsigned Path>
 __device__ unsigned walk(unsigned x) {
 #pragma unroll 1  // stay a loop, which no compiler turns into predicated instructions
@@ -77,11 +77,11 @@ __device__ unsigned take(unsigned path, unsigned x) {
 // end path-work
 
 // begin mixed-paths
-/// smem with some work on each element before the tree, of `paths` kinds, dealt out
-/// lane by lane.
+/// smem with some work on each element before the tree. There are `paths` kinds of work,
+/// dealt out lane by lane.
 ///
 /// \param in       n elements in device memory; left as they are
-/// \param partial  gridDim.x sums, one a block
+/// \param partial  gridDim.x sums, one per block
 /// \param n        number of elements; the last block's share may be short
 /// \param paths    kinds of work, 1 to 32
 /// \pre gridDim.x * blockDim.x >= n
@@ -102,7 +102,7 @@ __global__ void mixed(const int* in, int* partial, std::size_t n, unsigned paths
 // end mixed-paths
 
 // begin sorted-paths
-/// The same work, as much of each kind, dealt out warp by warp.
+/// The same work, the same amount of each kind, dealt out warp by warp.
 ///
 /// \pre as mixed
 __global__ void sorted(const int* in, int* partial, std::size_t n, unsigned paths) {

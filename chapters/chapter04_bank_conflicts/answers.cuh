@@ -6,7 +6,7 @@
 namespace chapter04::answers {
 
 // begin answer-passes
-/// Into how many passes a warp's load of 4-byte words falls, word(lane) being what a lane reads.
+/// How many passes one load of 4-byte words takes; word(lane) is the word that a lane reads.
 template <class Word>
 constexpr unsigned passes(Word word) {
   unsigned most = 0;

@@ -11,8 +11,8 @@ constexpr unsigned kRounds = 256;
 
 /// Hardly anything but loads from shared memory, each lane's `stride` words from the next one's.
 ///
-/// Every word holds the number of the word behind it. So the lanes walk on by a word a round,
-/// as far apart as they began, and no load can be left out: it brings the next one's address.
+/// Every word holds the number of the word behind it. So the lanes walk on by one word per
+/// round, as far apart as they began. No load can be left out: it brings the next one's address.
 ///
 /// \param out     n numbers: how far each thread has come, counted from lane * stride
 /// \param stride  words, 1 to 33
@@ -105,10 +105,10 @@ __host__ __device__ constexpr unsigned padded(unsigned i) {
   return i + i / 32;
 }
 
-/// chapter03's strided, to the letter but for the places of its slots.
+/// chapter03's strided; only the places of its slots differ.
 ///
 /// \param in       n elements in device memory; left as they are
-/// \param partial  gridDim.x sums, one a block
+/// \param partial  gridDim.x sums, one per block
 /// \param n        number of elements; the last block's share may be short
 /// \pre gridDim.x * blockDim.x >= n
 __global__ void strided_padded(const int* in, int* partial, std::size_t n) {
@@ -141,11 +141,11 @@ struct Padded {  // a word is left free behind each row
   static constexpr unsigned kSize = 32 * 33;
   __device__ static unsigned at(unsigned r, unsigned c) { return 33 * r + c; }
 };
-struct PaddedBy4 {  // four words are
+struct PaddedBy4 {  // four words are left free behind each row
   static constexpr unsigned kSize = 32 * 36;
   __device__ static unsigned at(unsigned r, unsigned c) { return 36 * r + c; }
 };
-struct Swizzled {  // no word is: each row has its columns in another order
+struct Swizzled {  // no word is left free: each row stores its columns in another order
   static constexpr unsigned kSize = 32 * 32;
   __device__ static unsigned at(unsigned r, unsigned c) { return 32 * r + (c ^ r); }
 };
@@ -162,7 +162,7 @@ struct SwizzledBy4 {  // the same with columns in groups of four, which stay tog
 /// \param c  n rows of n numbers: c(i, j) is row i of a times row j of a
 /// \tparam Layout   how the columns' tile lies in shared memory
 /// \tparam Element  float; or volatile float, and every load is carried out as it is written
-/// \pre launched with 32×32 threads a block, and a block for every tile of c
+/// \pre launched with 32×32 threads per block and one block per tile of c
 template <class Layout, class Element = float>
 __global__ void product(const float* a, float* c, unsigned n) {
   __shared__ Element rows[kTile * kTile];  // 32 rows of a, for the rows of this tile of c …
@@ -189,8 +189,8 @@ __global__ void product(const float* a, float* c, unsigned n) {
 // end tile-product
 
 // begin tile-vectors
-/// The same with four columns a load, for layouts that keep four together; and with so few
-/// registers a thread that two blocks fit an SM.
+/// The same with four columns per load, for layouts that keep four together, and with few enough
+/// registers per thread that two blocks fit on an SM.
 ///
 /// \pre as product; and Layout::at(r, 4 * g) is a multiple of 4
 template <class Layout>
