@@ -137,7 +137,7 @@ def cub_ratio(view: View) -> Picture:
         draw=draw,
         alt=f"On {view.device_name}, CUB's time over ours against n. {'. '.join(words)}.",
         caption=(
-            "The time of cub::DeviceReduce::Sum over that of this chapter's last kernel: medians of "
+            "The time of cub::DeviceReduce::Sum over that of our last kernel: medians of "
             "finished sums with a cold L2, storage allocated beforehand, the same types for "
             "input, accumulator and result."
         ),
