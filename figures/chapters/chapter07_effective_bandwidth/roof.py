@@ -20,10 +20,10 @@ from figures.kit.pictures import (
     run_columns,
     run_row,
 )
-from figures.kit.style import SERIES, Theme
+from figures.kit.style import Theme
 from figures.kit.words import rate_text, size
 from figures.records.recordings import RecordedRun
-from figures.spine import rungs
+from figures.spine import climb
 
 #: So that letters are large enough on a telephone.
 LETTERS_PT = 13.2
@@ -31,7 +31,7 @@ LETTERS_PT = 13.2
 
 def climbed(view: View) -> list[tuple[str, str, RecordedRun]]:
     """The climb's rungs as far as this chapter: what comes later is not given away."""
-    so_far = [rung for rung in rungs(view) if number_of(rung[0]) <= number_of(NAME)]
+    so_far = [rung for rung in climb(view) if number_of(rung[0]) <= number_of(NAME)]
     if not so_far:
         raise MissingData(f"no rung of the climb is recorded in {view.known.name}")
     return so_far
@@ -44,7 +44,6 @@ def roof(view: View) -> Picture:
     peak, high = view.device["peak_gb_per_s"], rate_of(best)
     rates = [rate_of(found) for _, _, found in steps]
     shares = [100 * rate / high for rate in rates]
-    shown = sorted({name for name, _, _ in rungs(view)})
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(4.4)
@@ -58,7 +57,7 @@ def roof(view: View) -> Picture:
         axes.text(-0.55, high - 90, f"best read: {high:.0f} GB/s", va="top", weight="bold",
                   color=theme.ink, **letters)  # fmt: skip
         for place, ((name, _, _), rate, share) in enumerate(zip(steps, rates, shares, strict=True)):
-            colour = theme.written(SERIES[shown.index(name) % len(SERIES)])
+            colour = theme.chapter(number_of(name))
             under_words = place < 5 and rate < 0.8 * high
             axes.plot([place, place], [rate, high - (420 if under_words else 0)],
                       color=theme.muted, lw=1.2, ls=":", zorder=1)  # fmt: skip
