@@ -336,6 +336,7 @@ def _timing_runs(speed: float) -> list[dict[str, Any]]:
                 add(f"{name}after_read", *at, time)
                 add(f"{name}warm", *at, in_l2, cache="warm")
         add("empty_launch", "chapter00_timing", "empty-kernel", 2**24, 256, repeat, 2.88)
+        runs[-1] |= {"bytes_read": 0, "bytes_written": 0, "gb_per_s": 0.0}
         for n in (2**power for power in range(10, 31)):
             at = ("chapter00_timing", "pointer-chase", n, 1, repeat)
             share = min(n / 4096, 1)  # of the hops that meet an element for the first time

@@ -57,16 +57,15 @@ def _chosen(runs: Sequence[TimedRun]) -> TimedRun:
 def every_kernel(view: View) -> list[tuple[str, RecordedRun]]:
     """Each kernel in the chapter that it is from, at one large size, the L2 emptied.
 
-    Chapter 0's are not about bytes; the roofs are what the others are held against.
+    A single thread is timed for its latency, and the roofs are what the others are held against.
     """
     kernels = []
     for chapter in sorted(view.known.chapters):
-        if number_of(chapter) == 0:
-            continue
         by_variant: dict[str, list[TimedRun]] = {}
         for run in view.runs(chapter):
             a_roof = chapter == NAME and run["variant"] in ROOFS
-            own = run["from"] == chapter and not a_roof
+            alone = run["block"] == 1
+            own = run["from"] == chapter and not a_roof and not alone
             if own and run["cache"] == "cold" and run["clock"] == "events" and run["bytes_read"]:
                 by_variant.setdefault(run["variant"], []).append(run)
         for variant, runs in by_variant.items():

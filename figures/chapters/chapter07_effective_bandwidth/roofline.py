@@ -10,7 +10,6 @@ from figures.chapters.chapter04_bank_conflicts.plots import PRODUCT
 from figures.chapters.chapter07_effective_bandwidth.kernels import BLOCK, METHODS, NAME, ROOFS
 from figures.kit import style
 from figures.kit.axes import note
-from figures.kit.chapter import number_of
 from figures.kit.pictures import MissingData, Picture, Table, View, name_of, time_of
 from figures.kit.style import Theme
 from figures.kit.words import listed, significant, size
@@ -31,8 +30,6 @@ def _counted(view: View) -> list[tuple[str, RecordedRun, float, float]]:
         blocks = (BLOCK, DEFAULT_BLOCK) if chapter == NAME else (DEFAULT_BLOCK,)
         usual = run["n"] == DEFAULT_N and run["block"] in blocks
         if not usual and (run["n"], run["block"]) != PRODUCT:
-            continue
-        if number_of(chapter) == 0:
             continue
         try:
             found = view.find(chapter, variant, run["n"], run["block"])

@@ -1,0 +1,103 @@
+"""The climb under the memory's roof."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from figures.chapters.chapter07_effective_bandwidth.kernels import NAME
+from figures.kit import style
+from figures.kit.chapter import number_of
+from figures.kit.pictures import (
+    LARGE_N,
+    MissingData,
+    Picture,
+    Table,
+    View,
+    name_of,
+    rate_of,
+    run_columns,
+    run_row,
+)
+from figures.kit.style import Theme
+from figures.kit.words import rate_text, size
+from figures.records.recordings import RecordedRun
+from figures.spine import climb
+
+#: So that letters are large enough on a telephone.
+LETTERS_PT = 13.2
+
+
+def climbed(view: View) -> list[tuple[str, str, RecordedRun]]:
+    """The climb's rungs as far as this chapter: what comes later is not given away."""
+    so_far = [rung for rung in climb(view) if number_of(rung[0]) <= number_of(NAME)]
+    if not so_far:
+        raise MissingData(f"no rung of the climb is recorded in {view.known.name}")
+    return so_far
+
+
+def roof(view: View) -> Picture:
+    """Each rung's bandwidth, and how far it is from the best that reading has reached."""
+    steps = climbed(view)
+    best = view.read_roof()
+    peak, high = view.device["peak_gb_per_s"], rate_of(best)
+    rates = [rate_of(found) for _, _, found in steps]
+    shares = [100 * rate / high for rate in rates]
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure(4.4)
+        right = len(steps) - 0.4
+        axes.fill_between([-0.6, right], high, peak, color=theme.tint("orange", 0.6), lw=0)
+        axes.plot([-0.6, right], [peak, peak], color=theme.muted, lw=1.4, ls="--")
+        axes.plot([-0.6, right], [high, high], color=theme.ink, lw=3.2)
+        letters: dict[str, Any] = {"fontsize": LETTERS_PT, "ha": "left"}
+        axes.text(-0.55, peak + 70, f"peak by the attributes: {peak:.0f} GB/s", va="bottom",
+                  color=theme.muted, **letters)  # fmt: skip
+        axes.text(-0.55, high - 90, f"best read: {high:.0f} GB/s", va="top", weight="bold",
+                  color=theme.ink, **letters)  # fmt: skip
+        for place, ((name, _, _), rate, share) in enumerate(zip(steps, rates, shares, strict=True)):
+            colour = theme.chapter(number_of(name))
+            under_words = place < 5 and rate < 0.8 * high
+            axes.plot([place, place], [rate, high - (420 if under_words else 0)],
+                      color=theme.muted, lw=1.2, ls=":", zorder=1)  # fmt: skip
+            axes.plot([place, place], [0, rate], color=colour, lw=9, solid_capstyle="butt")
+            axes.plot(place, rate, "o", ms=21, color=theme.background, mec=colour, mew=2, zorder=4)
+            axes.text(place, rate, f"{share:.0f}", ha="center", va="center_baseline", zorder=5,
+                      fontsize=LETTERS_PT, weight="bold", color=colour)  # fmt: skip
+        names = [str(number_of(name)) for name, _, _ in steps]
+        axes.set_xticks(range(len(steps)), names, fontsize=LETTERS_PT)
+        axes.tick_params(axis="x", length=0)
+        axes.set_xlabel("the climb, rung by rung: chapter", fontsize=LETTERS_PT)
+        axes.set_xlim(-0.6, right)
+        axes.set_ylim(0, peak * 1.09)
+        axes.yaxis.set_visible(False)
+        axes.spines["left"].set_visible(False)
+        axes.set_title("% of the best read", loc="left", pad=8, fontsize=LETTERS_PT)
+        return figure
+
+    first, last = steps[0][2], steps[-1][2]
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, whose memory could give {rate_text(peak)} by the attributes "
+            f"and has given {rate_text(high)} to the best read, the climb's finished sums of "
+            f"{size(LARGE_N)} integers go from {rate_text(rate_of(first))} or {shares[0]:.0f} % of "
+            f"that read ({name_of(first)}) to {rate_text(rate_of(last))} or {shares[-1]:.0f} % "
+            f"({name_of(last)})."
+        ),
+        caption=(
+            f"The climb so far under the memory's roof: finished sums of {size(LARGE_N)} integers. "
+            "A circle says how many per cent of the best read a rung reaches, and the dotted line "
+            f"above it is what is left to gain. The best read is {name_of(best)} at "
+            f"n = {size(best.run['n'])}."
+        ),
+        table=Table(
+            ["chapter", "change", *run_columns(), "% of the best read"],
+            [
+                [name, change, *run_row(found, view.device), round(share, 1)]
+                for (name, change, found), share in zip(steps, shares, strict=True)
+            ],
+        ),
+        runs=[*(found for _, _, found in steps), best],
+    )
