@@ -1,15 +1,17 @@
-"""Chapter 9: where atomics meet, and what a kind of data makes of each way to count."""
+"""Chapter 9: where atomics meet, and how each kernel copes with each kind of data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial as bind
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
 from figures.kit import style
+from figures.kit.canvas import canvas
 from figures.kit.chapter import Chapter
 from figures.kit.patterns import BANKS, WARP
 from figures.kit.pictures import MissingData, Picture, Table, View, run_columns, run_row, time_of
@@ -21,7 +23,7 @@ from figures.records.recordings import RecordedRun
 NAME = "chapter09_histogram"
 
 
-SEED = 2018  # what a program takes that is given none
+SEED = 2018  # a program's own default
 
 
 LOAD_BYTES = 16
@@ -37,7 +39,7 @@ def input_value(seed: int, position: int) -> int:
 
 
 def first_bytes() -> list[int]:
-    """Of each lane of the first warp, the first byte that it counts: uniform data."""
+    """The first byte that each lane of the first warp counts, of uniform data."""
     return [input_value(SEED, LOAD_BYTES * lane) for lane in range(WARP)]
 
 
@@ -46,8 +48,8 @@ Layout = Callable[[int, int], int]
 
 #: Which word of shared memory a lane's atomic goes to, by lane and value.
 LAYOUTS: dict[str, Layout] = {
-    "a copy of the bins for each warp": lambda _lane, value: value,
-    "a copy of the bins for each lane": lambda lane, value: WARP * value + lane,
+    "a copy of the bins per warp": lambda _lane, value: value,
+    "a copy of the bins per lane": lambda lane, value: WARP * value + lane,
 }
 
 
@@ -60,6 +62,38 @@ def by_bank(layout: Layout, values: Sequence[int]) -> list[set[int]]:
     return banks
 
 
+LEFT, RIGHT = 6.0, 1.0
+#: Of one layout's panel, in cells: the title, the lanes, the way down to the banks.
+TITLE, LANES, WAY = 1.7, 1.2, 2.6
+
+
+def _panel(axes: Axes, theme: Theme, layout: Layout, values: Sequence[int], top: float) -> None:
+    """Lanes above, and in the column of each bank the words that it has to serve, pass by pass."""
+    banks = by_bank(layout, values)
+    ground = top - LANES - WAY
+    axes.text(LEFT - 0.7, top - LANES / 2, "lanes", ha="right", va="center", color=theme.muted)
+    for lane, value in enumerate(values):
+        bank = layout(lane, value) % BANKS
+        hue = "vermillion" if len(banks[bank]) > 1 else "blue"
+        axes.plot([LEFT + lane + 0.5, LEFT + bank + 0.5], [top - LANES + 0.2, ground + 0.15],
+                  color=theme.drawn(hue), lw=1.0)  # fmt: skip
+        axes.plot([LEFT + lane + 0.5], [top - LANES / 2], ls="none", marker="o", markersize=7,
+                  color=theme.drawn(hue))  # fmt: skip
+    for bank in range(BANKS):
+        axes.add_patch(Rectangle((LEFT + bank + 0.06, ground - 1), 0.88, 0.94, lw=0.8,
+                                 facecolor="none", edgecolor=theme.grid))  # fmt: skip
+        for turn in range(len(banks[bank])):
+            hue = "vermillion" if turn else "blue"
+            axes.add_patch(
+                Rectangle((LEFT + bank + 0.06, ground - turn - 1), 0.88, 0.94, lw=1.0,
+                          facecolor=theme.tint(hue, 0.45), edgecolor=theme.drawn(hue))
+            )  # fmt: skip
+    for turn in range(max(map(len, banks))):
+        name = f"pass {turn + 1}"
+        axes.text(LEFT - 0.7, ground - turn - 0.5, name, ha="right", va="center_baseline",
+                  color=theme.muted)  # fmt: skip
+
+
 def copies_in_banks() -> Picture:
     """Where the lanes of one warp meet, with one copy of the bins and with one for each lane."""
     values = first_bytes()
@@ -68,23 +102,13 @@ def copies_in_banks() -> Picture:
     empty = {name: sum(not bank for bank in banks) for name, banks in rows.items()}
 
     def draw(theme: Theme) -> Figure:
-        figure, panels = style.new_panels(2, shared=False)
-        for axes, (name, banks) in zip(panels, rows.items(), strict=True):
-            for bank, words in enumerate(banks):
-                hue = "vermillion" if len(words) > 1 else "blue"
-                for level in range(len(words)):
-                    axes.add_patch(
-                        Rectangle((bank + 0.08, level + 0.08), 0.84, 0.84, lw=1.0,
-                                  facecolor=theme.tint(hue, 0.7), edgecolor=theme.drawn(hue))
-                    )  # fmt: skip
-            axes.set_xlim(0, BANKS)
-            axes.set_ylim(0, max(most.values()) + 0.5)
-            axes.set_xticks([0.5, 8.5, 16.5, 24.5, 31.5], ["0", "8", "16", "24", "31"])
-            axes.set_xlabel("bank")
-            axes.set_yticks(range(max(most.values()) + 1))
-            axes.set_title(
-                f"words, a copy {name.removeprefix('a copy of the bins ')}", loc="left", pad=10
-            )
+        height = sum(TITLE + LANES + WAY + turns + 0.6 for turns in most.values())
+        figure, axes = canvas(LEFT + BANKS + RIGHT, height, 0.21 * height)
+        top = height
+        for name, layout in LAYOUTS.items():
+            axes.text(0, top - TITLE / 2, name[0].upper() + name[1:], va="center", weight="bold")
+            _panel(axes, theme, layout, values, top - TITLE)
+            top -= TITLE + LANES + WAY + most[name] + 0.6
         return figure
 
     first, last = rows
@@ -97,9 +121,10 @@ def copies_in_banks() -> Picture:
             f"{most[first]} words, one after the other. With {last}, every bank serves one word."
         ),
         caption=(
-            "The words that one atomic instruction wants of each bank: the first warp's first "
-            "bytes, of uniform data. Left, the copies lie one behind the other; right, side by "
-            "side, bin by bin."
+            "One atomic instruction of a warp: each lane adds 1 to the bin of its byte, and each "
+            f"column is one of the {BANKS} banks. Blue words are served in the first pass. Orange "
+            "words wait, because their bank is busy with another word. These are the first bytes "
+            "that the first warp counts of the uniform data."
         ),
         table=Table(
             ["bank", *(f"words: {name.removeprefix('a copy of the bins ')}" for name in rows)],
@@ -110,6 +135,10 @@ def copies_in_banks() -> Picture:
 
 #: Kinds of data, in the order of a page that goes from many values to one.
 DATA = ("uniform", "bell", "mostly", "equal")
+
+
+#: Ways to count, in the order of the page, however a recording has them; CUB's comes last.
+METHODS = ("global", "merged", "shared", "wide", "warps", "lanes", "cub")
 
 
 DATA_HUES = ("blue", "green", "orange", "vermillion")
@@ -124,7 +153,9 @@ def histogram_methods(view: View, n: int) -> Picture:
         if run["n"] == n and data in DATA and run["block"] == DEFAULT_BLOCK:
             found = view.find(chapter, run["variant"], n, run["block"])
             found_of.setdefault(str(run["params"]["method"]), {})[str(data)] = found
-    methods = {method: found for method, found in found_of.items() if set(found) == set(DATA)}
+    methods = {
+        method: found_of[method] for method in METHODS if set(found_of.get(method, {})) == set(DATA)
+    }
     if len(methods) < 2:
         raise MissingData(f"{chapter} at n = {size(n)} is not recorded in {view.known.name}")
     read = view.find(chapter, "read", n)
@@ -193,9 +224,9 @@ def histogram_methods(view: View, n: int) -> Picture:
             f"{time_text(time_of(read))}."
         ),
         caption=(
-            f"n = {size(n)} bytes, {read.run['block']} threads per block; a mark is the median on "
-            "one kind of data, the bar behind them what the kind of data makes of the method. The "
-            "dashed line is the time to read the bytes and add them up."
+            f"n = {size(n)} bytes, {read.run['block']} threads per block. Each mark is the median "
+            "on one kind of data, and the bar behind the marks shows how far apart they lie. The "
+            "dashed line is a kernel that reads the same bytes and only adds them up."
         ),
         table=Table(
             ["method", "data", *run_columns()[1:]],

@@ -19,6 +19,7 @@ from figures.chapters.chapter10_coalescing.rules import (
     EXAMPLES,
     Transaction,
     first_rule,
+    line_rule,
     second_rule,
     todays_rule,
 )
@@ -126,6 +127,23 @@ def test_it_never_moves_less_than_is_wanted_nor_more_than_the_first_rule() -> No
         assert len(made) <= len(first_rule(addresses, width))
 
 
+# --------------------------------------------------------------------------------------- 2.x
+
+
+def test_a_line_is_fetched_whole_and_once() -> None:
+    assert line_rule(line(128), 4) == [Transaction(128, 128)]
+    assert line_rule(line(4), 4) == [Transaction(0, 128), Transaction(128, 128)]
+    assert line_rule([64] * 32, 4) == [Transaction(0, 128)]
+    assert [each.size for each in line_rule(line(0, 4, 32), 4)] == [128] * 32
+
+
+@pytest.mark.parametrize(("width", "lines"), [(1, 1), (4, 1), (8, 2), (16, 4)])
+def test_wide_words_make_a_request_of_each_part_of_a_warp(width: int, lines: int) -> None:
+    assert len(line_rule(line(0, width), width)) == lines
+    # Half warps that want the same line ask for it twice.
+    assert len(line_rule([0] * 32, width)) == lines
+
+
 # ------------------------------------------------------------------------------------- today
 
 
@@ -155,10 +173,10 @@ def test_the_pages_examples() -> None:
         for name, addresses in EXAMPLES.items()
     }
     assert moved == {
-        "aligned": [128, 128, 128],
-        "offset by one": [1024, 224, 160],
-        "permuted": [1024, 128, 128],
-        "stride 2": [1024, 256, 256],
+        "aligned": [128, 128, 128, 128],
+        "offset by one": [1024, 224, 256, 160],
+        "permuted": [1024, 128, 128, 128],
+        "stride 2": [1024, 256, 256, 256],
     }
     assert all(len(set(addresses)) == 32 for addresses in EXAMPLES.values())
     # Permuted within each half warp, that is.

@@ -8,6 +8,8 @@ import pytest
 
 from figures.chapters import chapter09_histogram as histogram
 from figures.kit.patterns import WARP
+from figures.kit.pictures import View
+from figures.records.recordings import Recordings
 from figures.tests.test_traces import trace
 
 
@@ -43,3 +45,13 @@ def test_only_copies_side_by_side_keep_the_lanes_apart() -> None:
     assert most[0] > 1 and most[1] == 1
     # Lanes that want the same word don't conflict.
     assert max(map(len, histogram.by_bank(next(iter(histogram.LAYOUTS.values())), [7] * WARP))) == 1
+
+
+def test_both_plots_have_their_rows_in_the_order_of_the_page(repository: Path) -> None:
+    recordings = Recordings(repository)
+    view = View(recordings, recordings.reference)
+    for n, fewest in ((2**24, 7), (2**28, 5)):
+        rows = [str(row[0]) for row in histogram.histogram_methods(view, n).table.rows]
+        methods = list(dict.fromkeys(rows))
+        assert len(methods) == fewest
+        assert methods == sorted(methods, key=histogram.METHODS.index)

@@ -17,6 +17,7 @@ CHAPTER = Chapter(
         "chapter10_widths": sweeps.widths,
     },
     diagrams={
+        "four_generations": diagrams.four_generations,
         "coalescing_rules": diagrams.coalescing_rules,
         "vec3_layouts": diagrams.vec3_layouts,
     },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,99 +20,133 @@ from figures.kit.words import listed
 HALF_HUES = ("blue", "green")
 
 
-def coalescing_rules() -> Picture:
-    """One warp's load under three generations' rules, for four patterns."""
-    words = 72
-    left, right = 17, 21
-    made = {
-        (example, capability): rule(addresses, INT_BYTES)
-        for example, addresses in rules.EXAMPLES.items()
+LEFT, WORDS, RIGHT = 17, 72, 21
+#: Of one request's panel, in the drawing's units: its height without rules, and that of a rule.
+PANEL, ROW = 3.85, 1.45
+
+
+def _made(example: str) -> dict[str, list[rules.Transaction]]:
+    """The transactions of one request, by compute capability."""
+    return {
+        capability: rule(rules.EXAMPLES[example], INT_BYTES)
         for capability, rule in rules.RULES.items()
     }
 
-    def box(axes: Axes, theme: Theme, start: int, size: int, y: float, height: float, text: str,
-            hue: str) -> None:  # fmt: skip
-        axes.add_patch(
-            Rectangle((left + start / INT_BYTES + 0.25, y), size / INT_BYTES - 0.5, height,
-                      facecolor=theme.tint(hue, 0.7), edgecolor=theme.drawn(hue), lw=1.2)
-        )  # fmt: skip
-        axes.text(left + (start + size / 2) / INT_BYTES, y + height / 2, text, ha="center",
-                  va="center_baseline")  # fmt: skip
 
-    def pattern(axes: Axes, theme: Theme, addresses: Sequence[int], top: float) -> None:
-        """Lanes above, the words that they load below."""
-        for lane, address in enumerate(addresses):
-            hue = HALF_HUES[lane // rules.HALF_WARP]
-            x = left + address / INT_BYTES
-            axes.plot(
-                [left + lane + 0.5, x + 0.5], [top, top - 1.1], color=theme.drawn(hue), lw=0.8
-            )
-            axes.add_patch(
-                Rectangle((x, top - 1.9), 1, 0.8, facecolor=theme.drawn(hue), lw=0)
-            )  # fmt: skip
-        for place in range(0, words + 1, rules.LEAST // INT_BYTES):
-            axes.plot([left + place] * 2, [top - 2, top - 1], color=theme.muted, lw=0.8)
+def _box(axes: Axes, theme: Theme, piece: rules.Transaction, y: float, height: float, text: str,
+         hue: str) -> None:  # fmt: skip
+    start, size = piece.start / INT_BYTES, piece.size / INT_BYTES
+    axes.add_patch(
+        Rectangle((LEFT + start + 0.25, y), size - 0.5, height,
+                  facecolor=theme.tint(hue, 0.7), edgecolor=theme.drawn(hue), lw=1.2)
+    )  # fmt: skip
+    axes.text(LEFT + start + size / 2, y + height / 2, text, ha="center", va="center_baseline")
+
+
+def _request(axes: Axes, theme: Theme, example: str, top: float) -> None:
+    """Lanes, the words that they load, and below them what each generation moved."""
+    addresses = rules.EXAMPLES[example]
+    axes.text(LEFT + WORDS + RIGHT, top + 0.7, "bytes", va="center", ha="right", color=theme.muted)
+    for lane, address in enumerate(addresses):
+        hue = HALF_HUES[lane // rules.HALF_WARP]
+        x = LEFT + address / INT_BYTES
+        axes.plot([LEFT + lane + 0.5, x + 0.5], [top, top - 1.1], color=theme.drawn(hue), lw=0.8)
+        axes.add_patch(Rectangle((x, top - 1.9), 1, 0.8, facecolor=theme.drawn(hue), lw=0))
+    for place in range(0, WORDS + 1, rules.LEAST // INT_BYTES):
+        axes.plot([LEFT + place] * 2, [top - 2, top - 1], color=theme.muted, lw=0.8)
+    for row, (capability, transactions) in enumerate(_made(example).items()):
+        y = top - 3.4 - row * ROW
+        axes.text(0, y + 0.6, capability, va="center", color=theme.muted)
+        if capability == "1.2, 1.3":  # each half warp has its own, and they may overlap
+            for half in (0, 1):
+                at = half * rules.HALF_WARP
+                for each in rules.second_rule(addresses[at : at + rules.HALF_WARP], INT_BYTES):
+                    _box(axes, theme, each, y + 0.6 - 0.6 * half, 0.55, "", HALF_HUES[half])
+        else:
+            for each, times in Counter(transactions).items():
+                _box(axes, theme, each, y, 1.15, f"{times}×" if times > 1 else "", GLOBAL_HUE)
+        axes.text(LEFT + WORDS + RIGHT, y + 0.6, str(rules.moved(transactions)), va="center",
+                  ha="right")  # fmt: skip
+
+
+HOW_TO_READ = (
+    "Lanes are at the top with the words that they load, the first half warp in blue; ticks are 32 "
+    "bytes apart. Each row below has the transactions of one generation, by compute capability. "
+    "7× means seven transactions of the same piece."
+)
+
+
+def coalescing_rules() -> Picture:
+    """One warp's load under four generations' rules, for four patterns."""
+    moved = {
+        example: [str(rules.moved(transactions)) for transactions in _made(example).values()]
+        for example in rules.EXAMPLES
+    }
 
     def draw(theme: Theme) -> Figure:
-        panel = 8.2
+        panel = PANEL + 0.5 + ROW * len(rules.RULES)
         height = panel * len(rules.EXAMPLES) + 0.4
-        figure, axes = canvas(left + words + right, height, 0.235 * height)
-        for place, (example, addresses) in enumerate(rules.EXAMPLES.items()):
+        figure, axes = canvas(LEFT + WORDS + RIGHT, height, 0.235 * height)
+        for place, example in enumerate(rules.EXAMPLES):
             top = height - place * panel - 1.5
             axes.text(0, top + 0.7, example, va="center", weight="bold")
-            axes.text(left + words + right, top + 0.7, "bytes", va="center", ha="right",
-                      color=theme.muted)  # fmt: skip
-            pattern(axes, theme, addresses, top)
-            for row, capability in enumerate(rules.RULES):
-                y = top - 3.4 - row * 1.45
-                transactions = made[example, capability]
-                axes.text(0, y + 0.6, capability, va="center", color=theme.muted)
-                shown: dict[rules.Transaction, int] = {}
-                for each in transactions:
-                    shown[each] = shown.get(each, 0) + 1
-                if capability == "1.2, 1.3":  # each half warp has its own, and they may overlap
-                    halves = [
-                        rules.second_rule(addresses[at : at + 16], INT_BYTES)
-                        for at in (0, rules.HALF_WARP)
-                    ]
-                    for half, own in enumerate(halves):
-                        for each in own:
-                            box(axes, theme, each.start, each.size, y + 0.6 - 0.6 * half, 0.55, "",
-                                HALF_HUES[half])  # fmt: skip
-                else:
-                    for each, times in shown.items():
-                        box(axes, theme, each.start, each.size, y, 1.15,
-                            f"{times}×" if times > 1 else "", GLOBAL_HUE)  # fmt: skip
-                axes.text(left + words + right, y + 0.6, str(rules.moved(transactions)),
-                          va="center", ha="right")  # fmt: skip
+            _request(axes, theme, example, top)
         return figure
-
-    def words_of(example: str) -> str:
-        moved = [str(rules.moved(made[example, rule])) for rule in rules.RULES]
-        return f"{example}: {listed(moved)}"
 
     return Picture(
         draw=draw,
         alt=(
-            f"A warp of {WARP} lanes loads {WARP * INT_BYTES} bytes in four "
-            "patterns. Bytes moved under the rules of compute capability 1.0 and 1.1, of 1.2 and "
-            f"1.3, and of today: {'; '.join(words_of(example) for example in rules.EXAMPLES)}."
+            f"A warp of {WARP} lanes loads {WARP * INT_BYTES} bytes in four patterns. Bytes moved "
+            "under the rules of compute capability 1.0 and 1.1, of 1.2 and 1.3, of 2.x and of "
+            f"today: {'; '.join(f'{example}: {listed(each)}' for example, each in moved.items())}."
         ),
         caption=(
-            f"What a warp's load of {WARP * INT_BYTES} bytes moved and moves. Above, "
-            "lanes and the words they load, the first half warp in blue; ticks are 32 bytes apart. "
-            "Below, the transactions under each rule; with ×, so many of the same piece. Rules of "
-            "1.x: CUDA C Programming Guide 4.2, sections F.3.2.1 and F.3.2.2."
+            f"What a warp's load of {WARP * INT_BYTES} bytes moved and moves. {HOW_TO_READ} Rules: "
+            "CUDA C Programming Guide 4.2, sections F.3.2.1, F.3.2.2 and F.4.2."
         ),
         table=Table(
             ["pattern", "compute capability", "transactions", "bytes moved", "bytes wanted"],
             [
                 [example, capability, len(transactions), rules.moved(transactions),
                  WARP * INT_BYTES]
-                for (example, capability), transactions in made.items()
+                for example in rules.EXAMPLES
+                for capability, transactions in _made(example).items()
             ],
         ),
     )  # fmt: skip
+
+
+def four_generations() -> Picture:
+    """The request that begins one int late, as four generations of hardware serve it."""
+    made = _made(rules.LATE)
+    moved = [
+        f"{rules.moved(transactions)} on {capability}" for capability, transactions in made.items()
+    ]
+
+    def draw(theme: Theme) -> Figure:
+        height = PANEL + ROW * len(rules.RULES)
+        figure, axes = canvas(LEFT + WORDS + RIGHT, height, 0.3 * height)
+        _request(axes, theme, rules.LATE, height - 1.5)
+        return figure
+
+    return Picture(
+        draw=draw,
+        alt=(
+            f"A warp loads {WARP} neighbouring ints, {WARP * INT_BYTES} bytes, that begin one int "
+            f"past the start of an allocation. Bytes moved, by compute capability: {listed(moved)}."
+        ),
+        caption=(
+            f"The same request, for {WARP * INT_BYTES} bytes that begin one int late, on four "
+            f"generations. {HOW_TO_READ}"
+        ),
+        table=Table(
+            ["compute capability", "transactions", "bytes moved"],
+            [
+                [capability, len(transactions), rules.moved(transactions)]
+                for capability, transactions in made.items()
+            ],
+        ),
+    )
 
 
 #: The layouts of chapter 10's vectors, and what to call them.

@@ -1,9 +1,10 @@
 """How the accesses of a warp became transactions of memory, generation by generation.
 
-A pure function for each rule: the first byte of each lane's word (None for a lane that takes no
-part) and the words' width in, transactions out. The two older rules are NVIDIA's own words, in the
-*CUDA C Programming Guide*, version 4.2 (16 April 2012), sections F.3.2.1 and F.3.2.2; both look at
-half a warp at a time. The third is today's, as :mod:`figures.kit.costs` counts it for a whole warp.
+Each rule is a pure function. It takes the first byte of each lane's word (None for an idle lane)
+and the words' width, and returns the transactions. The older rules are NVIDIA's own, in the *CUDA C
+Programming Guide*, version 4.2 (16 April 2012): sections F.3.2.1 and F.3.2.2 judge half a warp at a
+time, and section F.4.2 brought cache lines. The last is today's rule, as :mod:`figures.kit.costs`
+counts it for a whole warp.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ HALF_WARP = 16
 #: Bytes of the segment that a transaction of compute capability 1.2 begins with, by width.
 SEGMENT = {1: 32, 2: 64, 4: 128, 8: 128, 16: 128}
 LEAST = 32
+#: Bytes of a cache line on compute capability 2.x.
+LINE = 128
 
 Addresses = Sequence[int | None]
 
@@ -55,7 +58,7 @@ def _first_rule_half(half: Addresses, width: int) -> list[Transaction]:
 
 
 def second_rule(addresses: Addresses, width: int) -> list[Transaction]:
-    """Compute capability 1.2 and 1.3: a transaction for each segment, made as small as will do."""
+    """Compute capability 1.2 and 1.3: a transaction per segment, shrunk to what is asked for."""
     return [each for half in _halves(addresses) for each in _second_rule_half(half, width)]
 
 
@@ -79,28 +82,46 @@ def _second_rule_half(half: Addresses, width: int) -> list[Transaction]:
     return made
 
 
+def line_rule(addresses: Addresses, width: int) -> list[Transaction]:
+    """Compute capability 2.x, where the L1 caches loads: each line of 128 bytes that is touched.
+
+    Words of 8 bytes make a request of each half warp, and words of 16 one of each quarter warp.
+    """
+    lanes = patterns.WARP * 4 // max(width, 4)
+    return [
+        Transaction(line * LINE, LINE)
+        for at in range(0, len(addresses), lanes)
+        for line in sorted(_touched(addresses[at : at + lanes], width, LINE))
+    ]
+
+
 def todays_rule(addresses: Addresses, width: int) -> list[Transaction]:
     """Today: the whole warp at once, and each 32-byte sector that it touches."""
     size = patterns.SECTOR_BYTES
-    touched = {
-        sector
+    return [Transaction(sector * size, size) for sector in sorted(_touched(addresses, width, size))]
+
+
+def _touched(addresses: Addresses, width: int, size: int) -> set[int]:
+    """The numbers of the pieces of memory, *size* bytes each, that the words lie in."""
+    return {
+        piece
         for address in addresses
         if address is not None
-        for sector in range(address // size, (address + width - 1) // size + 1)
+        for piece in range(address // size, (address + width - 1) // size + 1)
     }
-    return [Transaction(sector * size, size) for sector in sorted(touched)]
 
 
-#: The rules by the compute capabilities that they are of.
+#: The rules, by the compute capabilities that follow them.
 RULES: dict[str, Callable[[Addresses, int], list[Transaction]]] = {
     "1.0, 1.1": first_rule,
     "1.2, 1.3": second_rule,
+    "2.x": line_rule,
     "today": todays_rule,
 }
 
 
 def moved(transactions: Sequence[Transaction]) -> int:
-    """Bytes that they carry, wanted or not."""
+    """The bytes that they carry, whether or not a lane asked for them."""
     return sum(each.size for each in transactions)
 
 
@@ -109,10 +130,12 @@ def backwards(lane: int) -> int:
     return lane ^ (HALF_WARP - 1)
 
 
-#: What a warp's lanes load in the page's picture: the first byte of each one's 4-byte word.
+#: The example that begins one word late.
+LATE = "offset by one"
+#: What a warp's lanes load in the pictures: the first byte of each one's 4-byte word.
 EXAMPLES: dict[str, list[int]] = {
     "aligned": [4 * lane for lane in range(patterns.WARP)],
-    "offset by one": [4 * (lane + 1) for lane in range(patterns.WARP)],
+    LATE: [4 * (lane + 1) for lane in range(patterns.WARP)],
     "permuted": [4 * backwards(lane) for lane in range(patterns.WARP)],
     "stride 2": [8 * lane for lane in range(patterns.WARP)],
 }

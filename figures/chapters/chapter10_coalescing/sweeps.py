@@ -1,4 +1,4 @@
-"""Sectors a request and bandwidth, over strides, offsets and widths."""
+"""Sectors per request and bandwidth, over strides, offsets and widths."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _agree(counted: Sequence[float], derived: Sequence[int]) -> str:
 
 
 def strides(view: View) -> Picture:
-    """Sectors a request, and bandwidth, against the stride of a load and of a store."""
+    """Sectors per request, and bandwidth, against the stride of a load and of a store."""
     loads = _swept(view, "load-stride", "stride")
     stores = _swept(view, "store-stride", "stride")
     n = next(iter(loads.values())).run["n"]
@@ -94,7 +94,7 @@ def strides(view: View) -> Picture:
                   clip_on=False, zorder=3)  # fmt: skip
         left.set_ylim(0, 36)
         explain_marks(left, theme, (("derived", "blue", 0.2), ("◆ counted", "vermillion", 0.09)))
-        heading(left, "Sectors a request")
+        heading(left, "Sectors per request")
         for place, (label, sweep) in enumerate((("load", loads), ("store", stores))):
             hue = SERIES[place]
             right.plot(list(sweep), [rate_of(found) for found in sweep.values()],
@@ -115,7 +115,7 @@ def strides(view: View) -> Picture:
     return Picture(
         draw=draw,
         alt=(
-            f"On {view.device_name}, sectors a load request, counted by {by} "
+            f"On {view.device_name}, sectors per load request, counted by {by} "
             f"{_agree(per_request, law)}: "
             f"{significant(per_request[0])} at stride 1 and {significant(per_request[-1])} at "
             f"stride {max(loads)}. Useful bandwidth at n = {size(n)} goes from "
@@ -124,10 +124,9 @@ def strides(view: View) -> Picture:
             f"{max(loads)}; for stores it ends at {rate_text(rate_of(stores[max(stores)]))}."
         ),
         caption=(
-            "Left: sectors that a warp's request touches, against the stride of its load: derived "
-            f"(line) and counted by {by} (diamonds, n = {size(counted[0].run['n'])}). "
-            f"Right: useful bytes over time, n = {size(n)}, with the stride on the side of the "
-            "load and on that of the store."
+            "Left: the sectors that a warp's load touches, against its stride, derived (line) and "
+            f"counted by {by} (diamonds, n = {size(counted[0].run['n'])}). Right: useful bytes "
+            f"over time, n = {size(n)}, with strided loads (dots) and strided stores (squares)."
         ),
         table=Table(
             ["kernel", "stride", "sectors derived", "sectors counted", *run_columns()[1:]],
@@ -155,7 +154,7 @@ def strides(view: View) -> Picture:
 
 
 def offsets(view: View) -> Picture:
-    """Sectors a request, and bandwidth, against the offset at which a load begins."""
+    """Sectors per request, and bandwidth, against the offset at which a load begins."""
     sweep = _swept(view, "load-offset", "offset")
     founds = list(sweep.values())
     n = founds[0].run["n"]
@@ -172,7 +171,7 @@ def offsets(view: View) -> Picture:
                   clip_on=False, zorder=3)  # fmt: skip
         left.set_ylim(0, 6)
         explain_marks(left, theme, (("derived", "blue", 0.2), ("◆ counted", "vermillion", 0.08)))
-        heading(left, "Sectors a request")
+        heading(left, "Sectors per request")
         rates = [rate_of(found) for found in founds]
         right.plot(list(sweep), rates, color=theme.drawn("vermillion"), marker="o", markersize=5,
                    clip_on=False, zorder=3)  # fmt: skip
@@ -197,8 +196,8 @@ def offsets(view: View) -> Picture:
             f"{best.run['params']['offset']})."
         ),
         caption=(
-            "The same against the offset, in ints, from the beginning of an allocation. Counts are "
-            f"by {by}, at n = {size(counted[0].run['n'])}."
+            "The same against the offset of the load, in ints from the beginning of an allocation. "
+            f"Counts are by {by}, at n = {size(counted[0].run['n'])}."
         ),
         table=Table(
             ["kernel", "offset", "sectors derived", "sectors counted", *run_columns()[1:]],
@@ -245,9 +244,9 @@ def widths(view: View) -> Picture:
             f"{times_text(rate_of(best) / rate_of(first))} as fast as {name_of(first)}."
         ),
         caption=(
-            f"A copy of n = {size(n)} ints, {founds[0].run['block']} threads per block, each "
-            "thread one word. All move the same sectors; the wider the word, the fewer the "
-            f"requests (counted by {by})."
+            f"A copy of n = {size(n)} ints, {founds[0].run['block']} threads per block, one word "
+            "per thread. All four move the same sectors. A wider word packs more of them into each "
+            f"request (counted by {by})."
         ),
         table=Table(
             ["kernel", "bytes per word", "sectors per request", *run_columns()[1:]],
