@@ -366,6 +366,38 @@ def test_a_broken_store_stops_nothing(player: Page) -> None:
         assert player.locator("form.guess-form:visible").count() >= 2, kept
 
 
+#: CSS pixels that letters in a picture have at least, on the narrowest phone.
+LEAST_LETTER = 11
+#: Each drawing that is shown: its file, and its width on the page.
+SHOWN_WIDTHS = """() => [...document.querySelectorAll("figure.picture img")]
+  .filter(one => one.offsetParent)
+  .map(one => [decodeURIComponent(new URL(one.src).pathname), one.clientWidth])"""
+
+
+def smallest_letter(svg: str, width: float) -> float:
+    """In CSS pixels, of a drawing that is so wide on the page."""
+    (own,) = re.findall(r'viewBox="0 0 ([\d.]+)', svg)
+    sizes = re.findall(r"font: (?:[a-z]+ )*([\d.]+)px|font-size: ?([\d.]+)px", svg)
+    return min(float(one or other) for one, other in sizes) * width / float(own)
+
+
+def test_letters_in_pictures_can_be_read_on_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    small = {}
+    seen = 0
+    for name in EVERY_PAGE:
+        unfolded(page, name)
+        for path, width in page.evaluate(SHOWN_WIDTHS):
+            seen += 1
+            letter = smallest_letter(Path(path).read_text(encoding="utf-8"), width)
+            if letter < LEAST_LETTER:
+                small[f"{name}: {Path(path).name}"] = round(letter, 1)
+    assert seen > 20
+    assert small == {}
+    drawing = Path(path).read_text(encoding="utf-8")
+    assert smallest_letter(drawing, 200) < LEAST_LETTER
+
+
 def test_a_picture_opens_larger(player: Page) -> None:
     player.goto(address(CHAPTER))
     picture = player.locator("figure.picture").first

@@ -40,8 +40,9 @@ def test_a_scale_has_the_measured_value(render: Render) -> None:
     }  # fmt: skip
 
 
-def test_a_time_is_in_the_scales_unit(render: Render) -> None:
-    data = _data(render, f"   :slider: 50 us to 200 us\n   :measured: time of {SMEM} smem\n")
+@pytest.mark.parametrize("ends", ["50 us to 200 us", "50 to 200 us", "50us to 200us"])
+def test_a_time_is_in_the_scales_unit(render: Render, ends: str) -> None:
+    data = _data(render, f"   :slider: {ends}\n   :measured: time of {SMEM} smem\n")
     assert (data["from"], data["to"], data["value"]) == (50, 200, 80)
     assert (data["unit"], data["text"], data["wide"]) == ("µs", "80.0\u00a0µs", False)
 

@@ -45,11 +45,14 @@ class guess(nodes.container):  # docutils names its node classes in lower case
 
 
 class Scale:
-    """``0.5x to 8x``: both ends in one unit."""
+    """``0.5x to 8x`` or ``3000 to 5000 GB/s``: both ends in one unit."""
 
     def __init__(self, text: str) -> None:
         ends = re.fullmatch(r"\s*(.+?)\s+to\s+(.+?)\s*", text)
-        low, high = (self._end(end) for end in ends.groups()) if ends else (None, None)
+        first, last = ends.groups() if ends else ("", "")
+        if re.fullmatch(r"[\d.^]+", first):  # the unit stands once, behind the second
+            first += re.sub(r"^[\d.^]+", "", last)
+        low, high = self._end(first), self._end(last)
         if not low or not high or low.kind is not high.kind or low.value >= high.value:
             raise Lost(f":slider: '{text}' should read FROM to TO in one unit, as '0.5x to 8x'")
         self.low, self.high, self.kind = low, high, low.kind
