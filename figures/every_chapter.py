@@ -151,8 +151,8 @@ def chapter_blocks(view: View, chapter: str, shown: Sequence[str] = ()) -> Pictu
     """Bandwidth against the block size, at one large size."""
     n = view.large_n(chapter)
     variants = [name for name in view.variants(chapter) if not shown or name in shown]
-    sweeps = [sweep for sweep in (view.over_block(chapter, v, n) for v in variants) if sweep]
-    if not any(len(sweep) > 1 for sweep in sweeps):
+    sweeps = [sweep for v in variants if len(sweep := view.over_block(chapter, v, n)) > 1]
+    if not sweeps:
         raise MissingData(f"{chapter} is recorded at one block size only in {view.known.name}")
     roof = view.read_roof()
     blocks = sorted({found.run["block"] for sweep in sweeps for found in sweep})
