@@ -11,7 +11,7 @@ __global__ void gmem_by_three(int* data, int* partial, std::size_t n) {
 
   for (unsigned width = blockDim.x; width > 1;) {
     const unsigned third = (width + 2) / 3;
-    if (t < third && i < n) {  // nobody else touches slots t, t + third and t + 2 * third
+    if (t < third && i < n) {  // no other thread touches slots t, t + third and t + 2 * third
       int sum = data[i];
       if (t + third < width && i + third < n) sum += data[i + third];
       if (t + 2 * third < width && i + 2 * third < n) sum += data[i + 2 * third];

@@ -25,10 +25,10 @@ __global__ void gmem_interleaved(int* data, int* partial, std::size_t n) {
 // end gmem-interleaved
 
 // begin gmem-loop
-/// One partial sum a block, added up in place in global memory.
+/// One partial sum per block, added up in place in global memory.
 ///
 /// \param data     n elements in device memory; destroyed
-/// \param partial  gridDim.x sums, one a block
+/// \param partial  gridDim.x sums, one per block
 /// \param n        number of elements; the last block's share may be short
 /// \pre gridDim.x * blockDim.x >= n, and no block starts past the end
 __global__ void gmem(int* data, int* partial, std::size_t n) {
@@ -84,7 +84,7 @@ __device__ void fold(int* data, std::size_t i, std::size_t n) {
 /// The same tree with every step written out.
 ///
 /// \param data     n elements in device memory; destroyed
-/// \param partial  gridDim.x sums, one a block
+/// \param partial  gridDim.x sums, one per block
 /// \param n        number of elements; the last block's share may be short
 /// \pre blockDim.x is a power of two, at most 1024
 __global__ void gmem_unrolled(int* data, int* partial, std::size_t n) {

@@ -43,10 +43,10 @@ __device__ inline void add_up(int* tile) {
 // end smem-tree
 
 // begin smem-loop
-/// One partial sum a block, through shared memory.
+/// One partial sum per block, through shared memory.
 ///
 /// \param in       n elements in device memory; left as they are
-/// \param partial  gridDim.x sums, one a block
+/// \param partial  gridDim.x sums, one per block
 /// \param n        number of elements; the last block's share may be short
 /// \pre gridDim.x * blockDim.x >= n
 __global__ void smem(const int* in, int* partial, std::size_t n) {
@@ -89,7 +89,7 @@ __device__ inline void fold_last_warp(int* tile) {
 /// The same tree with every step written out.
 ///
 /// \param in       n elements in device memory; left as they are
-/// \param partial  gridDim.x sums, one a block
+/// \param partial  gridDim.x sums, one per block
 /// \param n        number of elements; the last block's share may be short
 /// \pre blockDim.x is a power of two, at most 1024
 __global__ void smem_unrolled(const int* in, int* partial, std::size_t n) {
@@ -118,7 +118,7 @@ __global__ void smem_unrolled(const int* in, int* partial, std::size_t n) {
 /// The grid-stride load: a fixed grid walks over the whole input.
 ///
 /// \param in       n elements in device memory; left as they are
-/// \param partial  gridDim.x sums, one a block
+/// \param partial  gridDim.x sums, one per block
 /// \param n        number of elements; any grid covers them
 __global__ void smem_stride(const int* in, int* partial, std::size_t n) {
   __shared__ int tile[1024];

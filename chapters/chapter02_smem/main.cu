@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
           [](const auto& l) { chapter02::smem_stride<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
   });
   // end run-stride
+  // begin run-interleaved
   const auto interleaved = [](const book::Sum::Launch& l) {
     chapter02::interleaved<<<l.grid, l.block>>>(l.in, l.partial, l.n);
   };
@@ -56,6 +57,7 @@ int main(int argc, char** argv) {
       .launch = book::launch<book::Sum>(interleaved),
   };
   chapter.add(rung);
+  // end run-interleaved
   chapter.add(book::finished(
       {
           .name = "gmem_interleaved",
