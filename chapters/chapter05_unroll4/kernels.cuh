@@ -9,7 +9,7 @@ namespace chapter05 {
 /// First add during load: each thread fetches two elements and adds them on the way.
 ///
 /// \param in       n elements in device memory; left as they are
-/// \param partial  gridDim.x sums, one a block
+/// \param partial  gridDim.x sums, one per block
 /// \param n        number of elements; the last block's share may be short
 /// \pre gridDim.x * 2 * blockDim.x >= n
 __global__ void first_add(const int* in, int* partial, std::size_t n) {
@@ -18,7 +18,7 @@ __global__ void first_add(const int* in, int* partial, std::size_t n) {
   const std::size_t i = std::size_t{blockIdx.x} * (2 * blockDim.x) + t;
 
   int sum = i < n ? in[i] : 0;
-  if (i + blockDim.x < n) sum += in[i + blockDim.x];  // each load has a guard of its own
+  if (i + blockDim.x < n) sum += in[i + blockDim.x];  // each load has its own guard
   tile[t] = sum;
   __syncthreads();
 
@@ -30,7 +30,7 @@ __global__ void first_add(const int* in, int* partial, std::size_t n) {
 
 // begin unroll-load
 /// The sum of thread t's elements of this block's share: Factor tiles of blockDim.x elements.
-/// The loads do not depend on one another, so all of them can be under way at once.
+/// The loads do not depend on one another, so all of them can be in flight at once.
 template <unsigned Factor>
 __device__ int load_and_add(const int* in, std::size_t n) {
   const std::size_t first = std::size_t{blockIdx.x} * (Factor * blockDim.x) + threadIdx.x;
@@ -48,7 +48,7 @@ __device__ int load_and_add(const int* in, std::size_t n) {
 /// A thread block folds Factor blocks of data into one tile, then climbs the same tree.
 ///
 /// \param in       n elements in device memory; left as they are
-/// \param partial  gridDim.x sums, one a block
+/// \param partial  gridDim.x sums, one per block
 /// \param n        number of elements; the last block's share may be short
 /// \pre gridDim.x * Factor * blockDim.x >= n
 template <unsigned Factor>
@@ -123,7 +123,7 @@ __global__ void last_warp_shuffle(const int* in, int* partial, std::size_t n) {
 /// The sum of `value` over a whole warp, in all its lanes.
 __device__ inline int whole_warp_sum(int value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(0xffffffff, value);  // an instruction of its own since Ampere
+  return __reduce_add_sync(0xffffffff, value);  // one instruction since Ampere
 #else
   return warp_sum(value, 32);
 #endif
@@ -158,7 +158,7 @@ __global__ void by_warps(const int* in, int* partial, std::size_t n) {
 // begin complete-unroll
 /// The block size as a template argument: every loop bound is known, every loop disappears.
 ///
-/// \tparam Block  threads a block: a power of two, at most 1024
+/// \tparam Block  threads per block: a power of two, at most 1024
 /// \pre blockDim.x == Block
 template <unsigned Block>
 __global__ void complete(const int* in, int* partial, std::size_t n) {

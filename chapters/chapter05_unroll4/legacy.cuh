@@ -35,7 +35,7 @@ __global__ void last_warp_classic(const int* in, int* partial, unsigned n) {
 // end last-warp-classic
 
 // begin unroll4-classic
-/// Four data blocks a thread block, the classic way. Do not copy.
+/// Four data blocks per thread block, the classic way. Do not copy.
 __global__ void unroll4_classic(const int* in, int* partial, unsigned n) {
   __shared__ int tile[1024];
   const unsigned t = threadIdx.x;

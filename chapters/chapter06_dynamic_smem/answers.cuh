@@ -6,10 +6,10 @@
 namespace chapter06::answers {
 
 // begin answer-warp-slots
-/// One slot a warp: each warp adds up its own elements by shuffles, then thread 0 adds the slots.
+/// One slot per warp: each warp adds up its own elements by shuffles, then thread 0 adds the slots.
 ///
 /// \pre blockDim.x is a power of two, at most 1024
-/// \pre launched with sizeof(int) bytes of dynamic shared memory a warp or more
+/// \pre launched with sizeof(int) bytes of dynamic shared memory per warp or more
 __global__ void warp_slots(const int* in, int* partial, std::size_t n) {
   extern __shared__ int slot[];
   const unsigned t = threadIdx.x;

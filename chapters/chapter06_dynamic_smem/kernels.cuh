@@ -6,15 +6,15 @@
 namespace chapter06 {
 
 // begin dynamic-smem
-/// One partial sum a block, through as much shared memory as the launch asks for.
+/// One partial sum per block, through as much shared memory as the launch asks for.
 ///
 /// \param in       n elements in device memory; left as they are
-/// \param partial  gridDim.x sums, one a block
+/// \param partial  gridDim.x sums, one per block
 /// \param n        number of elements; the last block's share may be short
 /// \pre gridDim.x * blockDim.x >= n
 /// \pre launched with blockDim.x * sizeof(int) bytes of dynamic shared memory or more
 __global__ void dynamic_smem(const int* in, int* partial, std::size_t n) {
-  extern __shared__ int tile[];  // no number here: the launch brings it, in bytes
+  extern __shared__ int tile[];  // no number here: the launch gives it, in bytes
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
 
@@ -123,7 +123,7 @@ __host__ __device__ constexpr std::size_t moments_bytes(unsigned block) {
 /// Sum and sum of squares, from which mean and variance follow: two arrays in one allocation.
 ///
 /// \param in       n elements in device memory; left as they are
-/// \param sums     gridDim.x sums, one a block
+/// \param sums     gridDim.x sums, one per block
 /// \param squares  gridDim.x sums of squares; one square of an int may need 63 bits
 /// \param n        number of elements; the last block's share may be short
 /// \pre gridDim.x * blockDim.x >= n

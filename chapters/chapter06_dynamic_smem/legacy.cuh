@@ -29,7 +29,7 @@ __global__ void ints_first(const int* in, int* sums, long long* squares, std::si
 // end ints-first
 
 // begin typed-clash
-/// typed_sum as one would write it first. One instance compiles; int and long long do not.
+/// typed_sum as you would write it first. One instance compiles; int and long long do not.
 template <class T>
 __global__ void typed_clash(const int* in, int* partial, std::size_t n) {
   extern __shared__ T tile[];  // fault: the name `tile`, with another type in each instance

@@ -1,5 +1,5 @@
 /// \file
-/// What this chapter computes beside sums: two of them at once, and what a block may have.
+/// What this chapter computes besides sums: two sums at once, and the limits of shared memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -386,8 +386,8 @@ def pipe(view: View) -> Picture:
         caption=(
             f"What one SM has in flight. A blue dot is one load of a warp, {LOAD_BYTES} bytes, on "
             "its way; a small dot is a place left empty. The pipe's length is the latency that the "
-            "pointer chase measured, and nothing can shorten it. More bytes per second come out "
-            "only when more go in."
+            "pointer chase measured, and nothing shortens it. What comes out per second is what "
+            "you keep in it."
         ),
         table=Table(
             ["rung", "variant", "median µs", "GB/s", "loads in flight per SM", "room for"],
