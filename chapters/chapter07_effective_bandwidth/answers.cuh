@@ -6,9 +6,9 @@
 namespace chapter07::answers {
 
 // begin answer-many-wide
-/// many, whose threads fetch four neighbours at a time: a load of 16 bytes.
+/// many with loads of 16 bytes: each thread fetches four neighbours at a time.
 ///
-/// \pre in is aligned to 16 bytes, as what cudaMalloc gives is
+/// \pre in is aligned to 16 bytes, as all that cudaMalloc gives is
 __global__ void many_wide(const int* in, int* partial, std::size_t n) {
   __shared__ int tile[1024];
   const unsigned t = threadIdx.x;
@@ -17,12 +17,12 @@ __global__ void many_wide(const int* in, int* partial, std::size_t n) {
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + t;
 
   int sum = 0;
-#pragma unroll 4  // so many loads on their way at once
+#pragma unroll 4  // as many loads in flight at once
   for (std::size_t i = thread; i < n / 4; i += threads) {
     const int4 v = fours[i];
     sum += v.x + v.y + v.z + v.w;
   }
-  for (std::size_t i = n / 4 * 4 + thread; i < n; i += threads) sum += in[i];  // three at most
+  for (std::size_t i = n / 4 * 4 + thread; i < n; i += threads) sum += in[i];  // at most three
   tile[t] = sum;
   __syncthreads();
 

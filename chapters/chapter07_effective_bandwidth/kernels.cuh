@@ -9,19 +9,19 @@
 namespace chapter07 {
 
 // begin many-elements
-/// chapter05's complete, whose threads go on for as long as there is input: the grid has as many
-/// blocks as the device keeps busy, and each strides through the data.
+/// chapter05's complete, but its threads go on for as long as there is input: the grid has as many
+/// blocks as the device holds at once, and each strides through the data.
 ///
 /// \param in       n elements in device memory; left as they are
-/// \param partial  gridDim.x sums, one a block
+/// \param partial  gridDim.x sums, one per block
 /// \param n        number of elements; any grid adds up all of them
-/// \tparam Block   threads a block: a power of two, at most 1024
+/// \tparam Block   threads per block: a power of two, at most 1024
 /// \pre blockDim.x == Block
 template <unsigned Block>
 __global__ void many(const int* in, int* partial, std::size_t n) {
   __shared__ int tile[Block];
   const unsigned t = threadIdx.x;
-  const std::size_t step = std::size_t{gridDim.x} * (2 * Block);  // what the grid takes a trip
+  const std::size_t step = std::size_t{gridDim.x} * (2 * Block);  // what the grid takes per trip
 
   int sum = 0;
   for (std::size_t i = std::size_t{blockIdx.x} * (2 * Block) + t; i < n; i += step) {
@@ -45,11 +45,11 @@ __global__ void many(const int* in, int* partial, std::size_t n) {
 // end many-elements
 
 // begin finish-sum
-/// What is left to do after any rung: one number from the blocks' partial sums, in 64 bits.
+/// The rest, after any rung: one number from the blocks' partial sums, in 64 bits.
 ///
 /// \param partial  count sums, as a rung has left them
-/// \param total    what they add up to
-/// \param running  a word that is 0 before, and after
+/// \param total    their sum
+/// \param running  a word that is 0 before the launch and after it
 /// \param ticket   another
 /// \pre blockDim.x is at most 512
 __global__ void finish(const int* partial, std::size_t count, long long* total,
@@ -70,7 +70,7 @@ __global__ void finish(const int* partial, std::size_t count, long long* total,
   if (t == 0 && gridDim.x == 1) *total = tile[0];
   if (t == 0 && gridDim.x > 1) {
     atomicAdd(running, static_cast<unsigned long long>(tile[0]));
-    __threadfence();  // whoever sees this block's ticket sees its sum, too
+    __threadfence();  // a block that sees this ticket sees this sum, too
     const bool last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // and back to 0
     if (last) *total = static_cast<long long>(atomicExch(running, 0ull));
   }
@@ -84,7 +84,7 @@ __global__ void finish(const int* partial, std::size_t count, long long* total,
 /// \param in  n elements at any address
 template <unsigned Loads>
 __device__ int load_wide_and_add(const int* in, std::size_t n) {
-  // Such a load wants a multiple of 16 for its address: up to three elements come before the first.
+  // Such a load needs an address that is a multiple of 16: up to three elements come before one.
   const std::size_t to_aligned = -(reinterpret_cast<std::uintptr_t>(in) / sizeof(int)) % 4;
   const std::size_t head = n < to_aligned ? n : to_aligned;
   const int4* fours = reinterpret_cast<const int4*>(in + head);
@@ -123,11 +123,11 @@ __global__ void wide(const int* in, int* partial, std::size_t n) {
 // end wide-by-warps
 
 // begin roof-read
-/// Reads n numbers and does as little else as it can: no barrier, no shared memory, four loads of
-/// 16 bytes under way in each thread.
+/// Reads n numbers and does as little else as it can: no barrier, no shared memory, and four loads
+/// of 16 bytes in flight per thread.
 ///
 /// \param x    n numbers
-/// \param out  a sum for each warp
+/// \param out  one sum per warp
 /// \pre blockDim.x is a multiple of 32, and gridDim.x * 8 * blockDim.x >= n
 __global__ void read(const double* x, double* out, std::size_t n) {
   const double2* pairs = reinterpret_cast<const double2*>(x);

@@ -5,7 +5,7 @@ namespace chapter07::legacy {
 // begin many-classic
 /// The seventh method, the classic way. Do not copy.
 ///
-/// \tparam Block  threads a block; whoever launches it has to see to that
+/// \tparam Block  threads per block; the launch has to have as many
 template <unsigned Block>
 __global__ void many_classic(const int* in, int* partial, unsigned n) {
   extern __shared__ int tile[];

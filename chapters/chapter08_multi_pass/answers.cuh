@@ -15,7 +15,7 @@ static_assert(passes(std::size_t{1} << 30, 32 * kPerThread) == 4);
 // end answer-pass-count
 
 // begin answer-acq-rel
-/// last_block with the order asked of the ticket itself, in place of the two fences.
+/// last_block, with the order asked of the ticket itself and not of two fences.
 __global__ void last_block_acq_rel(const int* in, long long* partial, unsigned* ticket,
                                    long long* out, std::size_t n) {
   __shared__ bool last;
@@ -24,7 +24,7 @@ __global__ void last_block_acq_rel(const int* in, long long* partial, unsigned* 
     partial[blockIdx.x] = sum;
     const cuda::atomic_ref<unsigned, cuda::thread_scope_device> tickets(*ticket);
     last = tickets.fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1;
-    if (last) tickets.store(0, cuda::memory_order_relaxed);  // there is no atomicInc here
+    if (last) tickets.store(0, cuda::memory_order_relaxed);  // atomic_ref has no atomicInc
   }
   __syncthreads();
   if (!last) return;

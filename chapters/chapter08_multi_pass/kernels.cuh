@@ -10,7 +10,7 @@
 namespace chapter08 {
 
 // begin block-sum
-/// The sum of every thread's value, in all threads of the block. Of any size; all threads call it.
+/// The sum of all threads' values, in every thread of a block of any size. All threads call it.
 __device__ inline long long block_sum(long long value) {
   __shared__ long long tile[1024];
   tile[threadIdx.x] = value;
@@ -21,13 +21,13 @@ __device__ inline long long block_sum(long long value) {
 // end block-sum
 
 // begin sum-pass
-/// Elements of a thread in one pass.
+/// Elements per thread in one pass.
 constexpr unsigned kPerThread = 8;
 
-/// One pass: a sum of kPerThread * blockDim.x elements a block.
+/// One pass: a sum of kPerThread * blockDim.x elements per block.
 ///
 /// \param in   n elements in device memory; left as they are
-/// \param out  gridDim.x sums, one a block
+/// \param out  gridDim.x sums, one per block
 /// \pre gridDim.x * kPerThread * blockDim.x >= n
 template <class In>
 __global__ void sum_pass(const In* in, long long* out, std::size_t n) {
@@ -45,11 +45,11 @@ __global__ void sum_pass(const In* in, long long* out, std::size_t n) {
 // end sum-pass
 
 // begin pass-count
-/// How many passes leave one value of n, when each makes one of `share`.
+/// How many passes it takes from n values to one, if each makes one value of `share`.
 ///
 /// \pre n >= 1 and share >= 2
 __host__ __device__ constexpr unsigned passes(std::size_t n, std::size_t share) {
-  unsigned count = 1;  // of one value, too, a pass makes a sum
+  unsigned count = 1;  // even one value takes a pass to become a sum
   while (n > share) {
     n = n / share + (n % share != 0 ? 1 : 0);
     ++count;
@@ -74,8 +74,8 @@ __device__ inline long long thread_share(const int* in, std::size_t n) {
 /// Every thread adds its share to one value.
 ///
 /// \param in   n elements in device memory; left as they are
-/// \param out  the sum is added to what it holds; unsigned, for there is no signed atomicAdd of 64
-///             bits, and no difference: in two's complement both add the same bits
+/// \param out  the sum is added to what it holds. It is unsigned because atomicAdd has no signed
+///             64-bit form. In two's complement that makes no difference: the bits are the same
 __global__ void atomic_thread(const int* in, unsigned long long* out, std::size_t n) {
   atomicAdd(out, static_cast<unsigned long long>(thread_share(in, n)));
 }
@@ -102,12 +102,12 @@ __global__ void last_block(const int* in, long long* partial, unsigned* ticket, 
   const long long sum = block_sum(thread_share(in, n));
   if (threadIdx.x == 0) {
     partial[blockIdx.x] = sum;
-    __threadfence();  // release: who sees this block's ticket taken sees its sum
-    const unsigned before = atomicInc(ticket, gridDim.x - 1);  // from gridDim.x - 1 on to 0
-    __threadfence();  // acquire: what is read from here on is no older than the tickets seen
+    __threadfence();  // release: a block that sees this ticket sees this sum
+    const unsigned before = atomicInc(ticket, gridDim.x - 1);  // after gridDim.x - 1 comes 0
+    __threadfence();  // acquire: reads from here on are no older than the tickets seen
     last = before == gridDim.x - 1;
   }
-  __syncthreads();  // hands on to the whole block what thread 0 has seen
+  __syncthreads();  // hands on what thread 0 has seen to the whole block
   if (!last) return;
 
   long long rest = 0;
@@ -118,7 +118,7 @@ __global__ void last_block(const int* in, long long* partial, unsigned* ticket, 
 // end last-block
 
 // begin grid-sync
-/// All blocks wait for each other; then block 0 adds up what they have left.
+/// All blocks wait for each other. Then block 0 adds up what they have left.
 ///
 /// \pre a cooperative launch: all blocks fit the device at once
 __global__ void grid_sync(const int* in, long long* partial, long long* out, std::size_t n) {
@@ -136,12 +136,12 @@ __global__ void grid_sync(const int* in, long long* partial, long long* out, std
 // end grid-sync
 
 // begin one-word
-/// Bits of a word that count blocks, and the largest grid that they have room for.
+/// Bits of a word that count blocks, and the largest grid that they can count.
 constexpr unsigned kCountBits = 10;
 constexpr unsigned kMostBlocks = (1u << kCountBits) - 1;
 
-/// Sum and ticket in one word, the count below, so that the sum's carries leave it alone: nothing
-/// else is handed over, and nothing needs a fence.
+/// Sum and count in one word. The count is below, so that the sum's carries leave it alone. Only
+/// this word is handed over, so nothing needs a fence.
 ///
 /// \param word  0, and 0 again when the kernel ends
 /// \pre gridDim.x <= kMostBlocks, and the sum of any of the blocks fits 54 bits, as that of 2^22
@@ -160,9 +160,9 @@ __global__ void one_word(const int* in, unsigned long long* word, long long* out
 // end one-word
 
 // begin two-words
-/// The sum of all blocks' sums, with no fence: each is handed in by one thread of its block.
+/// Adds up all blocks' sums without a fence: one thread per block hands its block's sum in.
 ///
-/// A sum of 64 bits goes in halves, one to the upper 48 bits of each of two words; the lower 16
+/// A 64-bit sum goes in halves, each to the upper 48 bits of a word whose lower 16 bits
 /// count. The block that is last at one word need not be last at the other: then the first of the
 /// two leaves its total in a third word, and the second adds them.
 ///
@@ -171,7 +171,7 @@ __global__ void one_word(const int* in, unsigned long long* word, long long* out
 __device__ inline void hand_in(long long sum, unsigned long long* words, long long* out) {
   const unsigned long long low = (static_cast<unsigned long long>(sum & 0xffffffff) << 16) + 1;
   const unsigned long long high = (static_cast<unsigned long long>(sum >> 32) << 16) + 1;
-  const unsigned long long lows = atomicAdd(words, low) + low;  // both under way at once
+  const unsigned long long lows = atomicAdd(words, low) + low;  // both in flight at once
   const unsigned long long highs = atomicAdd(words + 1, high) + high;
   const bool last_low = lows % 65536 == gridDim.x;
   const bool last_high = highs % 65536 == gridDim.x;
@@ -194,7 +194,7 @@ __device__ inline void hand_in(long long sum, unsigned long long* words, long lo
 // end two-words
 
 // begin word-of-32
-/// The same for 32 bits, which are meant to wrap: they have a word for themselves.
+/// The same for a 32-bit sum, which may wrap: one word holds all of it, and the count.
 __device__ inline void hand_in(unsigned sum, unsigned long long* words, unsigned* out) {
   const unsigned long long mine = (static_cast<unsigned long long>(sum) << 32) + 1;
   const unsigned long long all = atomicAdd(words, mine) + mine;
@@ -221,7 +221,7 @@ __global__ void handed_in(const int* in, unsigned long long* words, unsigned* ou
 // end handed-in
 
 // begin tile-share
-/// 16-byte loads that a thread has under way at once.
+/// 16-byte loads that a thread has in flight at once.
 constexpr unsigned kLoads = 4;
 
 /// How n elements at any address fall into vectors of 16 bytes: up to three come before the first
@@ -237,13 +237,13 @@ struct Vectors {
     count = (n - head) / 4;
   }
   __device__ const int4* begin() const { return reinterpret_cast<const int4*>(in + head); }
-  /// The element outside the vectors that a thread takes: the first few take one each, others a 0.
+  /// The element outside the vectors that a thread takes. The first few take one, the others a 0.
   __device__ int single(Index thread) const {
     return thread < n - 4 * count ? in[thread < head ? thread : thread + 4 * count] : 0;
   }
 };
 
-/// Adds in Sum what a thread has loaded.
+/// Adds up what a thread has loaded, in Sum.
 template <class Sum>
 __device__ Sum add(const int4 (&v)[kLoads]) {
   Sum sum = 0;
@@ -271,8 +271,8 @@ __device__ Sum tile_share(const int4* tile, unsigned words) {
 // end tile-share
 
 // begin vector-share
-/// This thread's share of all. A block takes a whole tile, and if there are more tiles than blocks,
-/// every gridDim.x-th; the last tile need not be whole.
+/// This thread's share of the input. A block takes a whole tile, and with more tiles than blocks,
+/// every gridDim.x-th. The last tile need not be whole.
 template <class Sum>
 __device__ Sum vector_share(const int* in, std::size_t n) {
   const Vectors<std::size_t> vectors(in, n);
@@ -298,12 +298,12 @@ __device__ Sum vector_share(const int* in, std::size_t n) {
 
 // begin warp-slots
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-/// The sum of `value` over a warp, in all its lanes: one instruction adds 32 bits of each ...
+/// The sum of `value` over a warp, in all its lanes: one instruction adds 32 bits ...
 __device__ inline unsigned warp_sum(unsigned value) {
   return __reduce_add_sync(0xffffffff, value);
 }
 
-/// ... and three add 64, in pieces of 27, 27 and 10: the sum of 32 of them fits 32 bits.
+/// ... and three add 64, in pieces of 27, 27 and 10 bits: the sum of 32 of them fits 32 bits.
 __device__ inline long long warp_sum(long long value) {
   constexpr unsigned kPiece = (1u << 27) - 1;
   const auto bits = static_cast<unsigned long long>(value);
@@ -324,7 +324,7 @@ __device__ T warp_sum(T value) {
 }
 #endif
 
-/// The sum of every thread's value, in the first warp: one barrier, and a slot a warp.
+/// The sum of all threads' values, in the first warp: one barrier, and one slot per warp.
 /// All threads call it, a whole number of warps.
 template <class T>
 __device__ T sum_by_warps(T value) {
@@ -338,16 +338,16 @@ __device__ T sum_by_warps(T value) {
 // end warp-slots
 
 // begin whole-sum
-/// The sum of n elements, added in Sum, in one launch: long loads, one barrier and no fence.
+/// The sum of n elements, added in Sum, in one launch: wide loads, one barrier and no fence.
 ///
 /// \param in     n elements in device memory, at any address; left as they are
-/// \param words  three to hand in by, which are 0, and are 0 again when the kernel ends
+/// \param words  three to hand sums in by; they are 0, and are 0 again when the kernel ends
 /// \param out    the sum
 /// \tparam Sum   long long; or unsigned, for the sum modulo 2^32
 /// \pre blockDim.x is a multiple of 32, gridDim.x <= 65535
 template <class Sum>
 __global__ void whole(const int* in, unsigned long long* words, Sum* out, std::size_t n) {
-  // No more than a tile: indices of 32 bits, no loop, and nobody to hand in to.
+  // No more than a tile: 32-bit indices, no loop, and no other block to wait for.
   if (gridDim.x == 1 && n <= 4 * kLoads * blockDim.x) {
     const Vectors<unsigned> tile(in, static_cast<unsigned>(n));
     const int one = tile.single(threadIdx.x);

@@ -6,13 +6,13 @@
 namespace chapter08::legacy {
 
 // begin no-fence
-/// last_block as it is often written. Do not copy.
+/// last_block as it is often written: do not copy.
 __global__ void no_fence(const int* in, long long* partial, unsigned* ticket, long long* out,
                          std::size_t n) {
   __shared__ bool last;
   const long long sum = block_sum(thread_share(in, n));
   if (threadIdx.x == 0) {
-    partial[blockIdx.x] = sum;  // fault: nothing says that this is seen before the ticket is
+    partial[blockIdx.x] = sum;  // fault: the ticket may be seen before this is
     last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
   }
   __syncthreads();
@@ -26,7 +26,7 @@ __global__ void no_fence(const int* in, long long* partial, unsigned* ticket, lo
 // end no-fence
 
 // begin stale-sums
-/// The same, for blocks that keep a running total over several launches. Do not copy.
+/// The same for blocks that keep a running total over several launches: do not copy.
 __global__ void stale(const int* in, long long* partial, unsigned* ticket, long long* out,
                       std::size_t n) {
   __shared__ bool last;
@@ -40,7 +40,7 @@ __global__ void stale(const int* in, long long* partial, unsigned* ticket, long 
 
   long long rest = 0;
   for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
-    rest += partial[b];  // fault: nothing says that this is no older than the tickets
+    rest += partial[b];  // fault: this may be older than the tickets
   }
   rest = block_sum(rest);
   if (threadIdx.x == 0) *out = rest;
@@ -48,7 +48,7 @@ __global__ void stale(const int* in, long long* partial, unsigned* ticket, long 
 // end stale-sums
 
 // begin in-int
-/// The whole sum, added in 32 bits. Do not copy: it is right until it is not.
+/// The whole sum, added in 32 bits. Do not copy: it is right until it isn't.
 __global__ void in_int(const int* in, int* out, std::size_t n) {
   __shared__ int tile[1024];
   int sum = 0;  // fault: 1 + 2 + … + 65536 is more than an int holds
