@@ -6,7 +6,7 @@
 namespace chapter09::answers {
 
 // begin answer-runs
-/// count_per_lane, with one atomic for a run of equal bytes that one thread meets.
+/// count_per_lane, with one atomic per run of equal bytes that a thread meets.
 ///
 /// \pre launched with 32 * kBins * sizeof(unsigned) bytes of dynamic shared memory
 __global__ void count_runs(const unsigned char* in, unsigned* bins, std::size_t n) {
@@ -16,7 +16,7 @@ __global__ void count_runs(const unsigned char* in, unsigned* bins, std::size_t 
 
   unsigned* mine = copies + threadIdx.x % 32;
   unsigned value = 0;
-  unsigned times = 0;  // that it has come without a break
+  unsigned times = 0;  // in a row
   each_byte<1>(in, n, [&](unsigned next) {
     if (next != value) {
       atomicAdd(&mine[32 * value], times);

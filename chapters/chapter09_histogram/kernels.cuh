@@ -4,11 +4,11 @@
 
 namespace chapter09 {
 
-/// A byte has so many values, and each has a bin.
+/// A byte has 256 values, and each value has a bin.
 inline constexpr unsigned kBins = 256;
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
-/// Before Volta there is no such instruction: the lanes of \p mask whose value is this lane's.
+/// For cards before Volta, which lack it: the lanes of \p mask that have this lane's value.
 inline __device__ unsigned __match_any_sync(unsigned mask, unsigned value) {
   unsigned alike = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -20,7 +20,7 @@ inline __device__ unsigned __match_any_sync(unsigned mask, unsigned value) {
 #endif
 
 // begin bins-in-global
-/// Counts how often each value occurs, every byte by an atomic in global memory.
+/// Counts how often each value occurs, with one atomic in global memory per byte.
 ///
 /// \param in    n bytes in device memory
 /// \param bins  kBins counts in device memory, which the launch has set to zero
@@ -50,7 +50,7 @@ __global__ void count_merged(const unsigned char* in, unsigned* bins, std::size_
 // end bins-merged
 
 // begin bins-in-shared
-/// A histogram a block in shared memory, added to the one in global memory at the end.
+/// One histogram per block in shared memory, added to the one in global memory at the end.
 __global__ void count_shared(const unsigned char* in, unsigned* bins, std::size_t n) {
   __shared__ unsigned mine[kBins];
   for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) mine[bin] = 0;
@@ -83,8 +83,8 @@ __device__ void each_of(const uint4& bytes, Count count) {
 /// Hands the n bytes to `count`, each in one thread of the grid, loading 16 at a time.
 ///
 /// A load of 16 bytes must begin at a multiple of 16. `in` need not: the bytes before the first
-/// multiple, and those behind the last, are loaded singly.
-/// \tparam Loads  how many loads a thread has under way before it counts
+/// multiple and after the last are loaded one by one.
+/// \tparam Loads  how many loads a thread has in flight before it counts
 template <unsigned Loads, class Count>
 __device__ void each_byte(const unsigned char* in, std::size_t n, Count count) {
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -126,9 +126,9 @@ __global__ void count_wide(const unsigned char* in, unsigned* bins, std::size_t 
 // end bins-wide
 
 // begin bins-per-warp
-/// count_wide with a copy of the bins for each warp, one behind the other.
+/// count_wide with a copy of the bins for each warp, one after the other.
 ///
-/// \pre launched with kBins * sizeof(unsigned) bytes of dynamic shared memory a warp
+/// \pre launched with kBins * sizeof(unsigned) bytes of dynamic shared memory per warp
 __global__ void count_per_warp(const unsigned char* in, unsigned* bins, std::size_t n) {
   extern __shared__ unsigned copies[];
   const unsigned warps = (blockDim.x + 31) / 32;
@@ -171,9 +171,9 @@ __global__ void count_per_lane(const unsigned char* in, unsigned* bins, std::siz
 // end bins-per-lane
 
 // begin read-bytes
-/// Adds the bytes up and counts nothing: what reading them takes.
+/// Adds the bytes up and counts nothing: the time it takes to read them.
 ///
-/// \param sums  one value a thread of the grid
+/// \param sums  one value per thread of the grid
 template <unsigned Loads>
 __global__ void add_bytes(const unsigned char* in, unsigned* sums, std::size_t n) {
   unsigned sum = 0;
@@ -187,7 +187,7 @@ __global__ void add_bytes(const unsigned char* in, unsigned* sums, std::size_t n
 /// warp, lane k's is word k * stride.
 ///
 /// \param sums  the 32 * 32 words of each block
-/// \param one   1: a number that the compiler doesn't know, unlike what Known says
+/// \param one   1, which the compiler can't know; where it is Known, a literal 1 is added
 /// \pre stride <= 32
 template <bool Known>
 __global__ void meet(unsigned* sums, std::size_t n, unsigned stride, unsigned one) {

@@ -129,7 +129,7 @@ book::Variant loads() {
   return v;
 }
 
-/// Atomics of a warp, `stride` words apart, by an addition that the compiler knows or doesn't.
+/// Atomics of a warp, `stride` words apart, of an amount that the compiler knows or doesn't.
 template <bool Known>
 book::Variant meeting(const char* name, unsigned stride) {
   return {

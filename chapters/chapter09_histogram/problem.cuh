@@ -15,7 +15,7 @@
 
 namespace chapter09 {
 
-/// What the bytes are like. Where many are the same, their atomics meet.
+/// What the bytes are like. Where many are alike, their atomics meet.
 enum class Data { kUniform, kBell, kMostly, kEqual };
 
 /// Its name in a record.
@@ -62,7 +62,7 @@ Counts count(std::size_t n, std::uint64_t seed) {
   return sum;
 }
 
-/// The bytes, and `Offset` of no account before them.
+/// The bytes, after `Offset` others that don't count.
 template <Data D, unsigned Offset>
 struct Bytes {
   std::uint64_t seed;
@@ -75,7 +75,7 @@ struct Bytes {
 };
 
 /// How often does each of the 256 values occur in n bytes? The first of them lies `Offset` bytes
-/// behind a multiple of 256.
+/// past a multiple of 256.
 template <Data D, unsigned Offset = 0>
 class Histogram : public book::Problem {
  public:
@@ -152,7 +152,7 @@ class Histogram : public book::Problem {
   Counts expected_{};
 };
 
-/// The sum of the same bytes, one value a thread: what it takes to read them.
+/// The sum of the same bytes, one value per thread: how long reading takes.
 class Reading : public Histogram<Data::kUniform> {
  public:
   struct Launch {

@@ -29,7 +29,7 @@ __global__ void store_stride(const int* in, int* out, std::size_t n, unsigned st
 // end store-stride
 
 // begin load-offset
-/// Takes neighbours, from anywhere on: out[i] = in[i + offset].
+/// Takes neighbours, beginning anywhere: out[i] = in[i + offset].
 ///
 /// \param in   n + offset elements
 /// \param out  n elements
@@ -50,21 +50,21 @@ __global__ void copy_words(const int* in, int* out, std::size_t n) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if ((i + 1) * sizeof(Word) <= n * sizeof(int)) {
     reinterpret_cast<Word*>(out)[i] = reinterpret_cast<const Word*>(in)[i];
-  } else {  // the last word may be a part of one, and its ints go one by one
+  } else {  // the last word may be incomplete: its ints go one by one
     for (std::size_t j = i * sizeof(Word) / sizeof(int); j < n; ++j) out[j] = in[j];
   }
 }
 // end copy-words
 
 // begin vec3-packed
-/// Three ints, one right behind the other: 12 bytes.
+/// Three ints, one right after the other: 12 bytes.
 struct Vec3 {
   int x, y, z;
 };
 
 /// Each vector's squared length. An array of structs.
 ///
-/// \pre gridDim.x * blockDim.x >= n; so for all that follow
+/// \pre gridDim.x * blockDim.x >= n, here and below
 __global__ void vec3_packed(const Vec3* in, int* out, std::size_t n) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) out[i] = in[i].x * in[i].x + in[i].y * in[i].y + in[i].z * in[i].z;
@@ -72,7 +72,7 @@ __global__ void vec3_packed(const Vec3* in, int* out, std::size_t n) {
 // end vec3-packed
 
 // begin vec3-aligned
-/// The same and four bytes of nothing: 16 bytes, at a multiple of 16.
+/// The same with four bytes of padding: 16 bytes, at a multiple of 16.
 struct alignas(16) AlignedVec3 {
   int x, y, z;
 };
@@ -107,7 +107,7 @@ __global__ void vec3_staged(const Vec3* in, int* out, std::size_t n) {
 #pragma unroll
   for (unsigned k = 0; k < 3; ++k) {
     const unsigned j = k * blockDim.x + t;
-    tile[j] = j < left ? row[j] : 0;  // past the end: nothing, but stay for the barrier
+    tile[j] = j < left ? row[j] : 0;  // nothing past the end, but stay for the barrier
   }
   __syncthreads();
 

@@ -19,8 +19,8 @@ constexpr const char* kInPlace = "every element is where it belongs";
 /// written `store` apart.
 struct Pattern {
   std::size_t load = 1, store = 1, offset = 0;
-  /// Elements that the input has behind the n. It is equally long for every offset, so that input
-  /// and output lie alike and nothing but the offset differs.
+  /// Elements that the input has after the n. The input is equally long for every offset, so that
+  /// input and output lie alike and only the offset differs.
   std::size_t behind = 0;
 
   std::size_t taken(std::size_t n) const { return (n + load * store - 1) / (load * store); }
@@ -83,7 +83,7 @@ class Copy : public book::Problem {
 /// values 3i, 3i + 1 and 3i + 2.
 enum class Layout { kPacked, kAligned, kArrays };
 
-/// Each fourth int belongs to no vector: a kernel that uses it is found out.
+/// Each fourth int belongs to no vector: a kernel that uses it gives a wrong result.
 struct Padded {
   std::uint64_t seed;
   __host__ __device__ int operator()(std::size_t i) const {
