@@ -171,8 +171,8 @@ __device__ T block_sum(T value) {
 /// Hands in a block's sum of 32 bits, called by one thread of each block. In the last one to do so
 /// it returns true, and `sum` is the total.
 ///
-/// Sum and count share one 64-bit word: whoever sees the count complete has the total in the same
-/// value. There is nothing to order, so this needs no fence.
+/// Sum and count share one 64-bit word: the block that completes the count gets the total in the
+/// same value. There is nothing to order, so this needs no fence.
 __device__ inline bool hand_in(unsigned& sum, unsigned long long* words) {
   const unsigned long long mine = (static_cast<unsigned long long>(sum) << 32) + 1;
   const unsigned long long all = atomicAdd(words, mine) + mine;
