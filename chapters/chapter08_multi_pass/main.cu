@@ -6,6 +6,7 @@
 #include "kernels.cuh"
 #include "legacy.cuh"
 #include "problem.cuh"
+#include "take_home.cuh"
 
 namespace {
 
@@ -90,6 +91,45 @@ book::Variant handed_in() {
   });
 }
 // end run-handed-in
+
+// begin run-take-home
+/// The kernel to take home, as a reader calls it.
+template <class In, class Out, class Input>
+book::Variant take_home_sum(std::string name) {
+  return {
+      .name = std::move(name),
+      .region = "take-home-sum",
+      .kernel = book::kernel(take_home::sum_kernel<In, Out>),
+      .blocks = book::any_block(take_home::kThreads, take_home::kThreads),  // it has its own
+      .grid =
+          [](std::size_t n, unsigned) {
+            unsigned blocks = 0;
+            BOOK_CUDA(take_home::grid_for<In>(n, &blocks));
+            return blocks;
+          },
+      .axes = {{"n"}},
+      .counters = book::Counters::kLessArbitration,  // as whole
+      .launch = book::launch<chapter08::TakeHome<In, Out, Input>>([](const auto& l) {
+        BOOK_CUDA(take_home::sum(l.in, l.n, l.out, l.workspace, l.workspace_bytes));
+      }),
+  };
+}
+// end run-take-home
+
+/// CUB's sum of the same, added in the same type.
+template <class T, class Input>
+book::Variant cub_of_same(std::string name) {
+  return {
+      .name = std::move(name),
+      .region = "cub-same",
+      .blocks = book::any_block(256, 256),
+      .grid = book::library_grid,
+      .axes = {{"n"}},
+      .profiled = false,
+      .launch = book::launch<chapter08::TakeHome<T, T, Input>>(
+          [](const auto& l) { book::cub_sum(l.storage, l.storage_bytes, l.in, l.out, l.n); }),
+  };
+}
 
 void launch_whole(const Wide::Launch& l) {
   chapter08::whole<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
@@ -263,6 +303,16 @@ int main(int argc, char** argv) {
         book::cub_sum(l.storage, l.storage_bytes, in, l.out, l.n);
       }),
   }));
+  using chapter08::FloatInput;
+  using chapter08::LongInput;
+  chapter.add(take_home_sum<int, long long, book::Input>("take_home"));
+  chapter.add(take_home_sum<long long, long long, LongInput>("take_home_long"));
+  chapter.add(cub_of_same<long long, LongInput>("cub_long"));
+  chapter.add(take_home_sum<float, float, FloatInput>("take_home_float"));
+  chapter.add(cub_of_same<float, FloatInput>("cub_float"));
+  book::Variant in_32_bits = take_home_sum<int, int, book::SmallInput>("take_home");
+  in_32_bits.profiled = false;  // as take_home
+  chapter.add(book::as_finished(std::move(in_32_bits)));
   chapter.add({
       .name = "ramp_int",
       .region = "in-int",

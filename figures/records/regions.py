@@ -21,7 +21,12 @@ from figures.records import declarations
 from figures.records.declarations import Declaration
 
 #: What a region's file is for, by the file's name. In these is all kernel code.
-KINDS = {"kernels.cuh": "kernels", "legacy.cuh": "legacy", "answers.cuh": "answers"}
+KINDS = {
+    "kernels.cuh": "kernels",
+    "legacy.cuh": "legacy",
+    "answers.cuh": "answers",
+    "take_home.cuh": "kernels",  # a header to copy, whole: it includes no other
+}
 #: Launches in main.cu may be marked too (``run-NAME``), so that a page can show one alone.
 LAUNCHES = "launches"
 

@@ -18,5 +18,9 @@ std::size_t cub_sum_bytes(std::size_t n);
 void cub_sum(void* storage, std::size_t bytes, const int* in, long long* out, std::size_t n);
 /// The same in 32 bits: the sum modulo 2^32.
 void cub_sum(void* storage, std::size_t bytes, const unsigned* in, unsigned* out, std::size_t n);
+/// The same of n 64-bit integers, added in 64 bits.
+void cub_sum(void* storage, std::size_t bytes, const long long* in, long long* out, std::size_t n);
+/// The same of n floats, added as floats.
+void cub_sum(void* storage, std::size_t bytes, const float* in, float* out, std::size_t n);
 
 }  // namespace book
