@@ -292,7 +292,7 @@ def test_first_use_of_a_term_links_to_the_glossary(path: pages.Path) -> None:
 
 def test_a_term_without_its_link_is_named() -> None:
     found = unlinked(_changed(":term:`shared memory`", "shared memory", -1))
-    assert [one.split(":")[0] for one in found] == ["shared memory"]
+    assert "shared memory" in [one.split(":")[0] for one in found]
 
 
 def test_a_longer_term_is_no_use_of_a_shorter_one() -> None:

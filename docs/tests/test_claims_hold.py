@@ -68,14 +68,14 @@ SMEM = pages.DOCS / "chapters" / "chapter02_smem.rst"
     ("true", "false", "message"),
     [
         (
-            "smem between 1.1x and 1.3x faster than gmem at 2^28",
-            "gmem between 1.1x and 1.3x faster than smem at 2^28",
-            "is false on nvidia-h200: gmem n=268435456",
+            "interleaved_sum between 1.1x and 1.25x faster than chapter01 gmem_interleaved_sum at",
+            "chapter01 gmem_interleaved_sum between 1.1x and 1.25x faster than interleaved_sum at",
+            "is false on nvidia-h200: gmem_interleaved_sum n=268435456",
         ),
-        ("69 * grid of gmem", "70 * grid of gmem", "70 * grid of gmem is 4\u202f587\u202f520"),
-        ("peak of smem < 25 % at 2^28", "peak of smem < 25 GB/s at 2^28", "is a rate"),
-        ("from 2^20", "from 20", "n=20 is not recorded for all of them"),
-        ("<global_load_sectors of smem <", "<global_load_sectors of gmem <", "is false"),
+        ("= 2139 * grid", "= 2140 * grid", "2140 * grid of interleaved is 140\u202f247\u202f040"),
+        ("> 9 * bytes_floor of interleaved", "> 9 GB/s", "is a rate"),
+        ("gmem at 2^28\n\n   The same", "gmem from 28\n\n   The same", "n=28 is not recorded for"),
+        ("between 7.9 and 8>", "between 8.9 and 9>", "is false"),
     ],
 )
 def test_a_sentence_that_is_turned_round_is_caught(true: str, false: str, message: str) -> None:
