@@ -9,13 +9,12 @@ from typing import TypeVar
 from figures import chapters, embedded_device
 from figures.every_chapter import usual_plots
 from figures.kit.chapter import Chapter, Diagram, Plot
-from figures.ladder import ladder
 from figures.spine import spine
 
 Make = TypeVar("Make")
 
 #: The plots that are of no chapter.
-OF_THE_BOOK: dict[str, Plot] = {"spine": spine, "ladder": ladder}
+OF_THE_BOOK: dict[str, Plot] = {"spine": spine}
 
 
 class TwoFigures(Exception):

@@ -26,11 +26,6 @@ def known() -> dict[str, Chapter]:
     return chapters
 
 
-def rungs() -> dict[str, Chapter]:
-    """The chapters that are rungs of the ladder."""
-    return {name: chapter for name, chapter in known().items() if chapter.rung}
-
-
 @cache
 def derived_counts(chapter: str, variant: str, n: int, block: int, grid: int) -> Counts | None:
     """What a launch of a chapter's own variant must cost; None where no pattern of it is written

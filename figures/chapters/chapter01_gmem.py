@@ -13,7 +13,7 @@ from matplotlib.patches import Polygon, Rectangle
 from figures.kit import patterns
 from figures.kit.axes import bar_chart
 from figures.kit.canvas import GLOBAL_HUE, SHARED_HUE, arrow, canvas, cell, rounded_box
-from figures.kit.chapter import Chapter, Rung
+from figures.kit.chapter import Chapter
 from figures.kit.costs import each_block, sectors
 from figures.kit.patterns import (
     GLOBAL,
@@ -388,7 +388,6 @@ def in_place(view: View) -> Picture:
 
 CHAPTER = Chapter(
     "chapter01_gmem",
-    rung=Rung("gmem_interleaved", "gmem_early_exit"),
     spine={"gmem_interleaved_sum": "a tree in global memory"},
     plots={"chapter01_in_place": in_place},
     diagrams={

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from figures.kit import patterns, slots
 from figures.kit.axes import bar_chart
 from figures.kit.canvas import GLOBAL_HUE, SHARED_HUE, arrow, canvas, cell
-from figures.kit.chapter import Chapter, Rung
+from figures.kit.chapter import Chapter
 from figures.kit.costs import tiles, work
 from figures.kit.patterns import (
     GLOBAL,
@@ -286,7 +286,6 @@ def issue_slots() -> Picture:
 
 CHAPTER = Chapter(
     "chapter02_smem",
-    rung=Rung("gmem", "smem"),
     spine={"interleaved_sum": "the tree in shared memory"},
     plots={"chapter02_promise": promise},
     diagrams={

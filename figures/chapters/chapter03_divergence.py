@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from figures.kit import costs, patterns, style
 from figures.kit.axes import heading
 from figures.kit.canvas import SHARED_HUE, canvas, cell
-from figures.kit.chapter import Chapter, Rung
+from figures.kit.chapter import Chapter
 from figures.kit.costs import tiles
 from figures.kit.patterns import STORE, Finish, Kernel, finish_spreading, folded
 from figures.kit.pictures import (
@@ -367,11 +367,9 @@ TREES = ("interleaved", "interleaved_mask", "strided", "smem")
 
 CHAPTER = Chapter(
     NAME,
-    rung=Rung("interleaved", "strided"),
     spine={"interleaved_mask_sum": "a mask in place of a division"},
     swept=TREES,
     timed=TREES,
-    no_rungs=("mixed*", "sorted*"),
     plots={"chapter03_paths": paths_sweep, "chapter03_waits": warps_wait},
     diagrams={"tree_spreading": tree_spreading, "lanes_at_work": lanes_at_work},
     patterns={

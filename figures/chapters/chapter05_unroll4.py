@@ -11,7 +11,7 @@ from figures.chapters.chapter00_timing import hop_ns
 from figures.kit import patterns, style
 from figures.kit.axes import heading, roof_lines, sizes_axis
 from figures.kit.canvas import arrow, canvas, cell
-from figures.kit.chapter import Chapter, Rung
+from figures.kit.chapter import Chapter
 from figures.kit.costs import folding
 from figures.kit.patterns import LOAD, SHUFFLE, UNROLLED, folded
 from figures.kit.pictures import (
@@ -500,7 +500,6 @@ def in_flight(view: View) -> Picture:
 
 CHAPTER = Chapter(
     NAME,
-    rung=Rung("smem", "unroll4"),
     spine=SPINE,
     swept=("smem", "first_add", "unroll4", "unroll8", "complete"),
     plots={

@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from figures.kit import patterns, style
 from figures.kit.axes import explain_marks, heading
 from figures.kit.canvas import GLOBAL_HUE, canvas
-from figures.kit.chapter import Chapter, Rung
+from figures.kit.chapter import Chapter
 from figures.kit.costs import tiles
 from figures.kit.pictures import MissingData, Picture, Table, View, name_of, time_of
 from figures.kit.style import Theme
@@ -404,9 +404,7 @@ def two_arrays() -> Picture:
 
 CHAPTER = Chapter(
     NAME,
-    rung=Rung("unroll4", "dynamic_unroll4"),
     swept=("smem", "dynamic_smem", "unroll4", "dynamic_unroll4"),
-    no_rungs=("typed_*",),  # dynamic_smem's twins
     plots={
         "chapter06_box": shared_box,
         "chapter06_fit": shared_fit,

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from figures.kit.costs import Pattern
 from figures.kit.pictures import Picture, View
-from figures.records.naming import DEFAULT_BLOCK
 
 Plot = Callable[[View], Picture]
 Diagram = Callable[[], Picture]
@@ -20,21 +19,10 @@ def number_of(chapter: str) -> int:
 
 
 @dataclass(frozen=True)
-class Rung:
-    """The kernels on both sides of a chapter's last row, and the block that they have there."""
-
-    before: str
-    after: str
-    block: int = DEFAULT_BLOCK
-
-
-@dataclass(frozen=True)
 class Chapter:
     """One chapter's figures, and its facts that others are drawn from."""
 
     name: str
-    #: Its rung on the ladder; chapters beside the ladder have none.
-    rung: Rung | None = None
     #: Whether it has the plots that every chapter has beside its own.
     usual: bool = True
     #: The kernels that the usual plots show, where all would be too many to follow or are not to
@@ -42,9 +30,6 @@ class Chapter:
     swept: tuple[str, ...] = ()
     timed: tuple[str, ...] = ()
     counted: tuple[str, ...] = ()
-    #: Variants, as fnmatch writes them, that read n integers but do not climb: they do other work
-    #: besides, or are another's twin.
-    no_rungs: tuple[str, ...] = ()
     #: Its rungs on the cover: finished sums, by variant, each with what it changes.
     spine: Mapping[str, str] = field(default_factory=dict)
     #: A library's finished sum, to hold them against.

@@ -10,9 +10,7 @@ import pytest
 FIGURES = Path(__file__).resolve().parents[1]
 KIT = sorted((FIGURES / "kit").glob("*.py"))
 #: What draws pictures of all chapters, and may not know one from another.
-OF_NO_CHAPTER = [
-    FIGURES / f"{name}.py" for name in ("catalogue", "every_chapter", "ladder", "draw")
-]
+OF_NO_CHAPTER = [FIGURES / f"{name}.py" for name in ("catalogue", "every_chapter", "draw")]
 
 
 def names_a_chapter(text: str) -> bool:

@@ -20,7 +20,6 @@ from figures.every_chapter import chapter_blocks, chapter_counters, chapter_time
 from figures.kit import style
 from figures.kit.chapter import Chapter
 from figures.kit.pictures import MissingData, Picture, View
-from figures.ladder import ladder
 from figures.records.naming import COUNTER_ALIASES, LOCAL, REFERENCE, run_name
 from figures.records.recordings import Recordings
 from figures.tests import synthetic
@@ -152,7 +151,7 @@ def test_another_process_draws_the_same_bytes(
     seed: str, root: Path, drawn: Drawn, tmp_path: Path, repository: Path
 ) -> None:
     # The order of sets and dictionaries must not show, nor a reader's own matplotlibrc.
-    command = ["--out", str(tmp_path / "out"), "--root", str(root), "--only", "ladder", "tree_smem"]
+    command = ["--out", str(tmp_path / "out"), "--root", str(root), "--only", "spine", "tree_smem"]
     (tmp_path / "matplotlibrc").write_text("font.size: 30\nlines.linewidth: 9\n")
     subprocess.run(
         [sys.executable, "-m", "figures.draw", *command],
@@ -160,7 +159,7 @@ def test_another_process_draws_the_same_bytes(
         cwd=repository,
         env={**os.environ, "PYTHONHASHSEED": seed, "MATPLOTLIBRC": str(tmp_path)},
     )
-    for name, text in {**drawn("ladder"), **drawn("tree_smem")}.items():
+    for name, text in {**drawn("spine"), **drawn("tree_smem")}.items():
         assert (tmp_path / "out" / name).read_text() == text
 
 
@@ -240,29 +239,6 @@ def test_what_cannot_be_told_apart_shares_the_lead(tmp_path: Path) -> None:
     assert "gmem and gmem_unrolled share the lead" in alt
 
 
-def test_the_ladder_ends_in_the_fastest(recordings: Recordings) -> None:
-    table = ladder(View(recordings, recordings.reference)).table
-    rate = table.columns.index("GB/s")
-    rates = [row[rate] for row in table.rows]
-    assert rates == sorted(rates)
-    fastest = max(
-        run["gb_per_s"]
-        for chapter in synthetic.CHAPTERS[1:]
-        if chapter < "chapter08"  # from there on, nothing climbs
-        for run in recordings.reference.chapters[chapter].shown
-        if (run["n"], run["block"]) == (2**28, 256)
-        and run["bytes_written"] == 4 * run["grid"]  # a partial sum per block
-        and "finished" not in run["params"]
-    )
-    assert rates[-1] == round(fastest, 1)
-
-
-def test_a_launch_that_asks_for_memory_it_does_not_use_is_no_rung(recordings: Recordings) -> None:
-    kernels = [row[1] for row in ladder(View(recordings, recordings.reference)).table.rows]
-    assert "dynamic_smem" in kernels and "dynamic_unroll4" in kernels
-    assert not [name for name in kernels if name.startswith("ask")]
-
-
 @pytest.mark.parametrize(
     ("asked", "blocks"),
     [(0, 8), (27 << 10, 8), (28 << 10, 7), (48 << 10, 4), (49025, 4), (227 << 10, 1)],
@@ -297,13 +273,6 @@ def test_stairs_are_drawn_only_where_the_rule_holds(tmp_path: Path) -> None:
         return draw.drawings("x", picture)["x-light.svg"]
 
     assert len(steps(False)) > len(steps(True)) + 300
-
-
-def test_the_ladder_has_no_kernel_that_does_other_work(recordings: Recordings) -> None:
-    table = ladder(View(recordings, recordings.reference)).table
-    kernels = {row[table.columns.index("kernel")] for row in table.rows}
-    assert {"interleaved", "interleaved_mask", "strided"} <= kernels
-    assert not {name for name in kernels if name.startswith(("mixed", "sorted"))}
 
 
 def test_a_finished_sum_is_found_by_name_alone(tmp_path: Path) -> None:
@@ -376,7 +345,7 @@ def test_a_smaller_card_is_drawn_at_the_size_it_has(tmp_path: Path) -> None:
         data["runs"] = [run for run in data["runs"] if run["n"] <= 2**26]
         path.write_text(json.dumps(data))
     view = _view(root)
-    assert "2²⁶" in ladder(view).alt
+    assert "2²⁶" in chapter_time(view, "chapter01_gmem").alt
     with pytest.raises(MissingData, match="one block size only"):
         chapter_blocks(view, "chapter01_gmem")
 
@@ -444,13 +413,13 @@ def test_missing_data_skip_a_figure_unless_strict(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    command = ["--out", str(out), "--root", str(tmp_path), "--only", "ladder", "tree_gmem"]
+    command = ["--out", str(out), "--root", str(tmp_path), "--only", "spine", "tree_gmem"]
     out.mkdir()
-    (out / "ladder-light.svg").write_text("from an earlier time")
+    (out / "spine-light.svg").write_text("from an earlier time")
     assert draw.main(command) == 0
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1
-    assert said[0].startswith("figures: ladder not drawn: ")
+    assert said[0].startswith("figures: spine not drawn: ")
     assert sorted(path.name for path in out.iterdir()) == [
         "tree_gmem-dark.svg",
         "tree_gmem-light.svg",

@@ -2,7 +2,7 @@
 
 from figures.chapters.chapter04_bank_conflicts import diagrams, plots
 from figures.chapters.chapter04_bank_conflicts.kernels import PADDED, strided_padded
-from figures.kit.chapter import Chapter, Rung
+from figures.kit.chapter import Chapter
 from figures.kit.costs import tiles
 
 #: The trees, whose size is the book's; walks and tiles have sizes of their own.
@@ -10,7 +10,6 @@ TREES = ("strided", "strided_padded", "smem")
 
 CHAPTER = Chapter(
     plots.NAME,
-    rung=Rung("strided", "strided_padded"),
     spine={"smem_sum": "neighbouring threads add"},
     swept=TREES,
     timed=TREES,

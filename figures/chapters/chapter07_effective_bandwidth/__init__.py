@@ -1,15 +1,14 @@
 """Chapter 7: how close to what the memory can give."""
 
-from figures.chapters.chapter07_effective_bandwidth.kernels import BLOCK, NAME, kernels_and_roofs
+from figures.chapters.chapter07_effective_bandwidth.kernels import NAME, kernels_and_roofs
 from figures.chapters.chapter07_effective_bandwidth.methods import finished, methods
 from figures.chapters.chapter07_effective_bandwidth.roof import roof
 from figures.chapters.chapter07_effective_bandwidth.roofline import roofline
 from figures.chapters.chapter07_effective_bandwidth.sweeps import grid_sweep, l2_step
-from figures.kit.chapter import Chapter, Rung
+from figures.kit.chapter import Chapter
 
 CHAPTER = Chapter(
     NAME,
-    rung=Rung("reduce6", "reduce7", BLOCK),
     spine={"wide4_sum": "16 bytes per load"},
     usual=False,
     plots={
