@@ -44,7 +44,7 @@ def in_place(view: View) -> Picture:
             )
             for found, issued in rows
         ]
-        return bar_chart(theme, bars, "Time, and instructions per block")
+        return bar_chart(theme, bars, "Time, instructions per block")
 
     said = "; ".join(
         f"{name_of(found)} {time_text(time_of(found))} and {issued:.0f} instructions per block"
