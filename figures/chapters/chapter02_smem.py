@@ -179,7 +179,7 @@ def promise(view: View) -> Picture:
         return bar_chart(
             theme,
             [(name, time_of(one), time_text(time_of(one)), one is after) for name, one in rows],
-            f"Time to add up {size(LARGE_N)} integers: less is better",
+            f"Time to add up {size(LARGE_N)} integers",
             [None, promised],
             "◇ half of the time above",
         )
@@ -230,12 +230,12 @@ def issue_slots() -> Picture:
         height = pitch * len(steps)
         figure, axes = canvas(columns + 17, height + 7.5, 5.6)
         text: dict[str, Any] = {"size": 13, "va": "center"}
-        axes.text(columns + 2, height + 6.2, "additions", **text)
+        axes.text(columns + 2, height + 3.2, "additions", **text)
         for x, kind, word in (
             (0, slots.ADD, "adds"),
             (12, slots.SHARED, "loads, stores"),
-            (35, slots.BARRIER, "waits"),
-            (48, slots.REST, "the loop"),
+            (34, slots.BARRIER, "waits"),
+            (46, slots.REST, "the loop"),
         ):
             axes.add_patch(Rectangle((x, height + 2.2), 2, 2, facecolor=colours[kind], lw=0))
             axes.text(x + 3, height + 3.2, word, **text)

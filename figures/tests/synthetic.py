@@ -75,6 +75,8 @@ _VARIANTS: dict[str, dict[str, tuple[str, str, float, int, dict[str, Any]]]] = {
     "chapter01_gmem": {
         "gmem": ("chapter01_gmem", "gmem-loop", 810, 1, {}),
         "gmem_unrolled": ("chapter01_gmem", "gmem-unrolled", 1015, 1, {}),
+        "gmem_early_exit": ("chapter01_gmem", "gmem-early-exit", 1390, 1, {}),
+        "gmem_interleaved": ("chapter01_gmem", "gmem-interleaved", 350, 1, {}),
     },
     "chapter02_smem": {
         "gmem": ("chapter01_gmem", "gmem-loop", 810, 1, {}),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from figures.chapters.chapter01_gmem import walks
+from figures.chapters.chapter01_gmem.walks import walks
 from figures.kit import slots
 from figures.records import machine_code
 from figures.records.machine_code import Code, NoSuchCode

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from figures import chapters
-from figures.chapters.chapter01_gmem import gmem
+from figures.chapters.chapter01_gmem.kernels import gmem
 from figures.chapters.chapter02_smem import smem, smem_stride
 from figures.chapters.chapter03_divergence import interleaved, strided
 from figures.chapters.chapter04_bank_conflicts.kernels import padded, strided_swizzled

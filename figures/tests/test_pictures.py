@@ -66,7 +66,7 @@ def test_a_chapters_module_is_all_that_its_figures_need(repository: Path, tmp_pa
     (copy / "data").symlink_to(repository / "figures" / "data")
     (tmp_path / "chapters").symlink_to(repository / "chapters")
     (copy / "chapters" / "chapter99_new.py").write_text(
-        "from figures.chapters.chapter01_gmem import tree_gmem\n"
+        "from figures.chapters.chapter01_gmem.diagrams import tree_gmem\n"
         "from figures.kit.chapter import Chapter\n"
         "CHAPTER = Chapter('chapter99_new', diagrams={'new_tree': tree_gmem})\n"
     )
