@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from figures.kit import costs, patterns, style
-from figures.kit.axes import heading
+from figures.kit.axes import heading, letters_for_a_box
 from figures.kit.canvas import SHARED_HUE, canvas, cell
 from figures.kit.chapter import Chapter
 from figures.kit.costs import tiles
@@ -241,6 +241,7 @@ def paths_sweep(view: View) -> Picture:
         axes.set_xlabel("kinds of work")
         axes.grid(axis="y")
         heading(axes, f"Milliseconds at n = {size(n)}")
+        letters_for_a_box(axes)
         return figure
 
     return Picture(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.ticker import NullLocator
 
 from figures.kit import style
@@ -14,10 +15,20 @@ from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import short_size
 from figures.records.recordings import RecordedRun
 
+#: Points, where a plot is narrower than the page.
+BOX_PT = 13.6
+
 
 def heading(axes: Axes, text: str) -> None:
     """What the vertical axis shows, written level where an eye looks first."""
     axes.set_title(text, loc="left", pad=10)
+
+
+def letters_for_a_box(axes: Axes) -> None:
+    """Larger letters, for a plot that a page shows inside a box: on a phone it is narrow there."""
+    for text in axes.findobj(Text):
+        text.set_fontsize(BOX_PT)
+    axes.tick_params(labelsize=BOX_PT)
 
 
 def sizes_axis(

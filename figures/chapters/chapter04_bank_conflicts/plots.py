@@ -10,7 +10,7 @@ from matplotlib.ticker import NullLocator
 
 from figures.chapters.chapter04_bank_conflicts.kernels import WALK_ROUNDS
 from figures.kit import style
-from figures.kit.axes import bar_chart, explain_marks, heading
+from figures.kit.axes import bar_chart, explain_marks, heading, letters_for_a_box
 from figures.kit.pictures import (
     MissingData,
     Picture,
@@ -103,6 +103,7 @@ def stride_sweep(view: View) -> Picture:
             side="left",
         )
         heading(axes, f"Time, {'ms' if milli else 'µs'}, n = {size(n)}")
+        letters_for_a_box(axes)
         return figure
 
     most = max(
