@@ -95,8 +95,8 @@ def shared_box(view: View) -> Picture:
                         (step * block, step * each),
                         block,
                         each,
-                        facecolor=theme.tint("blue", 0.5),
-                        edgecolor=theme.drawn("blue"),
+                        facecolor=style.mix(theme.chapter(6), theme.background, 0.45),
+                        edgecolor=theme.chapter(6),
                         linewidth=1.4,
                         zorder=2,
                     )
