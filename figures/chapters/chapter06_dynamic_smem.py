@@ -109,11 +109,10 @@ def shared_box(view: View) -> Picture:
             for side in ("top", "right", "bottom", "left"):
                 axes.spines[side].set_visible(True)
                 axes.spines[side].set_linewidth(1.6)
-            axes.set_title(bytes_text(_bytes(found)), pad=8)
-            axes.set_xlabel(f"{_fit(found)} block{'s' * (_fit(found) > 1)}", weight="bold")
+            blocks = f"{_fit(found)} block{'s' * (_fit(found) > 1)}"
+            axes.set_xlabel(f"{blocks},\n{bytes_text(_bytes(found))}\neach")
         panels[0].set_ylabel("shared memory, KiB")
-        figure.supxlabel(f"each box is {threads} threads wide", color=theme.muted,
-                         fontsize=style.FONT_PT)  # fmt: skip
+        panels[0].set_title(f"room for {threads} threads, per box", loc="left", pad=10)
         return figure
 
     words = [f"{_fit(f)} with {bytes_text(_bytes(f))}" for f in founds]
