@@ -112,7 +112,8 @@ def shared_box(view: View) -> Picture:
             blocks = f"{_fit(found)} block{'s' * (_fit(found) > 1)}"
             axes.set_xlabel(f"{blocks},\n{bytes_text(_bytes(found))}\neach")
         panels[0].set_ylabel("shared memory, KiB")
-        panels[0].set_title(f"room for {threads} threads, per box", loc="left", pad=10)
+        figure.suptitle(f"each box has room for {threads} threads", x=0.02, ha="left",
+                        fontsize=style.FONT_PT)  # fmt: skip
         return figure
 
     words = [f"{_fit(f)} with {bytes_text(_bytes(f))}" for f in founds]

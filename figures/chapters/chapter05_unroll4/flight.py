@@ -76,14 +76,14 @@ def pipe(view: View) -> Picture:
     def draw(theme: Theme) -> Figure:
         pitch, left = 6.6, 0.9
         right = left + columns - 0.2
-        width, height = right + 0.3, pitch * len(rungs) + 1.6
+        width, height = right + 0.3, pitch * len(rungs) + 2.2
         figure, axes = canvas(width, height, 0.5 + 0.74 * len(rungs))
-        axes.text(left - 0.8, 0.8, "asked for", va="center", color=theme.muted)
-        axes.text(right, 0.8, f"arrives {latency_ns:.0f} ns later →",
-                  ha="right", va="center", color=theme.muted)  # fmt: skip
+        axes.text(left - 0.8, height - 1.0,
+                  f"in at the left, out at the right {latency_ns:.0f} ns later", va="center",
+                  color=theme.muted)  # fmt: skip
         for place, ((words, found), count) in enumerate(zip(rungs, held, strict=True)):
             colour = theme.chapter(number_of(NAME if place else chapter))
-            top = height - pitch * place
+            top = height - 2.2 - pitch * place
             axes.text(left - 0.8, top - 0.75, words, va="center", color=theme.ink)
             axes.text(right, top - 0.75, f"{rate_of(found):.0f} GB/s", ha="right",
                       va="center", color=colour, weight="bold")  # fmt: skip
