@@ -78,9 +78,8 @@ def pipe(view: View) -> Picture:
         right = left + columns - 0.2
         width, height = right + 0.3, pitch * len(rungs) + 2.2
         figure, axes = canvas(width, height, 0.5 + 0.74 * len(rungs))
-        axes.text(left - 0.8, height - 1.0,
-                  f"in at the left, out at the right {latency_ns:.0f} ns later", va="center",
-                  color=theme.muted)  # fmt: skip
+        way = f"in at the left, out at the right {round(latency_ns, -1):.0f} ns later"
+        axes.text(left - 0.8, height - 1.0, way, va="center", color=theme.muted)
         for place, ((words, found), count) in enumerate(zip(rungs, held, strict=True)):
             colour = theme.chapter(number_of(NAME if place else chapter))
             top = height - 2.2 - pitch * place
