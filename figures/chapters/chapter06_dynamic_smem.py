@@ -95,8 +95,8 @@ def shared_box(view: View) -> Picture:
                         (step * block, step * each),
                         block,
                         each,
-                        facecolor=theme.tint("blue", 0.5),
-                        edgecolor=theme.drawn("blue"),
+                        facecolor=style.mix(theme.chapter(6), theme.background, 0.45),
+                        edgecolor=theme.chapter(6),
                         linewidth=1.4,
                         zorder=2,
                     )
@@ -109,11 +109,11 @@ def shared_box(view: View) -> Picture:
             for side in ("top", "right", "bottom", "left"):
                 axes.spines[side].set_visible(True)
                 axes.spines[side].set_linewidth(1.6)
-            axes.set_title(bytes_text(_bytes(found)), pad=8)
-            axes.set_xlabel(f"{_fit(found)} block{'s' * (_fit(found) > 1)}", weight="bold")
+            blocks = f"{_fit(found)} block{'s' * (_fit(found) > 1)}"
+            axes.set_xlabel(f"{blocks},\n{bytes_text(_bytes(found))}\neach")
         panels[0].set_ylabel("shared memory, KiB")
-        figure.supxlabel(f"each box is {threads} threads wide", color=theme.muted,
-                         fontsize=style.FONT_PT)  # fmt: skip
+        figure.suptitle(f"each box has room for {threads} threads", x=0.02, ha="left",
+                        fontsize=style.FONT_PT)  # fmt: skip
         return figure
 
     words = [f"{_fit(f)} with {bytes_text(_bytes(f))}" for f in founds]

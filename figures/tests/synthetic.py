@@ -123,6 +123,8 @@ _VARIANTS: dict[str, dict[str, tuple[str, str, float, int, dict[str, Any]]]] = {
         "last_warp_sync": ("chapter05_unroll4", "last-warp-sync", 3640, 4, {}),
         "last_warp_shuffle": ("chapter05_unroll4", "last-warp-shuffle", 3700, 4, {}),
         "complete": ("chapter05_unroll4", "complete-unroll", 3990, 4, {}),
+        "by_warps4": ("chapter05_unroll4", "sums-by-warp", 4050, 4, {}),
+        "by_warps8": ("chapter05_unroll4", "sums-by-warp", 4200, 8, {}),
     },
     "chapter06_dynamic_smem": {
         "smem": ("chapter02_smem", "smem-loop", 955, 1, {}),

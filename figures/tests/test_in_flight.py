@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from figures.chapters import chapter05_unroll4, chapter06_dynamic_smem
-from figures.chapters.chapter05_unroll4 import LOAD_BYTES, in_flight, pipe, spread_out
+from figures.chapters.chapter05_unroll4.flight import (
+    LOAD_BYTES,
+    SPINE,
+    in_flight,
+    pipe,
+    spread_out,
+)
 from figures.kit.pictures import View
 from figures.records.naming import STALLS
 from figures.records.recordings import Recordings
@@ -76,6 +82,6 @@ def test_the_box_is_full_where_no_block_more_fits(reference: View) -> None:
 
 
 def test_the_pictures_kernels_are_the_pages(reference: View) -> None:
-    assert chapter05_unroll4.CHAPTER.spine == chapter05_unroll4.SPINE
+    assert chapter05_unroll4.CHAPTER.spine == SPINE
     page = (ROOT / "docs/chapters/chapter05_unroll4.rst").read_text(encoding="utf-8")
-    assert all(f":rung: {variant}" in page for variant in chapter05_unroll4.SPINE)
+    assert all(f":rung: {variant}" in page for variant in SPINE)
