@@ -194,7 +194,7 @@ __device__ inline void hand_in(long long sum, unsigned long long* words, long lo
 // end two-words
 
 // begin word-of-32
-/// The same for a 32-bit sum, which may wrap: one word holds all of it, and the count.
+/// Hands in a 32-bit sum, which may wrap: one word holds the whole of it and the count.
 __device__ inline void hand_in(unsigned sum, unsigned long long* words, unsigned* out) {
   const unsigned long long mine = (static_cast<unsigned long long>(sum) << 32) + 1;
   const unsigned long long all = atomicAdd(words, mine) + mine;

@@ -151,10 +151,10 @@ def kernels_and_roofs(view: View) -> Picture:
             f"the slowest, {name_of(slowest)}, {rate_text(rate_of(slowest))}."
         ),
         caption=(
-            "Effective bandwidth of every kernel, from the chapter whose number stands behind its "
-            "name; of variants with one listing the best. The lines from right to left: the "
-            "theoretical peak, and in dashes and dots what reading, copying and the triad reach. "
-            "The data have every variant."
+            "Effective bandwidth of every kernel. The number behind its name is its chapter. Of "
+            "variants that share a listing the best is shown. The vertical lines are the "
+            "theoretical peak (solid) and what reading (dashed), copying (dashes and dots) and the "
+            "triad (dotted) reach. The data have every variant."
         ),
         table=Table(
             ["chapter", *run_columns(), "% of read"],

@@ -89,9 +89,9 @@ def methods(view: View) -> Picture:
             f"than the one before it: {steps}."
         ),
         caption=(
-            f"The seven methods' kernels alone, {BLOCK} threads per block, as many times as fast "
-            "as the first: a line for each of the nine classic sizes, the largest and the smallest "
-            "with marks."
+            f"First passes of the seven methods, {BLOCK} threads per block: how many times as fast "
+            "as the first each one is. There is one line per classic size, and the largest and the "
+            "smallest have marks."
         ),
         table=Table(
             ["n", *(f"{method} µs" for method in METHODS), *(f"{m} gain" for m in METHODS[1:])],
@@ -164,9 +164,9 @@ def finished(view: View) -> Picture:
             f"{name_of(large[0])} takes {large[1]:.2f} times CUB's."
         ),
         caption=(
-            f"Finished sums, {BLOCK} threads per block: a method's kernel and the finishing kernel "
-            "that all share, over the time of cub::DeviceReduce::Sum with the same input and "
-            "64-bit result, its memory allocated beforehand. Below 1 is faster than CUB."
+            f"Finished sums, {BLOCK} threads per block: the time of a method's kernel and of the "
+            "finishing kernel that all share, over that of cub::DeviceReduce::Sum with the same "
+            "input and 64-bit result, its memory allocated beforehand. Below 1 is faster than CUB."
         ),
         table=Table(
             [*run_columns(), "times CUB's time"],
