@@ -147,7 +147,7 @@ class Planner {
   /// Whether a block may have so much shared memory here; where not, the notes say so.
   bool shared_fits(const Variant& v, const Shape& shape) {
     if (shape.shared_bytes <= std::max(device_.shared_optin, device_.shared_per_block)) return true;
-    note(fmt::format("left out: {} needs {} of shared memory a block; {} has {}", v.name,
+    note(fmt::format("left out: {} needs {} of shared memory per block; {} has {}", v.name,
                      bytes_text(shape.shared_bytes), device_.name,
                      bytes_text(device_.shared_optin)));
     return false;

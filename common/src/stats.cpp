@@ -28,7 +28,8 @@ std::optional<std::pair<std::size_t, std::size_t>> median_interval_ranks(std::si
   }
   double half = 0;  // weight of all k < count / 2, smallest first
   for (std::size_t i = weight.size(); i-- > 1;) half += weight[i];
-  // An odd count has two middle coefficients, one a side; an even count has one between the sides.
+  // An odd count has two middle coefficients, one on each side; an even count has one between the
+  // sides.
   const double total = count % 2 == 1 ? 2 * (half + 1) : 2 * half + 1;
 
   std::optional<std::size_t> rank;

@@ -231,7 +231,7 @@ TEST(Plan, SaysWhatHasTooLittleSharedMemory) {
   EXPECT_THAT(text_of(plan), ElementsAre("a 2^24 256"));
   EXPECT_THAT(
       plan.notes,
-      ElementsAre("left out: much needs 200 KiB of shared memory a block; GPU has 100 KiB"));
+      ElementsAre("left out: much needs 200 KiB of shared memory per block; GPU has 100 KiB"));
   EXPECT_THAT(chapter.refusal({.variants = {"much"}}), HasSubstr("much needs 200 KiB"));
 }
 

@@ -109,8 +109,8 @@ def timing_methods(view: View) -> Picture:
         ),
         caption=(
             f"One kernel ({kernel(right)}), n = {size(n)}, timed in different ways, and an empty "
-            "launch for comparison. Strokes are single samples, marks their medians; the time "
-            "axis is logarithmic."
+            "launch for comparison. Each stroke is one sample, each mark a median. The time axis "
+            "is logarithmic."
         ),
         table=Table(
             ["method", "variant", "median µs", "samples", "times the time after a read"],
@@ -250,7 +250,7 @@ def timing_latency(view: View) -> Picture:
             f"{bytes_text(warm.run['n'] * patterns.INT_BYTES)} with the L2 warm."
         ),
         caption=(
-            "Latency of one load, by a chain in which each address is the value loaded before, "
+            "Latency of one load in a chain, where each load returns the address of the next, "
             f"against the memory that the chain is spread over. The L2 holds {bytes_text(l2)}."
         ),
         table=Table(

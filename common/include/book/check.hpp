@@ -36,7 +36,7 @@ Error bad_argument(const std::string& message);
 /// An Error with ExitCode::kNotAvailable.
 Error not_available(const std::string& message);
 
-/// Throws an Error (ExitCode::kCudaError): the host has no memory for a copy of so many bytes.
+/// Throws an Error (ExitCode::kCudaError): the host has no memory for a copy of this many bytes.
 [[noreturn]] void no_host_memory(std::size_t bytes);
 
 /// Throws an Error (ExitCode::kCudaError) that names the call, the file and the line,

@@ -9,7 +9,7 @@ namespace book {
 /// Bytes of device memory that cub_histogram needs for n bytes of input, at least 1.
 std::size_t cub_histogram_bytes(std::size_t n);
 
-/// Queues CUB's histogram of n bytes in 256 bins, one a value, on the default stream.
+/// Queues CUB's histogram of n bytes in 256 bins, one per value, on the default stream.
 ///
 /// \param storage  cub_histogram_bytes(n) bytes of device memory
 /// \param bytes    how many there are

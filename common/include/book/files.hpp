@@ -11,8 +11,8 @@ namespace book {
 /// nothing.
 void write_whole(const std::string& path, const std::string& text);
 
-/// Throws what write_whole would, as far as it can be known beforehand; leaves nothing behind.
-/// For a program that would otherwise find out after measuring.
+/// Throws what write_whole would, as far as that can be known in advance. Leaves nothing behind.
+/// So a program need not measure first and find out afterwards.
 void require_writable(const std::string& path);
 
 }  // namespace book

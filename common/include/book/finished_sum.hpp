@@ -1,5 +1,5 @@
 /// \file
-/// The book's problem to its end, for kernels that add in `int`: n integers in, one sum out.
+/// The finished sum, for kernels that add in `int`: n integers in, one sum out.
 #pragma once
 #include <cstddef>
 #include <cstdint>

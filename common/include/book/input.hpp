@@ -47,7 +47,7 @@ struct SmallInput {
 constexpr std::size_t kMostSmall = 0x7fffffff / SmallInput::kLargest;
 
 /// How `--once` fills its input. A test that no profiler watches may choose kKernel, which is
-/// faster by far where n is large.
+/// far faster for a large n.
 inline Fill fill_of_once = Fill::kCopy;
 
 }  // namespace book

@@ -19,10 +19,10 @@ struct Defaults {
   std::vector<Point> counted = {{std::size_t{1} << 24, 256},  ///< where profilers look …
                                 {std::size_t{1} << 20, 256},
                                 {std::size_t{1} << 24, 128}};
-  Point checked = {1'048'573, 256};  ///< … and compute-sanitizer: a multiple of nothing has tails
+  Point checked = {1'048'573, 256};  ///< … and compute-sanitizer: an n with tails
 };
 
-/// Says in every field what the variant left to the chapter. Throws std::logic_error where it makes
+/// Fills every field that the variant left to the chapter. Throws std::logic_error where it makes
 /// no sense: no launch, or no block that it takes.
 Variant completed(Variant variant, const std::string& chapter, const Defaults& defaults);
 
@@ -39,7 +39,7 @@ struct Case {
   Shape shape;
 };
 
-/// What to run, in order, and what a reader should know of what is left out.
+/// What to run, in order, and what a reader should know about what is left out.
 struct Plan {
   std::vector<Case> cases;
   std::vector<std::string> notes;

@@ -28,9 +28,9 @@ struct Run {
   unsigned block = 0;
   Params params;
   unsigned grid = 0;             ///< blocks; 0 where a library chooses them, and their threads
-  std::size_t shared_bytes = 0;  ///< static and dynamic, a block
-  std::optional<int> registers;  ///< a thread; empty for several kernels
-  std::optional<std::size_t> local_bytes;         ///< a thread; empty for several kernels
+  std::size_t shared_bytes = 0;  ///< static and dynamic, per block
+  std::optional<int> registers;  ///< per thread; empty for several kernels
+  std::optional<std::size_t> local_bytes;         ///< per thread; empty for several kernels
   std::optional<int> blocks_per_sm;               ///< as the occupancy calculator predicts
   std::size_t bytes_read = 0, bytes_written = 0;  ///< useful bytes, not traffic
   std::vector<double> samples_us;

@@ -1,5 +1,5 @@
 /// \file
-/// How long a launch takes, measured so that two numbers may be compared.
+/// How long a launch takes, measured so that two times can be compared.
 #pragma once
 #include <cstddef>
 #include <functional>

@@ -24,7 +24,7 @@ struct Blocks {
   bool powers_of_two = false;
   unsigned multiple_of = 1;
 
-  /// Whether it runs with so many threads per block.
+  /// Whether it runs with this many threads per block.
   bool takes(unsigned block) const;
   /// The same in words, completing "takes …" in a message.
   std::string text() const;
@@ -60,8 +60,8 @@ enum class Counters {
   kNone              ///< not even then, so that nothing is counted
 };
 
-/// The n of a variant whose work does not go with the book's: rows of a matrix, say, where twice
-/// the n is eight times the work.
+/// The n of a variant that counts something else than the book's elements: the rows of a matrix,
+/// say, where twice the n is eight times the work.
 struct Sizes {
   std::vector<std::size_t> usual = powers(24, 24);    ///< of a run that names no n, on a GPU
   std::size_t usual_embedded = std::size_t{1} << 20;  ///< and on the embedded device

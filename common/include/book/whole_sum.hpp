@@ -1,5 +1,5 @@
 /// \file
-/// The book's problem to its end: add up n integers until one value is left.
+/// The finished sum: add up n integers until one value is left.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ class WholeSum : public Problem {
     std::size_t shared_bytes;  ///< dynamic shared memory, bytes per block
   };
 
-  /// Words for blocks to hand in their sums by.
+  /// Words through which blocks hand in their sums.
   static constexpr std::size_t kWords = 3;
 
   Launch launch(const Shape& shape) const;
