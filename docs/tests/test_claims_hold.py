@@ -74,7 +74,7 @@ SMEM = pages.DOCS / "chapters" / "chapter02_smem.rst"
         ),
         ("= 2139 * grid", "= 2140 * grid", "2140 * grid of interleaved is 140\u202f247\u202f040"),
         ("> 9 * bytes_floor of interleaved", "> 9 GB/s", "is a rate"),
-        ("gmem at 2^28\n\n   The same", "gmem from 28\n\n   The same", "n=28 is not recorded for"),
+        ("smem_unrolled, gmem at 2^28", "smem_unrolled, gmem from 28", "n=28 is not recorded for"),
         ("between 7.9 and 8>", "between 8.9 and 9>", "is false"),
     ],
 )
