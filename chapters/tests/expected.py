@@ -26,7 +26,7 @@ Finding = tuple[str, ...]
 EVERYWHERE: Shapes = {(n, block) for n in NS for block in BLOCKS}
 
 RAW, WAR = "race: read after write", "race: write after read"
-UNWRITTEN = "init: reads shared memory that nobody wrote"
+UNWRITTEN = "init: reads shared memory that was never written"
 SAME = "race: two threads write the same value to one place of global memory, unsynchronised"
 WAW = "race: two threads write one place of shared memory, unsynchronised"
 SAME_SHARED = SAME.replace("global", "shared")

@@ -33,7 +33,7 @@ def test_one_problem_at_a_time_has_the_memory() -> None:
     ("variant", "words"),
     [
         ("too_few_bytes", ("thread (64, 0, 0)", "kernels.cuh:", "cudaErrorIllegalAddress")),
-        ("ints_first", ("no multiple of 8", "legacy.cuh:", "cudaErrorMisalignedAddress")),
+        ("ints_first", ("not a multiple of 8", "legacy.cuh:", "cudaErrorMisalignedAddress")),
     ],
 )
 def test_a_fault_that_the_device_stops(variant: str, words: tuple[str, ...]) -> None:

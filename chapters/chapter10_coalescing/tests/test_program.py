@@ -12,7 +12,7 @@ CHAPTER = "chapter10_coalescing"
 @pytest.mark.parametrize(
     ("variant", "words"),
     [
-        ("offset_words", ("no multiple of 16", "legacy.cuh:", "cudaErrorMisalignedAddress")),
+        ("offset_words", ("not a multiple of 16", "legacy.cuh:", "cudaErrorMisalignedAddress")),
         ("rounded_up", ("outside every allocation", "legacy.cuh:", "cudaErrorIllegalAddress")),
     ],
 )

@@ -59,7 +59,7 @@ constexpr const char* kWaw = "race: two threads write one place of shared memory
 constexpr const char* kSameShared =
     "race: two threads write the same value to one place of shared memory, unsynchronised";
 constexpr const char* kRawGlobal = "race: read after write in global memory, unsynchronised";
-constexpr const char* kShared = "init: reads shared memory that nobody wrote";
+constexpr const char* kShared = "init: reads shared memory that was never written";
 
 TEST(Checks, AreNamed) {
   EXPECT_TRUE(parse_checks("race,sync")->sync);
@@ -348,7 +348,7 @@ TEST(Race, BulkCopies) {
   EXPECT_THAT(check(handed_over(bulk("other") + "ld.shared.u32 %r5, [tile];", wait, "1"), 64).found,
               ElementsAre(kShared, kRaw));
   EXPECT_THAT(check(handed_over(bulk("other"), wait, "1"), 64, "all", 1, false).found,
-              ElementsAre("init: reads global memory that nobody wrote"));
+              ElementsAre("init: reads global memory that was never written"));
   // To global memory: the source stays in use until its thread has waited.
   const std::string store =
       "st.shared.u32 [%r1], %r0; bar.sync 0; setp.ne.u32 %p4, %r0, 0; @%p4 bra DONE;\n"
@@ -429,7 +429,7 @@ TEST(Init, LocalMemory) {
 }
 
 TEST(Init, GlobalMemory) {
-  constexpr const char* kGlobal = "init: reads global memory that nobody wrote";
+  constexpr const char* kGlobal = "init: reads global memory that was never written";
   EXPECT_THAT(check("ld.global.u32 %r3, [%rd1];", 32, "all", 1, false).found, ElementsAre(kGlobal));
   EXPECT_THAT(check("ld.global.u32 %r3, [%rd1];", 32).found, IsEmpty());
   EXPECT_THAT(

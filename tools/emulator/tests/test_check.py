@@ -245,8 +245,8 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     "last_warp_syncwarp": set(),
     "sum": set(),
     "histogram_uncleared": {
-        ("init", "reads shared memory that nobody wrote", "device_atomic_functions.hpp:107"),
-        ("init", "reads shared memory that nobody wrote", "B"),
+        ("init", "reads shared memory that was never written", "device_atomic_functions.hpp:107"),
+        ("init", "reads shared memory that was never written", "B"),
     },
     "histogram": set(),
     "shift": {("memory", "an illegal address", "A")},
@@ -258,7 +258,7 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     "copy_waited": set(),
     "copy_unwaited": {
         ("race", RAW.format("shared"), "B <- cuda_pipeline_helpers.h:190"),
-        ("init", "reads shared memory that nobody wrote", "B"),
+        ("init", "reads shared memory that was never written", "B"),
     },
     "all_write": {
         (
@@ -268,9 +268,9 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
         )
     },
     "half_comes": {("sync", "threads wait for ever", "A")},
-    "unset": {("init", "reads global memory that nobody wrote", "A")},
+    "unset": {("init", "reads global memory that was never written", "A")},
     "unset_copy": {
-        ("init", "a copy to the host of global memory that nobody wrote", "cudaMalloc number 2")
+        ("init", "a copy to the host of global memory that was never written", "cudaMalloc number 2")
     },
     "freed": {("memory", "an illegal address", "A")},
     "freed_twice": {("memory", "an illegal cudaFree", "freed twice")},

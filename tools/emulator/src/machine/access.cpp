@@ -48,7 +48,7 @@ const char* verb(Direction direction) {
                              unsigned bytes, Address address) {
   warp.fault(Fault::Kind::kMisalignedAddress, op, lane,
              std::string(verb(direction)) + " " + std::to_string(bytes) + " bytes at " +
-                 hexadecimal(address) + ", which is no multiple of " + std::to_string(bytes));
+                 hexadecimal(address) + ", which is not a multiple of " + std::to_string(bytes));
 }
 
 void check_alignment(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,

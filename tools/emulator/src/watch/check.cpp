@@ -358,7 +358,7 @@ void Checker::host_read(Address address, std::uint64_t bytes) {
   std::uint64_t first = offset;
   while (all_set(w->bits, first, 1)) ++first;
   findings_.add({.check = "init",
-                 .what = "a copy to the host of global memory that nobody wrote",
+                 .what = "a copy to the host of global memory that was never written",
                  .places = {w->allocation.what + " number " + std::to_string(w->number)},
                  .details = {std::to_string(bytes) + " bytes at " + hexadecimal(address) +
                              "; byte " + std::to_string(first) + " of " + w->allocation.what +

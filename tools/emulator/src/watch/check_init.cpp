@@ -74,7 +74,7 @@ void InitCheck::global(const Access& access, std::uint32_t pc) {
     }
     const std::uint64_t offset = at - last_->allocation.base;
     if (reads(access.direction) && !all_set(last_->bits, offset, access.bytes)) {
-      note(access, i, pc, "reads global memory that nobody wrote");
+      note(access, i, pc, "reads global memory that was never written");
     }
     if (access.direction != Direction::kLoad) set_bits(last_->bits, offset, access.bytes);
   });
@@ -90,7 +90,7 @@ void InitCheck::of_block(const Access& access, std::uint32_t pc) {
     const std::uint64_t offset = access.address[i] + (shared ? 0 : thread * local_bytes_);
     if (reads(access.direction) && !all_set(bits, offset, access.bytes)) {
       note(access, i, pc,
-           shared ? "reads shared memory that nobody wrote"
+           shared ? "reads shared memory that was never written"
                   : "reads local memory that it didn't write");
     }
     if (access.direction != Direction::kLoad) set_bits(bits, offset, access.bytes);
