@@ -215,6 +215,17 @@ def test_elements_come_by_16_bytes(tmp_path: Path) -> None:
         assert len(loads) == 12, types
 
 
+def test_an_sm_holds_as_many_threads_as_it_can(tmp_path: Path) -> None:
+    """On an H200 2048, if each needs no more than 32 of its 65 536 registers, and none spills."""
+    source = tmp_path / "alone.cu"
+    source.write_text(ALONE, encoding="utf-8")
+    done = compiled("-cubin", "-arch=sm_90", "-Xptxas=-v", source, "-o", tmp_path / "alone.cubin")
+    assert done.returncode == 0, done.stderr
+    used = [int(count) for count in re.findall(r"Used (\d+) registers", done.stderr)]
+    assert len(used) == len(TYPES) and max(used) <= 65_536 // 2048, used
+    assert done.stderr.count(" 0 bytes spill stores, 0 bytes spill loads") == len(TYPES)
+
+
 FENCED = ["st.global", "membar.gl", "atom", "membar.gl", "st.global"]
 
 
