@@ -109,8 +109,8 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
         n=units.size(LARGE_N), device=short_device(view.device_name)
     )
     said += " " + _(
-        "CUB is NVIDIA\u2019s own library. The read roof is the fastest that any of our kernels has "
-        "read this memory."
+        "CUB is NVIDIA\u2019s own library. The read roof is the fastest that any of our kernels "
+        "has read this memory."
     )
     if here:
         said += " " + _(

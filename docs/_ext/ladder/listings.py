@@ -6,6 +6,7 @@ import difflib
 import re
 import textwrap
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -119,15 +120,22 @@ class Changed(LookupDirective):
 
 def diff(before: Region, after: Region) -> str:
     """A unified diff whose line numbers are the files' own, and whose paths are the book's."""
-    old, new = (textwrap.dedent(region.text).splitlines() for region in (before, after))
+    (old, old_first), (new, new_first) = (_code(region) for region in (before, after))
     lines = difflib.unified_diff(old, new, str(before.path), str(after.path), lineterm="")
 
     def in_file(match: re.Match[str]) -> str:
-        old = int(match[1]) + before.first_line - 1
-        new = int(match[3]) + after.first_line - 1
+        old = int(match[1]) + old_first - 1
+        new = int(match[3]) + new_first - 1
         return f"@@ -{old}{match[2] or ''} +{new}{match[4] or ''} @@"
 
     return "\n".join(_HUNK.sub(in_file, line) for line in lines)
+
+
+def _code(region: Region) -> tuple[list[str], int]:
+    """A region's lines and the number of the first, without the words above its kernel."""
+    lines = textwrap.dedent(region.text).splitlines()
+    words = sum(1 for _ in takewhile(lambda line: line.startswith("///") or not line, lines))
+    return lines[words:], region.first_line + words
 
 
 class Launch(LookupDirective):
