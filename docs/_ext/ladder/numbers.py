@@ -121,9 +121,23 @@ COUNTER_UNITS: dict[str, Callable[[float], str]] = {
 def counter_text(name: str, value: float) -> str:
     if name.endswith((".pct", "_pct")) or ".pct_of" in name:
         return units.percent(value)
-    if name in STALLS or name in STALLS.values():
+    if _is_stall(name):
         return _("{count} warps per issue").format(count=units.digits(value))
     return COUNTER_UNITS.get(name, units.count)(value)
+
+
+def _is_stall(name: str) -> bool:
+    return name in STALLS or name in STALLS.values()
+
+
+def stall_unit(name: str) -> str:
+    """What a table's row says once, in place of its cells."""
+    return _(", warps per issue") if _is_stall(name) else ""
+
+
+def counter_cell(name: str, value: float) -> str:
+    """A counter in a table, where the row has the unit of a stall reason."""
+    return units.digits(value) if _is_stall(name) else counter_text(name, value)
 
 
 DEVICE_FIELDS: dict[str, Callable[[schema.Device], str]] = {

@@ -26,12 +26,14 @@ from .names import BadName, RunName, whole
 from .numbers import (
     Value,
     Write,
+    counter_cell,
     counter_text,
     gb_per_s,
     median_us,
     over,
     peak_percent,
     predicted_occupancy,
+    stall_unit,
     stay_us,
 )
 from .provenance import dagger, short_device
@@ -262,8 +264,9 @@ class Counters(LookupDirective):
         reasons: list[Reason] = []
         rows: list[list[Cell]] = []
         for metric in metrics:
-            row: list[Cell] = [metric.replace("_", " ").removesuffix(" pct")]
-            row += [counter_text(metric, book.counter(found, metric)) for found in founds]
+            unit = stall_unit(metric)
+            row: list[Cell] = [metric.replace("_", " ").removesuffix(" pct") + unit]
+            row += [counter_cell(metric, book.counter(found, metric)) for found in founds]
             rows.append(row)
             kinds.append("")
             if beneath := compared.row(metric, pairs):
