@@ -1,4 +1,8 @@
-"""The rooms of the sources: each uses itself and those before it, and nothing after it."""
+"""The rooms of the sources: each uses itself and those before it, and nothing after it.
+
+And a name is of one type: where two headers of a program define one each, the linker takes either's
+functions for both.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ USES = {
     "cudart": {"emu", "ptx", "decode", "machine", "isa", "watch"},
 }
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+_TYPE = re.compile(r"^(?:struct|class|union|enum class) (\w+)[^;{]*\{", re.MULTILINE)
 
 
 def wrong_includes(emulator: Path) -> list[str]:
@@ -60,3 +65,28 @@ def test_a_wrong_include_is_found(tmp_path: Path, path: str, include: str) -> No
         (tmp_path / ("include" if room == "emu" else "src") / room).mkdir(parents=True)
     (tmp_path / path).write_text(f'#include "emu/launch.hpp"\n# include "{include}"\n')
     assert wrong_includes(tmp_path) == [f"{path} includes {include}"]
+
+
+def defined_twice(emulator: Path) -> list[str]:
+    """Types of the one namespace that two headers define."""
+    found: dict[str, list[str]] = {}
+    for folder in ("include", "src", "program"):
+        for path in sorted((emulator / folder).rglob("*.hpp")):
+            for name in _TYPE.findall(path.read_text(encoding="utf-8")):
+                found.setdefault(name, []).append(str(path.relative_to(emulator)))
+    assert found
+    return [f"{name}: {', '.join(paths)}" for name, paths in found.items() if len(paths) > 1]
+
+
+def test_a_name_is_of_one_type() -> None:
+    assert defined_twice(EMULATOR) == []
+
+
+def test_a_name_of_two_types_is_found(tmp_path: Path) -> None:
+    for folder, text in {
+        "src": "struct Stop {\n};\n",
+        "program": "class Stop : public E {\n",
+    }.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "one.hpp").write_text(f"class Other;\n{text}")
+    assert defined_twice(tmp_path) == ["Stop: src/one.hpp, program/one.hpp"]

@@ -41,7 +41,7 @@ struct FatBinary {
 };
 
 /// A kernel, as the host knows it: by the address of its stub.
-struct Function {
+struct HostKernel {
   FatBinary* binary = nullptr;
   std::string name;                            ///< mangled
   std::optional<int> max_dynamic_shared = {};  ///< where cudaFuncSetAttribute set it
@@ -84,7 +84,7 @@ class Runtime {
 
   // What is registered.
   std::set<FatBinary*> binaries;
-  std::map<const void*, Function> functions;
+  std::map<const void*, HostKernel> functions;
   std::map<const void*, Symbol> symbols;
   std::set<Stream*> streams;
   std::set<Event*> events;
@@ -104,7 +104,7 @@ class Runtime {
 
   struct Found {
     cudaError_t status = cudaSuccess;
-    Function* function = nullptr;
+    HostKernel* function = nullptr;
     const Kernel* kernel = nullptr;
   };
   Found find_kernel(const void* stub);

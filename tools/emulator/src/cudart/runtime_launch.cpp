@@ -125,7 +125,7 @@ void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* 
   const std::scoped_lock lock(runtime.mutex);
   // A template's instance may come from several translation units, with one stub: any will do.
   runtime.functions.try_emplace(
-      stub, emu::Function{.binary = reinterpret_cast<emu::FatBinary*>(handle), .name = name});
+      stub, emu::HostKernel{.binary = reinterpret_cast<emu::FatBinary*>(handle), .name = name});
 }
 
 void __cudaRegisterVar(void** handle, char* shadow, char*, const char* name, int, std::size_t, int,

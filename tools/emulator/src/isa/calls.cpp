@@ -254,7 +254,7 @@ void handle_assert(Warp& warp, const Op& op, Mask mask) {
            ", thread: " + triple(warp.block().thread_index(warp.number(), lane)) + " Assertion `" +
            text(0) + "` failed.";
   });
-  throw Stop{{Fault::Kind::kAssert, out}};
+  throw StopLaunch{{Fault::Kind::kAssert, out}};
 }
 
 void handle_malloc(Warp& warp, const Op& op, Mask mask) {

@@ -266,11 +266,12 @@ void Block::count_turn() {
   reported_ = now;
   const std::uint64_t limit = launch_.config.max_warp_instructions;
   if (limit && sum > limit) {
-    throw Stop{{Fault::Kind::kTooLong, name() + ": the launch has run more than " +
-                                           std::to_string(limit) +
-                                           " warp instructions, the limit that was set"}};
+    throw StopLaunch{{Fault::Kind::kTooLong, name() + ": the launch has run more than " +
+                                                 std::to_string(limit) +
+                                                 " warp instructions, the limit that was set"}};
   }
-  if (launch_.stopped.load(std::memory_order_relaxed)) throw Stop{};  // another thread says why
+  if (launch_.stopped.load(std::memory_order_relaxed))
+    throw StopLaunch{};  // another thread says why
 }
 
 void Block::deadlock() {
@@ -278,7 +279,7 @@ void Block::deadlock() {
   for (const Warp& warp : warps_) {
     if (text.size() < 1500 && !done_[warp.number()]) text += warp.waits();
   }
-  throw Stop{{Fault::Kind::kDeadlock, text}};
+  throw StopLaunch{{Fault::Kind::kDeadlock, text}};
 }
 
 void Block::print(std::string_view text) {

@@ -55,7 +55,7 @@ class Block {
     kRuns,
     kWaits  ///< all it does looks like waiting for another block
   };
-  /// Lets each warp run until it waits or has had its turn. Throws Stop.
+  /// Lets each warp run until it waits or has had its turn. Throws StopLaunch.
   Status turn();
   /// In the schedule apart: lets some warp go on for a while. False once the block has ended.
   bool turn_apart();

@@ -136,7 +136,7 @@ LaunchResult launch(const LaunchConfig& config) {
       } else {
         run_blocks(state, count, own);
       }
-    } catch (const Stop& stop) {
+    } catch (const StopLaunch& stop) {
       fault = stop.fault;
     } catch (const std::bad_alloc&) {
       fault =

@@ -47,7 +47,7 @@ std::string Warp::place(const Op& op, unsigned lane) const {
 }
 
 void Warp::fault(Fault::Kind kind, const Op& op, unsigned lane, const std::string& what) {
-  throw Stop{{kind, place(op, lane) + ": " + what}};
+  throw StopLaunch{{kind, place(op, lane) + ": " + what}};
 }
 
 void Warp::warn(const Op& op, unsigned lane, const std::string& what) {

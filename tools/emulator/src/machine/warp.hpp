@@ -25,7 +25,7 @@ namespace emu {
 class Block;
 
 /// Thrown where a kernel does what it may not; ends the launch.
-struct Stop {
+struct StopLaunch {
   Fault fault;
 };
 
