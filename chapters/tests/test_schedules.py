@@ -61,8 +61,10 @@ def test_modern_kernels_are_right_in_every_schedule(chapter: str, seed: int) -> 
 @pytest.mark.parametrize("block", [1, 33, 64, 1024])
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_modern_kernels_are_right_in_many_schedules(chapter: str, block: int) -> None:
+    # A block of one thread has nothing to run apart, and takes a warp's time all the same.
+    most = min(expected(chapter).apart or 10_000, 1000 if block == 1 else 10_000)
     for seed in range(100, 108):
-        for n in (1, 33, (expected(chapter).apart or 10_000) + 1):
+        for n in (1, 33, most + 1):
             assert_right(chapter, seed, "--block", str(block), n=n)
 
 
