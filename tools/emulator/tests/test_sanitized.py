@@ -20,7 +20,7 @@ from tools.tests.limits import LIMIT
 
 EMULATOR = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("BOOK_BUILD", EMULATOR.parents[1] / "build/tools")) / "sanitized"
-SECONDS = 25
+SECONDS = 15
 
 pytestmark = pytest.mark.slow
 
