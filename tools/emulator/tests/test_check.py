@@ -270,7 +270,11 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     "half_comes": {("sync", "threads wait for ever", "A")},
     "unset": {("init", "reads global memory that was never written", "A")},
     "unset_copy": {
-        ("init", "a copy to the host of global memory that was never written", "cudaMalloc number 2")
+        (
+            "init",
+            "a copy to the host of global memory that was never written",
+            "cudaMalloc number 2",
+        )
     },
     "freed": {("memory", "an illegal address", "A")},
     "freed_twice": {("memory", "an illegal cudaFree", "freed twice")},
