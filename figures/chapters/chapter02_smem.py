@@ -273,8 +273,8 @@ def issue_slots() -> Picture:
         caption=(
             f"The instructions that one block of {block} threads issues for its tree in shared "
             f"memory. Each group of {SCHEDULERS} rows is a step. Each row is one of the SM's "
-            f"{SCHEDULERS} schedulers, which issue them, with its {warps // SCHEDULERS} warps one "
-            "after the other. At the right, the step's additions."
+            f"{SCHEDULERS} schedulers, which issues for its {warps // SCHEDULERS} warps, drawn one "
+            "after the other. At the right, how many numbers the step adds."
         ),
         table=Table(
             ["step", "numbers added", "instructions issued", "of these, additions"],

@@ -115,7 +115,7 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
     if here:
         said += " " + _(
             "Unless the text says otherwise, times in this chapter are of finished sums with "
-            "{block} threads per block, and counters of a first pass, which stops at one partial "
+            "{block} threads per block. Counters are of a first pass, which stops at one partial "
             "sum per block."
         ).format(block=DEFAULT_BLOCK)
     made += nodes.paragraph("", said, classes=["climb-said"])
