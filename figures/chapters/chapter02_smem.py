@@ -194,8 +194,7 @@ def promise(view: View) -> Picture:
         ),
         caption=(
             f"Finished sums of {size(LARGE_N)} integers, {before.run['block']} threads per block. "
-            "The diamond is where half of the reads, and nothing else, would have put the second "
-            "bar."
+            "The diamond is at half of the first time: what half of the reads promised."
         ),
         table=Table(
             ["tree", *run_columns()],
@@ -272,10 +271,10 @@ def issue_slots() -> Picture:
             "most warps issue them without anything to add."
         ),
         caption=(
-            f"The issue slots that one block of {block} takes for its tree in shared memory. Each "
-            f"group of {SCHEDULERS} rows is a step, each row one of the SM's {SCHEDULERS} "
-            f"schedulers with its {warps // SCHEDULERS} warps, drawn one after the other. At the "
-            "right, how many numbers the step adds."
+            f"The instructions that one block of {block} threads issues for its tree in shared "
+            f"memory. Each group of {SCHEDULERS} rows is a step. Each row is one of the SM's "
+            f"{SCHEDULERS} schedulers, which issues for its {warps // SCHEDULERS} warps, drawn one "
+            "after the other. At the right, how many numbers the step adds."
         ),
         table=Table(
             ["step", "numbers added", "instructions issued", "of these, additions"],

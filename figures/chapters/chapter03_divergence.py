@@ -256,8 +256,8 @@ def paths_sweep(view: View) -> Picture:
         ),
         caption=(
             f"Work of several kinds at n = {size(n)}, {first.run['block']} threads per block. In "
-            f"mixed neighbouring lanes do different kinds, in {name_of(apart)} all lanes of a warp "
-            "do the same."
+            "mixed, neighbouring lanes do different kinds of work. In "
+            f"{name_of(apart)}, all lanes of a warp do the same kind."
         ),
         table=Table(
             ["kernel", "kinds of work", "paths per warp", *run_columns()[1:]],
@@ -349,8 +349,8 @@ def warps_wait(view: View) -> Picture:
             f"{said}."
         ),
         caption=(
-            f"What an average warp spends its cycles on at n = {size(founds[0].run['n'])}: waiting "
-            "for shared memory, at the barrier, for global memory, and on its own instructions."
+            f"Where an average warp's cycles go at n = {size(founds[0].run['n'])}: waits for "
+            "shared memory, at the barrier and for global memory, and its own instructions."
         ),
         table=Table(
             ["kernel", "cycles per warp", *hues],

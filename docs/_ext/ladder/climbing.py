@@ -114,9 +114,9 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
     )
     if here:
         said += " " + _(
-            "Times in this chapter are of finished sums in blocks of {block} threads, unless it "
-            "says otherwise. Counters are of a first pass, which stops at one partial sum per "
-            "block."
+            "Unless the text says otherwise, times in this chapter are of finished sums with "
+            "{block} threads per block. Counters are of a first pass, which stops at one partial "
+            "sum per block."
         ).format(block=DEFAULT_BLOCK)
     made += nodes.paragraph("", said, classes=["climb-said"])
     return made

@@ -177,7 +177,7 @@ def _tree(kernel: Kernel, name: str, partner: str) -> Picture:
             f"A tree over {n} elements in global memory, in place. In {len(tree)} steps "
             f"{listed([str(half) for half in halves])} threads each add {partner} to their own, "
             f"and the sum, {total}, ends in the first element. Every load and every store goes to "
-            f"global memory: {loads} loads and {stores} stores in all, with the result's."
+            f"global memory: {loads} loads and {stores} stores in all, the result's included."
         ),
         caption=(
             f"chapter01's {name} with a block of {block} threads. Coloured cells are written in "

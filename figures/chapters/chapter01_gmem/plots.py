@@ -55,7 +55,7 @@ def in_place(view: View) -> Picture:
         alt=f"First passes in place on {view.device_name}, at n = {size(LARGE_N)}: {said}.",
         caption=(
             f"First passes over {size(LARGE_N)} integers, {rows[0][0].run['block']} threads per "
-            "block. Behind each time stand the instructions that a block issues."
+            "block. After each time: the instructions that one block issues."
         ),
         table=Table(
             [*run_columns(), "instructions per block"],

@@ -110,8 +110,8 @@ def tree_walks() -> Picture:
             f"and the block's elements fill {block * INT_BYTES // SECTOR_BYTES}."
         ),
         caption=(
-            f"One block of {block} threads of gmem_interleaved. An upward arrow is as wide as the "
-            "sectors that the round loads, a pale downward one as those that it stores. The "
+            f"One block of {block} threads of gmem_interleaved. Upward arrows are loads, pale "
+            "downward arrows stores. The more sectors a round moves, the wider its arrow. The "
             "additions halve from the start. For three rounds, the traffic doesn't."
         ),
         table=Table(

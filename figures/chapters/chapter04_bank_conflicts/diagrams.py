@@ -166,12 +166,12 @@ def _tile_maps(names: Sequence[str], said: str, caption: str) -> Picture:
             axes.text(x + 32, y - 32.8, "bank 31", va="center", ha="right", color=theme.muted)
         return figure
 
-    takes = listed([f"{TILE_LAYOUTS[name][0]}: {_passes_text(passes[name])}" for name in names])
+    takes = "; ".join(f"{TILE_LAYOUTS[name][0]}: {_passes_text(passes[name])}" for name in names)
     return Picture(
         draw=draw,
         alt=(
-            f"Where the {patterns.WARP} elements of column {COLUMN} of a tile lie on the map of "
-            f"banks. {takes}. {said}"
+            f"The {patterns.WARP} elements of column {COLUMN} of a tile, on a map of the banks "
+            f"({takes}). {said}"
         ),
         caption=f"Column {COLUMN} of a 32×32 tile on the map of banks. {caption}",
         table=Table(

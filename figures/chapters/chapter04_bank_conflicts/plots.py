@@ -122,8 +122,8 @@ def stride_sweep(view: View) -> Picture:
             "cycle per SM."
         ),
         caption=(
-            f"{size(n)} threads make {WALK_ROUNDS} loads each from shared memory. Bars: the passes "
-            "that the hardware counted, at one per cycle per SM. Diamonds: the time measured."
+            f"{size(n)} threads make {WALK_ROUNDS} loads each from shared memory. Bars: the time "
+            "that the counted passes need, at one per cycle per SM. Diamonds: the time measured."
         ),
         table=Table(
             ["stride", "passes per load, counted", "floor µs", "median µs", "times stride 1"],

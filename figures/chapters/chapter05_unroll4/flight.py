@@ -207,8 +207,8 @@ def in_flight(view: View) -> Picture:
         caption=(
             "First passes of this chapter (rungs are dots, side rooms diamonds). The rising line "
             "is Little's law at the latency of a lone load, up to the peak. Bytes in flight are "
-            "resident threads, times the share of their time in which they wait for memory, times "
-            "their loads; ncu counted both at "
+            "the resident threads, times the share of their time in which they wait for memory, "
+            "times the bytes that each loads at once. ncu counted threads and share at "
             f"n = {size(counted['smem'].run['n'])}."
         ),
         table=Table(
