@@ -3,14 +3,15 @@
 // a question over a fold, and nothing here is missed.
 (() => {
   const STORE = "reduction-ladder";
-  /** A guess within this factor of what was measured is right. */
+  /** A guess is right within this factor of what was measured, and an eighth of the scale. */
   const CLOSE = 1.25;
+  const SHARE = 1 / 8;
 
   let memory = { guesses: {}, all: false };
   const load = () => {
     try {
       const kept = JSON.parse(localStorage.getItem(STORE));
-      const guesses = Object.entries(kept?.guesses ?? {}).filter(([, one]) => one && "guess" in one);
+      const guesses = Object.entries(kept?.guesses ?? {}).filter(([, one]) => one && "rung" in one);
       memory = { guesses: Object.fromEntries(guesses), all: kept?.all === true };
     } catch {
       // No storage, or something else's: the game is played on this page alone.
@@ -34,14 +35,23 @@
     return made;
   };
 
+  const isClose = (data, guess) => {
+    const off = Math.max(guess / data.value, data.value / guess);
+    const share = data.wide || data.from > 0
+      ? Math.log(off) / Math.log(data.to / data.from)
+      : Math.abs(guess - data.value) / (data.to - data.from);
+    return off <= CLOSE && share <= SHARE;
+  };
+
   const score = () => {
-    const played = Object.values(memory.guesses);
+    // Who only looked, has not played.
+    const played = Object.values(memory.guesses).filter((one) => "guess" in one);
     const won = played.filter((one) => one.won).length;
     return { played: played.length, won, lost: played.length - won };
   };
 
   const written = (data, value) => {
-    const digits = Number(value.toPrecision(value >= 100 ? 3 : 2));
+    const digits = Number(value.toPrecision(3));
     const number = digits >= 10000 ? digits.toLocaleString("en").replaceAll(",", "\u202f") : digits;
     return `${number}${data.unit === "×" ? "" : "\u00a0"}${data.unit}`;
   };
@@ -52,7 +62,8 @@
     const open = new Set(Object.values(memory.guesses).map((one) => one.rung));
     for (const bar of document.querySelectorAll(".climb-bar[data-rung]")) {
       if (!("blank" in bar.dataset)) bar.dataset.blank = bar.classList.contains("blank") ? "1" : "";
-      const blank = bar.dataset.blank && !memory.all && !open.has(bar.dataset.rung);
+      const asked = bar.dataset.blank || bar.classList.contains("asked");
+      const blank = asked && !memory.all && !open.has(bar.dataset.rung);
       bar.classList.toggle("blank", Boolean(blank));
     }
   };
@@ -67,15 +78,19 @@
         : data.from + (data.to - data.from) * share;
     const shown = make("output", { class: "guess-value" });
     const range = make("input", {
-      type: "range", min: "0", max: String(STEPS), value: String(STEPS / 2), step: "1",
+      type: "range", min: "0", max: String(STEPS), value: "0", step: "1",
       "aria-labelledby": box.querySelector(".box-title").id,
     });
-    const value = () => at(range.value / STEPS);
+    let moved = false;
+    const value = () => (moved ? at(range.value / STEPS) : null);
     const show = () => {
-      shown.textContent = written(data, value());
-      range.setAttribute("aria-valuetext", shown.textContent);
+      shown.textContent = moved ? written(data, value()) : "?";
+      range.setAttribute("aria-valuetext", moved ? shown.textContent : "not set");
     };
-    range.addEventListener("input", show);
+    range.addEventListener("input", () => {
+      moved = true;
+      show();
+    });
     show();
     const ends = make("span", { class: "guess-ends", "aria-hidden": "true" },
       make("span", {}, written(data, data.from)), make("span", {}, written(data, data.to)));
@@ -136,13 +151,14 @@
 
     const render = () => {
       const kept = memory.guesses[box.id];
-      const done = Boolean(kept) || memory.all || box.classList.contains("peeked");
+      const done = Boolean(kept) || memory.all;
       form.hidden = done;
       fold.hidden = !done;
       fold.classList.toggle("unlocked", done);
       if (done) fold.open = true;
       result.hidden = !done;
-      result.textContent = kept ? verdict(data, kept) : done ? `Measured: ${data.text}.` : "";
+      const played = kept && "guess" in kept;
+      result.textContent = played ? verdict(data, kept) : done ? `Measured: ${data.text}.` : "";
       result.classList.toggle("won", Boolean(kept?.won));
     };
 
@@ -150,20 +166,19 @@
       event.preventDefault();
       const value = asked.value();
       if (value === null) {
-        hint.textContent = "Pick one first.";
+        hint.textContent = data.kind === "slider" ? "Move the slider first." : "Pick one first.";
         return;
       }
-      const off = value / data.value;
-      const won = data.kind === "choices" ? value === data.value
-        : Math.max(off, 1 / off) <= CLOSE;
+      const won = data.kind === "choices" ? value === data.value : isClose(data, value);
       memory.guesses[box.id] = { guess: value, won, rung: data.rung ?? null };
       save();
       refresh();
       result.focus({ preventScroll: true });
     });
     peek.addEventListener("click", () => {
-      box.classList.add("peeked");
-      render();
+      memory.guesses[box.id] = { rung: data.rung ?? null };
+      save();
+      refresh();
       result.focus({ preventScroll: true });
     });
     boxes.push(render);
@@ -183,16 +198,35 @@
     clear.addEventListener("click", () => {
       memory = { guesses: {}, all: false };
       save();
-      for (const box of document.querySelectorAll(".peeked")) box.classList.remove("peeked");
       refresh();
     });
     boxes.push(() => {
       const { played, won, lost } = score();
       words.textContent = played ? `You ${won} : ${lost} ${device}` : "No guesses yet";
       every.textContent = memory.all ? "Hide what I haven\u2019t guessed" : "Show everything";
-      clear.hidden = !played && !memory.all;
+      clear.hidden = !Object.keys(memory.guesses).length && !memory.all;
     });
     return make("p", { class: "guess-score" }, words, every, clear);
+  };
+
+  // The row that a chapter ends in tells what all its guesses are about.
+  const rows = document.querySelectorAll("[data-guess]").length
+    ? [...document.querySelectorAll("article .rung")] : [];
+  const hideRow = (row) => {
+    const show = make("button", { type: "button", class: "guess-quiet" }, "Show it anyway");
+    const later = make("p", { class: "rung-later" },
+      "What this chapter gained stands here once you have made its guesses. ", show);
+    row.before(later);
+    let shown = false;
+    show.addEventListener("click", () => {
+      shown = true;
+      refresh();
+    });
+    boxes.push(() => {
+      const open = document.querySelectorAll("form.guess-form:not([hidden])").length;
+      row.hidden = Boolean(open) && !shown;
+      later.hidden = !row.hidden;
+    });
   };
 
   const refresh = () => {
@@ -206,6 +240,7 @@
     prepare(box);
     box.append(scoreboard(JSON.parse(box.dataset.guess).device));
   }
+  rows.forEach(hideRow);
   for (const strip of document.querySelectorAll(".climb-strip[data-device]")) {
     if (strip.querySelector(".blank") && !played.length) strip.append(scoreboard(strip.dataset.device));
   }

@@ -297,12 +297,16 @@ def player(browser: Browser) -> Iterator[Page]:
 
 
 def _guess(page: Page, at: int) -> bool:
-    """Locks in the box's first choice, or its slider as it stands; whether that was right."""
+    """Locks in the box's first choice, or its slider's middle; whether that was right."""
     box = page.locator("[data-guess]").nth(at)
     assert not box.locator("details.answer").is_visible(), "the answer is hidden until then"
     choices = box.get_by_role("radio")
     if choices.count():
         choices.first.check()
+    else:
+        box.get_by_role("button", name="Lock in my guess").click()
+        expect(box.locator(".guess-hint")).to_have_text("Move the slider first.")
+        box.get_by_role("slider").fill("200")
     box.get_by_role("button", name="Lock in my guess").click()
     assert box.locator("details.answer > :not(summary)").first.is_visible()
     expect(box.locator(".guess-result")).to_contain_text("You said")
@@ -315,10 +319,13 @@ def test_a_chapter_is_played_and_the_score_is_kept(player: Page) -> None:
     assert count >= 2
     blank = player.locator("#you-are-here .blank")
     assert blank.count() > 0
-    hidden = player.locator("#you-are-here .blank .measured").first
-    assert not hidden.is_visible()
+    for end in (".climb-strip", ".climb-reached"):
+        assert not player.locator(f"{end} .blank .measured").first.is_visible()
+        assert not player.locator(f"{end} .blank .climb-change").first.is_visible()
+    assert not player.locator(".rung").is_visible()
     won = sum(_guess(player, at) for at in range(count))
-    assert blank.count() == 0
+    assert player.locator(".climb-strip .blank").count() == 0
+    assert player.locator(".rung").is_visible()
     score = f"You {won} : {count - won} H200"
     expect(player.locator(".guess-score").first).to_contain_text(score)
 
@@ -347,6 +354,15 @@ def test_a_guess_is_locked_in_by_keyboard(player: Page) -> None:
     player.keyboard.press("Enter")
     said = player.evaluate("document.activeElement.textContent")
     assert said.startswith("You said"), "what came of it is where the keyboard is, and is read out"
+
+
+def test_who_only_looks_sees_the_climb_grow_and_scores_nothing(player: Page) -> None:
+    player.goto(address(CHAPTER))
+    player.get_by_role("button", name="Just show me").first.click()
+    player.reload()
+    assert player.locator("details.answer:visible").count() >= 1
+    assert player.locator("#you-are-here .blank").count() == 0
+    expect(player.locator(".guess-score").first).to_contain_text("No guesses yet")
 
 
 def test_everything_is_shown_without_playing(player: Page) -> None:

@@ -263,7 +263,7 @@ def test_instructions_come_from_the_tables(book: Book, counts: Counts) -> None:
 
 def test_every_example_is_shown_and_every_text_is_used() -> None:
     root = Path(__file__).resolve().parents[2]
-    pages = [*root.glob("docs/*.rst"), *root.glob("docs/chapters/*.rst")]
+    pages = root.glob("docs/**/*.rst")
     page = "".join(path.read_text(encoding="utf-8") for path in pages)
     for path in (root / "tools/emulator/examples").glob("*.*"):
         assert f"tools/emulator/examples/{path.name}" in page

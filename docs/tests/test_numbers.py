@@ -36,11 +36,11 @@ SHOWN = [
     (f":counter:`{SMEM} smem global_load_sectors`", "2 097 152"),
     (f":counter:`{SMEM} smem dram__bytes_read.sum`", "67 108 864"),
     (f":counter:`{SMEM} smem dram_read_bytes`", "67.1 MB"),
-    (f":counter:`{SMEM} smem stall_long_scoreboard`", "12.3 warps per issue"),
+    (f":counter:`{SMEM} smem stall_long_scoreboard`", "12.3 cycles per instruction"),
     (
         f":counter:`{SMEM} smem smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active"
         ".ratio`",
-        "12.3 warps per issue",
+        "12.3 cycles per instruction",
     ),
     (f":latency:`{SMEM} chase`", "650 ns"),
     (":device:`name`", "NVIDIA H200"),

@@ -1,7 +1,7 @@
 """The climb as a strip of bars: under each chapter's title, on the home page, and on its own page.
 
 A bar is blank until its rung's guess is locked in. On the page of a chapter the chapter's own bars
-are; on the home page all but the first and the last. Only ``ladder-play.js`` fills them: without it
+are; on the home page all of them. Only ``ladder-play.js`` fills them: without it
 they stay blank, and the strip at the chapter's end, beside its ``rung``, shows them.
 """
 
@@ -28,8 +28,8 @@ from .directive import LookupDirective
 from .provenance import short_device, stamp
 from .strings import _
 
-#: What a strip shows, by its directive's argument.
-FORMS = ("ends", "all")
+#: What a strip shows, by its directive's argument: nothing before it is guessed, or all.
+FORMS = ("blank", "all")
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,10 @@ def _bar(words: str, found: RecordedRun, wall: float, *, number: int | None = No
 
 
 def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
-    """The climb up to chapter *here*, with its own bars blank; or the ``ends``, or ``all`` of it.
+    """The climb up to chapter *here*, with its own bars blank; or the whole, ``blank`` or ``all``.
 
-    With ``form`` "reached" the chapter's own bars are shown.
+    With ``form`` "reached" the chapter's own bars are shown, where there are no scripts to ask for
+    the guess first.
     """
     view, bars, library, roof = _climb(book)
     wall = max(_rate(roof), *(_rate(bar.found) for bar in bars), _rate(library))
@@ -94,15 +95,15 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
     for bar in bars:
         item = _bar(bar.change, bar.found, wall, number=number_of(bar.chapter))
         item["rung"] = bar.rung
-        is_end = bar in (bars[0], bars[-1])
-        if (form == "ends" and not is_end) or (bar.chapter == here and form != "reached"):
-            item["classes"].append("blank")
+        if form == "blank" or bar.chapter == here:
+            item["classes"].append("asked" if form == "reached" else "blank")
         items += item
     for words, found in ((_("CUB\u2019s sum"), library), (_("read roof"), roof)):
         item = _bar(words, found, wall)
         item["classes"].append("climb-beside")
         items += item
-    made = climb_strip(classes=["climb-strip"], device=short_device(view.device_name))
+    kind = ["climb-strip", *(["climb-reached"] if form == "reached" else [])]
+    made = climb_strip(classes=kind, device=short_device(view.device_name))
     made += nodes.paragraph("", _("GB/s, finished sums"), classes=["climb-title"])
     made += items
     said = _("Each bar is a finished sum: {n} integers in, one value out, on the {device}.").format(
@@ -123,10 +124,10 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
 
 
 class Climb(LookupDirective):
-    """``.. climb:: ends`` or ``.. climb:: all``: the whole climb."""
+    """``.. climb:: blank`` or ``.. climb:: all``: the whole climb."""
 
     def show(self, book: Book) -> list[nodes.Node]:
-        (form,) = self.words("ends|all")
+        (form,) = self.words("blank|all")
         if form not in FORMS:
             raise Lost(f"'{form}' should be one of {', '.join(FORMS)}")
         return [strip(book, form=form)]

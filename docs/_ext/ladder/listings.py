@@ -112,10 +112,7 @@ class Changed(LookupDirective):
         text = diff(before, after)
         if not text:
             raise Lost(f"nothing changed from '{before.name}' to '{after.name}'")
-        caption = _("What changed from {before} to {after}").format(
-            before=before.name, after=after.name
-        )
-        return [block(text, "diff", [nodes.Text(caption)], "changed")]
+        return [block(text, "diff", [nodes.Text(_("What changed"))], "changed")]
 
 
 def diff(before: Region, after: Region) -> str:

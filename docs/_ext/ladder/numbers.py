@@ -122,7 +122,7 @@ def counter_text(name: str, value: float) -> str:
     if name.endswith((".pct", "_pct")) or ".pct_of" in name:
         return units.percent(value)
     if _is_stall(name):
-        return _("{count} warps per issue").format(count=units.digits(value))
+        return _("{count} cycles per instruction").format(count=units.digits(value))
     return COUNTER_UNITS.get(name, units.count)(value)
 
 
@@ -132,7 +132,7 @@ def _is_stall(name: str) -> bool:
 
 def stall_unit(name: str) -> str:
     """What a table's row says once, in place of its cells."""
-    return _(", warps per issue") if _is_stall(name) else ""
+    return _(", cycles per instruction") if _is_stall(name) else ""
 
 
 def counter_cell(name: str, value: float) -> str:

@@ -277,18 +277,16 @@ class Counters(LookupDirective):
         made = table(columns, rows, "counters", caption=caption, row_classes=kinds)
         names = [COUNTER_ALIASES.get(metric, metric) for metric in metrics]
         command = _command(founds[-1], names)
-        to_copy = block(
-            f"$ {command}", "printed", [nodes.Text(_("To count for yourself"))], "command"
-        )
+        on_hardware = block(f"$ {command}", "printed", [nodes.Text(_("With a GPU"))], "command")
         embedded = pairs[-1][1]
         if "embedded" in kinds and embedded:
-            label = _("To count for yourself without a GPU")
             command = str(embedded.run["command"])
-            without = [block(f"$ {command}", "printed", [nodes.Text(label)], "command")]
+            without = [block(f"$ {command}", "printed", [nodes.Text(_("Without"))], "command")]
         else:
             without = []
         why = compared.reasons_list(reasons)
-        return [made, *why, _recorded_on(founds), self._names(metrics), to_copy, *without]
+        to_copy = fold(_("To count for yourself"), [on_hardware, *without], "data")
+        return [made, *why, _recorded_on(founds), self._names(metrics), to_copy]
 
     def _on_embedded(self, book: Book, chapter: str, variants: list[str]) -> list[nodes.Node]:
         size = self.options.get("n"), self.options.get("block")
