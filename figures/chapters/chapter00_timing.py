@@ -103,14 +103,14 @@ def timing_methods(view: View) -> Picture:
         alt=(
             f"On {view.device_name}, the same kernel with the same {size(n)} elements seems to "
             f"take from {time_text(time_of(least))} ({METHODS[name_of(least)]}) to "
-            f"{time_text(time_of(worst))} ({METHODS[name_of(worst)]}), according to how it is "
+            f"{time_text(time_of(worst))} ({METHODS[name_of(worst)]}), depending on how it is "
             f"timed. The book's way, {METHODS[REFERENCE_METHOD]}, gives "
             f"{time_text(time_of(right))}."
         ),
         caption=(
             f"One kernel ({kernel(right)}), n = {size(n)}, timed in different ways, and an empty "
-            "launch for comparison. Each stroke is one sample, each mark a median. The time axis "
-            "is logarithmic."
+            "launch for comparison. Each thin line is one sample, each mark a median. The time "
+            "axis is logarithmic."
         ),
         table=Table(
             ["method", "variant", "median µs", "samples", "times the time after a read"],

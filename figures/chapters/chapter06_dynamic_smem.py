@@ -121,13 +121,15 @@ def shared_box(view: View) -> Picture:
         draw=draw,
         alt=(
             f"An SM of {view.device_name} as a box, {threads} threads wide and {whole:.0f} KiB of "
-            f"shared memory high, packed with blocks of {block} threads that climb from corner to "
-            f"corner. How many fit, by what each asks for: {listed(words)}."
+            f"shared memory high, packed with blocks of {block} threads until another has no "
+            f"room. How many fit depends on what each block asks for: {listed(words)}."
         ),
         caption=(
-            f"The SM as a box, once per request. Every block takes {block} threads to the right "
-            "and its shared memory upwards. Packing stops at the first wall: the right one is "
-            "threads, the ceiling is shared memory. What is left white runs nothing."
+            f"The same SM as a box, with ever greedier blocks. Each block is {block} threads wide, "
+            "its height is the shared memory that it takes, and it starts at the corner of the "
+            "block before. Packing stops at the first wall: the one on the right is threads, the "
+            "ceiling is shared memory. A gap on the right is threads that the SM could run and "
+            "doesn't."
         ),
         table=Table(
             ["variant", "shared bytes per block", "blocks per SM", "threads per SM"],

@@ -225,8 +225,10 @@ def histogram_methods(view: View, n: int) -> Picture:
         ),
         caption=(
             f"n = {size(n)} bytes, {read.run['block']} threads per block. Each mark is the median "
-            "on one kind of data, and the bar behind the marks shows how far apart they lie. The "
-            "dashed line is a kernel that reads the same bytes and only adds them up."
+            "on one kind of data: with bins per block (shared, and wide with wide loads), with a "
+            "copy per warp, with a copy per lane, and CUB's. A short bar behind the marks means "
+            "that the method hardly cares about its data. The dashed line is a kernel that reads "
+            "the same bytes and only adds them up."
         ),
         table=Table(
             ["method", "data", *run_columns()[1:]],

@@ -52,7 +52,7 @@ def roof(view: View) -> Picture:
         axes.plot([-0.6, right], [peak, peak], color=theme.muted, lw=1.4, ls="--")
         axes.plot([-0.6, right], [high, high], color=theme.ink, lw=3.2)
         letters: dict[str, Any] = {"fontsize": LETTERS_PT, "ha": "left"}
-        axes.text(-0.55, peak + 70, f"peak by the attributes: {peak:.0f} GB/s", va="bottom",
+        axes.text(-0.55, peak + 70, f"theoretical peak: {peak:.0f} GB/s", va="bottom",
                   color=theme.muted, **letters)  # fmt: skip
         axes.text(-0.55, high - 90, f"best read: {high:.0f} GB/s", va="top", weight="bold",
                   color=theme.ink, **letters)  # fmt: skip
@@ -80,8 +80,8 @@ def roof(view: View) -> Picture:
     return Picture(
         draw=draw,
         alt=(
-            f"On {view.device_name}, whose memory could give {rate_text(peak)} by the attributes "
-            f"and has given {rate_text(high)} to the best read, the climb's finished sums of "
+            f"On {view.device_name}, whose memory has a theoretical peak of {rate_text(peak)} "
+            f"and gives the best read {rate_text(high)}, the climb's finished sums of "
             f"{size(LARGE_N)} integers go from {rate_text(rate_of(first))} or {shares[0]:.0f} % of "
             f"that read ({name_of(first)}) to {rate_text(rate_of(last))} or {shares[-1]:.0f} % "
             f"({name_of(last)})."

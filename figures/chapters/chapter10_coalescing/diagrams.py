@@ -70,9 +70,9 @@ def _request(axes: Axes, theme: Theme, example: str, top: float) -> None:
 
 
 HOW_TO_READ = (
-    "Lanes are at the top with the words that they load, the first half warp in blue; ticks are 32 "
-    "bytes apart. Each row below has the transactions of one generation, by compute capability. "
-    "7× means seven transactions of the same piece."
+    "At the top are the lanes and the words that they load, the first half warp in blue. Ticks are "
+    "32 bytes apart. Each row below shows the transactions of one generation, named by its compute "
+    "capability. 7× means seven transactions of the same piece."
 )
 
 
@@ -137,7 +137,7 @@ def four_generations() -> Picture:
         ),
         caption=(
             f"The same request, for {WARP * INT_BYTES} bytes that begin one int late, on four "
-            f"generations. {HOW_TO_READ}"
+            f"generations. {HOW_TO_READ} On the right are the bytes that they move."
         ),
         table=Table(
             ["compute capability", "transactions", "bytes moved"],
