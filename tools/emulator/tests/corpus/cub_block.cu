@@ -1,4 +1,4 @@
-// CUB's primitives of a block and of a warp.
+// CUB's primitives for blocks and warps.
 #include <cub/cub.cuh>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// CUB's device-wide reductions, whole, by key and in segments, and its histograms.
+// CUB's device-wide reductions (of whole arrays, by key, by segment) and histograms.
 #include <cub/cub.cuh>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// malloc, free, new and delete in kernels, in a heap of the size that the program asks for.
+// malloc, free, new and delete in kernels, with a heap size that the program sets.
 #include "check.cuh"
 
 __global__ void fits(int* ok, std::size_t bytes) {

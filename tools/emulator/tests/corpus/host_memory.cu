@@ -1,4 +1,4 @@
-// Host memory that kernels see: managed, mapped, pinned, registered; and what pointers are.
+// Host memory that kernels see: managed, mapped, pinned, registered; and pointer attributes.
 #include <cstring>
 
 #include "check.cuh"

@@ -1,4 +1,4 @@
-// Functions of the device by pointer, virtual functions, recursion: calls whose target is data.
+// Device functions by pointer, virtual functions, recursion: calls whose target is data.
 #include "check.cuh"
 
 using Function = int (*)(int);

@@ -1,5 +1,5 @@
 // Threads that wait for each other: a lock between lanes of a warp, one between blocks, a histogram
-// with atomics in shared memory, and a sum that the last block to come makes.
+// with atomics in shared memory, and a sum that the last block to finish makes.
 #include "check.cuh"
 
 __device__ int lock, guarded;

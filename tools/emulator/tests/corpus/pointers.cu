@@ -1,4 +1,4 @@
-// Kernels by pointer, templates of kernels, functions of the device by pointer, virtual functions.
+// Kernels by pointer, kernel templates, device functions by pointer, virtual functions.
 #include <string>
 
 #include "check.cuh"

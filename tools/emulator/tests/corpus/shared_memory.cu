@@ -1,4 +1,4 @@
-// Shared memory: static, dynamic, both, several types in one block of it, more than 48 KB.
+// Shared memory: static, dynamic, both, several types in one piece of it, more than 48 KB.
 #include "check.cuh"
 
 __global__ void reverse(int* data) {

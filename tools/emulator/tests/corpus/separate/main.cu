@@ -1,4 +1,4 @@
-// Units that were compiled apart: functions and variables of one used in the kernels of another.
+// Separately compiled units: the kernels of one use functions and variables of another.
 #include "../check.cuh"
 #include "parts.cuh"
 

@@ -1,4 +1,4 @@
-// Several units of whole programs: each with kernels, variables and instances of one template.
+// Several whole-program units, each with kernels, variables and instances of one template.
 #include "../check.cuh"
 #include "parts.cuh"
 
