@@ -225,7 +225,12 @@ def issue_slots() -> Picture:
             slots.BARRIER: theme.drawn("purple"),
             slots.REST: theme.grid,
         }
-        columns, pitch = len(body) * warps // SCHEDULERS, SCHEDULERS + 2.2
+        faint = {
+            slots.ADD: theme.tint("vermillion", 0.6),
+            slots.SHARED: theme.tint(SHARED_HUE, 0.6),
+        }
+        apart, each = 2, warps // SCHEDULERS  # warps per scheduler, with a gap between them
+        columns, pitch = (len(body) + apart) * each - apart, SCHEDULERS + 2.2
         height = pitch * len(steps)
         figure, axes = canvas(columns + 17, height + 7.5, 5.6)
         text: dict[str, Any] = {"size": 13, "va": "center"}
@@ -238,25 +243,26 @@ def issue_slots() -> Picture:
         ):
             axes.add_patch(Rectangle((x, height + 2.2), 2, 2, facecolor=colours[kind], lw=0))
             axes.text(x + 3, height + 3.2, word, **text)
-        axes.text(0, height + 6.2, "one cell per instruction of a warp", **text)
+        axes.text(0, height + 6.2, "one cell per instruction; faint: issued for nothing", **text)
         for row, step in enumerate(steps):
             top = height - row * pitch
-            axes.add_patch(
-                Rectangle((0, top - SCHEDULERS), columns, SCHEDULERS,
-                          facecolor=colours[slots.REST], lw=0)
-            )  # fmt: skip
             for warp in range(warps):
-                left, lane = warp // SCHEDULERS * len(body), warp % SCHEDULERS
+                left, lane = warp // SCHEDULERS * (len(body) + apart), warp % SCHEDULERS
+                axes.add_patch(
+                    Rectangle((left, top - lane - 1), len(body), 1,
+                              facecolor=colours[slots.REST], lw=0)
+                )  # fmt: skip
                 for place, kind in enumerate(body):
+                    if kind == slots.REST:
+                        continue
                     # What none of its lanes takes part in, a warp issues all the same.
-                    idle = kind in (slots.ADD, slots.SHARED) and warp not in step.lanes
-                    if kind != slots.REST and not idle:
-                        axes.add_patch(
-                            Rectangle((left + place, top - lane - 1), 1, 1,
-                                      facecolor=colours[kind], lw=0)
-                        )  # fmt: skip
+                    idle = kind != slots.BARRIER and warp not in step.lanes
+                    axes.add_patch(
+                        Rectangle((left + place, top - lane - 1), 1, 1,
+                                  facecolor=faint[kind] if idle else colours[kind], lw=0)
+                    )  # fmt: skip
             axes.text(columns + 2, top - SCHEDULERS / 2, f"{step.adding}", **text)
-            edges = [top - each for each in range(SCHEDULERS + 1)]
+            edges = [top - row_edge for row_edge in range(SCHEDULERS + 1)]
             axes.hlines(edges, 0, columns, color=theme.background, lw=0.7, zorder=3)
         axes.vlines(range(columns + 1), 0, height, color=theme.background, lw=0.7, zorder=3)
         return figure
@@ -268,13 +274,14 @@ def issue_slots() -> Picture:
             f"{len(steps)} steps of its tree, as cells: {len(body)} per warp and step. "
             f"{adding} of them add. In every step the loop's own instructions fill "
             f"{counts[slots.REST]} of each warp's {len(body)} slots, and from the sixth step on "
-            "most warps issue them without anything to add."
+            "most warps issue them, and the addition with its loads and its store, for nothing."
         ),
         caption=(
             f"The instructions that one block of {block} threads issues for its tree in shared "
-            f"memory. Each group of {SCHEDULERS} rows is a step. Each row is one of the SM's "
-            f"{SCHEDULERS} schedulers, which issues for its {warps // SCHEDULERS} warps, drawn one "
-            "after the other. At the right, how many numbers the step adds."
+            f"memory. Each group of {SCHEDULERS} rows is a step, and each row one of the SM's "
+            f"{SCHEDULERS} schedulers. A scheduler issues for {warps // SCHEDULERS} of the warps, "
+            "one on either side of the gap. Faint cells are instructions that a warp issues "
+            "although none of its lanes takes part. At the right, how many numbers the step adds."
         ),
         table=Table(
             ["step", "numbers added", "instructions issued", "of these, additions"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -40,10 +40,9 @@ class Walk:
 
 
 def walks(block: int) -> list[Walk]:
-    """The steps of gmem_interleaved's tree."""
-    *tree, _result = by_level(list(gmem_interleaved(block, block, 0)))
+    """The steps of gmem_interleaved's tree, and as the last one its result, which adds nothing."""
     found = []
-    for level in tree:
+    for level in by_level(list(gmem_interleaved(block, block, 0))):
         moved = {
             kind: sum(
                 sectors(request) for request in by_request(a for a in level if a.kind == kind)
@@ -51,7 +50,7 @@ def walks(block: int) -> list[Walk]:
             for kind in (LOAD, STORE)
         }
         found.append(Walk(loads_and_stores(level)[1], moved[LOAD], moved[STORE]))
-    return found
+    return [*found[:-1], replace(found[-1], additions=0)]
 
 
 def _wide_arrow(
@@ -72,8 +71,8 @@ def _wide_arrow(
 def tree_walks() -> Picture:
     """What each step of the tree fetches from global memory, and brings back."""
     block = 256
-    steps = walks(block)
-    carried = sum(step.loaded + step.stored for step in steps)
+    *steps, result = walks(block)
+    carried = sum(step.loaded + step.stored for step in (*steps, result))
 
     def draw(theme: Theme) -> Figure:
         pitch, left, size = 1.5, 0.1, 13
@@ -106,19 +105,22 @@ def tree_walks() -> Picture:
             "Every round loads from global memory and stores to it again. The first three move "
             f"the same {third.loaded + third.stored} sectors, although the third round has only "
             f"{third.additions} additions left. After that the sectors halve too, down to "
-            f"{steps[-1].loaded + steps[-1].stored}. All rounds together move {carried} sectors, "
-            f"and the block's elements fill {block * INT_BYTES // SECTOR_BYTES}."
+            f"{steps[-1].loaded + steps[-1].stored}. With {result.loaded} loaded and "
+            f"{result.stored} stored for the result, which is not drawn, the block moves {carried} "
+            f"sectors, and its elements fill {block * INT_BYTES // SECTOR_BYTES}."
         ),
         caption=(
             f"One block of {block} threads of gmem_interleaved. Upward arrows are loads, pale "
             "downward arrows stores. The more sectors a round moves, the wider its arrow. The "
-            "additions halve from the start. For three rounds, the traffic doesn't."
+            "additions halve from the start. For three rounds, the traffic doesn't. Not drawn: the "
+            "block's result, one sector loaded and one stored."
         ),
         table=Table(
             ["round", "additions", "sectors loaded", "sectors stored"],
             [
                 [number, step.additions, step.loaded, step.stored]
                 for number, step in enumerate(steps, 1)
-            ],
+            ]
+            + [["result", result.additions, result.loaded, result.stored]],
         ),
     )
