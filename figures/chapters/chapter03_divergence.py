@@ -276,14 +276,14 @@ def paths_sweep(view: View) -> Picture:
 # ------------------------------------------------------------------------------------------- Stalls
 
 
-#: What a warp's time is divided into: the hue, and ncu's reasons. All other reasons are the warp's
-#: own instructions: executing them, or waiting for a turn to.
+#: What a warp's time is divided into: the hue, and ncu's reasons.
 WAITS: dict[str, tuple[str, tuple[str, ...]]] = {
     "shared memory": ("vermillion", ("stall_short_scoreboard", "stall_mio_throttle")),
     "the barrier": ("orange", ("stall_barrier",)),
     "global memory": ("green", ("stall_long_scoreboard",)),
 }
-OWN = "its own instructions"
+#: Executing instructions, waiting for the one before, and waiting for a turn to issue.
+REST = "everything else"
 #: Two trees with the same additions, and as many instructions.
 STALLED = ("interleaved_mask", "strided")
 
@@ -291,8 +291,7 @@ STALLED = ("interleaved_mask", "strided")
 def _lifetime(found: RecordedRun[CountedRun]) -> dict[str, float]:
     """Cycles of an average warp, by what it spent them on.
 
-    ncu gives warps that wait, per instruction issued; times the instructions of a warp, that is the
-    cycles that a warp waits.
+    ncu gives the cycles that a warp waits per instruction issued.
     """
     try:
         stalls = {name: counter_of(found, name) for name in STALLS}
@@ -305,7 +304,7 @@ def _lifetime(found: RecordedRun[CountedRun]) -> dict[str, float]:
         what: sum(stalls[name] for name in names) * instructions / warps
         for what, (_, names) in WAITS.items()
     }
-    cycles[OWN] = sum(stalls.values()) * instructions / warps - sum(cycles.values())
+    cycles[REST] = sum(stalls.values()) * instructions / warps - sum(cycles.values())
     return cycles
 
 
@@ -314,7 +313,7 @@ def warps_wait(view: View) -> Picture:
     founds = [view.counters(NAME, variant) for variant in STALLED]
     spent = {name_of(found): _lifetime(found) for found in founds}
     totals = {name: sum(cycles.values()) for name, cycles in spent.items()}
-    hues = {what: hue for what, (hue, _) in WAITS.items()} | {OWN: "blue"}
+    hues = {what: hue for what, (hue, _) in WAITS.items()} | {REST: "blue"}
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(1.3 + 0.85 * len(spent))
@@ -350,7 +349,8 @@ def warps_wait(view: View) -> Picture:
         ),
         caption=(
             f"Where an average warp's cycles go at n = {size(founds[0].run['n'])}: waits for "
-            "shared memory, at the barrier and for global memory, and its own instructions."
+            "shared memory, at the barrier and for global memory. Everything else is executing "
+            "instructions and waiting for a turn to issue them."
         ),
         table=Table(
             ["kernel", "cycles per warp", *hues],
