@@ -181,10 +181,10 @@ def in_flight(view: View) -> Picture:
                       color=colour if rung else theme.background, mec=colour,
                       mew=1.8)  # fmt: skip
             below = held[name] > 2.5 * full
-            axes.annotate(name, xy=(x, y), xytext=(0, -8 if rung else -24) if below else (9, -5),
-                          textcoords="offset points", ha="center" if below else "left",
-                          va="top" if below or rung else "center",
-                          color=colour)  # fmt: skip
+            place = (-8 if rung else 12, -8) if below else (9, -5)
+            axes.annotate(name, xy=(x, y), xytext=place, textcoords="offset points",
+                          ha="center" if below else "left",
+                          va="top" if below or rung else "center", color=colour)  # fmt: skip
         axes.set_xlim(0, end)
         axes.set_ylim(0, peak * 1.13)
         axes.xaxis.set_major_formatter(lambda value, _place: f"{value / 1000:.0f}")
@@ -208,7 +208,8 @@ def in_flight(view: View) -> Picture:
             "First passes of this chapter (rungs are dots, side rooms diamonds). The rising line "
             "is Little's law at the latency of a lone load, up to the peak. Bytes in flight are "
             "the resident threads, times the share of their time in which they wait for memory, "
-            "times the bytes that each loads at once. ncu counted threads and share at "
+            "times the bytes that each loads at once: an upper bound, since some of these loads "
+            "have arrived while the thread waits for the last. ncu counted threads and share at "
             f"n = {size(counted['smem'].run['n'])}."
         ),
         table=Table(
