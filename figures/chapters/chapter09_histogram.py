@@ -144,6 +144,10 @@ METHODS = ("global", "merged", "shared", "wide", "warps", "lanes", "cub")
 DATA_HUES = ("blue", "green", "orange", "vermillion")
 
 
+#: Between the marks of one method, so that equal times don't hide each other.
+APART = 0.21
+
+
 def histogram_methods(view: View, n: int) -> Picture:
     """Time of each way to count bytes, on each kind of data, in the order of the page."""
     chapter = "chapter09_histogram"
@@ -167,13 +171,13 @@ def histogram_methods(view: View, n: int) -> Picture:
         return us / 1000 if wide else us
 
     def draw(theme: Theme) -> Figure:
-        figure, axes = style.new_figure(1.1 + 0.42 * len(methods))
+        figure, axes = style.new_figure(1.1 + 0.6 * len(methods))
         for place, method in enumerate(methods):
             row = [unit(time_of(methods[method][data])) for data in DATA]
             axes.plot([min(row), max(row)], [place, place], color=theme.grid, lw=5, zorder=1)
-            for hue, marker, x in zip(DATA_HUES, MARKERS, row, strict=False):
-                axes.plot([x], [place], ls="none", color=theme.drawn(hue), marker=marker,
-                          markersize=7, zorder=3, clip_on=False)  # fmt: skip
+            for turn, (hue, marker, x) in enumerate(zip(DATA_HUES, MARKERS, row, strict=False)):
+                axes.plot([x], [place + APART * (turn - 1.5)], ls="none", color=theme.drawn(hue),
+                          marker=marker, markersize=6, zorder=3, clip_on=False)  # fmt: skip
         axes.axvline(unit(time_of(read)), color=theme.muted, lw=1.2, ls=DASHES[1], zorder=0)
         axes.annotate(
             "reading alone",

@@ -46,7 +46,6 @@ def _box(axes: Axes, theme: Theme, piece: rules.Transaction, y: float, height: f
 def _request(axes: Axes, theme: Theme, example: str, top: float) -> None:
     """Lanes, the words that they load, and below them what each generation moved."""
     addresses = rules.EXAMPLES[example]
-    axes.text(LEFT + WORDS + RIGHT, top + 0.7, "bytes", va="center", ha="right", color=theme.muted)
     for lane, address in enumerate(addresses):
         hue = HALF_HUES[lane // rules.HALF_WARP]
         x = LEFT + address / INT_BYTES
@@ -65,7 +64,7 @@ def _request(axes: Axes, theme: Theme, example: str, top: float) -> None:
         else:
             for each, times in Counter(transactions).items():
                 _box(axes, theme, each, y, 1.15, f"{times}×" if times > 1 else "", GLOBAL_HUE)
-        axes.text(LEFT + WORDS + RIGHT, y + 0.6, str(rules.moved(transactions)), va="center",
+        axes.text(LEFT + WORDS + RIGHT, y + 0.6, f"{rules.moved(transactions)} B", va="center",
                   ha="right")  # fmt: skip
 
 
