@@ -127,6 +127,7 @@ __host__ __device__ constexpr std::size_t moments_bytes(unsigned block) {
 /// \param squares  gridDim.x sums of squares; one square of an int may need 63 bits
 /// \param n        number of elements; the last block's share may be short
 /// \pre gridDim.x * blockDim.x >= n
+/// \pre a block's sum fits an int, and its sum of squares a long long
 /// \pre launched with moments_bytes(blockDim.x) bytes of dynamic shared memory or more
 __global__ void moments(const int* in, int* sums, long long* squares, std::size_t n) {
   long long* square = dynamic_shared<long long>();         // the widest type first …

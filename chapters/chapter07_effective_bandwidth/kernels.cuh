@@ -52,6 +52,9 @@ __global__ void many(const int* in, int* partial, std::size_t n) {
 /// \param running  a word that is 0 before the launch and after it
 /// \param ticket   another
 /// \pre blockDim.x is at most 512
+///
+/// One fence is missing: nothing orders the last block's atomicExch behind the other blocks'
+/// additions (chapter 8, "The last block adds"). The recorded times are of this form.
 __global__ void finish(const int* partial, std::size_t count, long long* total,
                        unsigned long long* running, unsigned* ticket) {
   __shared__ long long tile[512];
@@ -70,7 +73,7 @@ __global__ void finish(const int* partial, std::size_t count, long long* total,
   if (t == 0 && gridDim.x == 1) *total = tile[0];
   if (t == 0 && gridDim.x > 1) {
     atomicAdd(running, static_cast<unsigned long long>(tile[0]));
-    __threadfence();  // a block that sees this ticket sees this sum, too
+    __threadfence();  // the writer's: this sum before this ticket
     const bool last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // and back to 0
     if (last) *total = static_cast<long long>(atomicExch(running, 0ull));
   }

@@ -210,8 +210,8 @@ __device__ inline void hand_in(unsigned sum, unsigned long long* words, unsigned
 ///
 /// \param in     n elements in device memory, at any address; left as they are
 /// \param words  one that is 0, and is 0 again when the kernel ends
-/// \param out    the sum modulo 2^32
-/// \pre as wide
+/// \param out    the sum
+/// \pre as wide; and each block's sum fits an int, for blocks add in int
 template <unsigned Loads>
 __global__ void handed_in(const int* in, unsigned long long* words, unsigned* out, std::size_t n) {
   __shared__ int slot[32];

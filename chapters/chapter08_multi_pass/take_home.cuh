@@ -5,7 +5,7 @@
 ///     std::size_t bytes = 0;
 ///     take_home::workspace_bytes(&bytes);                // once; the same for every n and type
 ///     cudaMalloc(&workspace, bytes);                     // once per stream
-///     take_home::clear_workspace(workspace, bytes);      // once; each sum leaves it clear again
+///     take_home::clear_workspace(workspace, bytes, stream);  // once; each sum leaves it clear
 ///     take_home::sum(in, n, out, workspace, bytes, stream);  // as often as you like
 ///
 /// Every function returns the first error that it meets.
@@ -21,7 +21,8 @@ namespace take_home {
 // begin take-home-types
 /// The type to add up elements of type In in, unless you know better. Integers get 64 bits: a sum
 /// that outgrows 32 wraps without a word, and on large arrays the wider addition hides behind the
-/// memory. A float sum never wraps, it only rounds, so floats stay what they are.
+/// memory. A float sum doesn't wrap. It rounds, and in the end it becomes infinite, so floats stay
+/// what they are.
 template <class In>
 using sum_t =
     std::conditional_t<std::is_floating_point_v<In>, In,
@@ -76,8 +77,8 @@ struct Split {
 // end take-home-aligned
 
 // begin take-home-share
-/// Adds up what a thread has loaded, starting from 0: a float sum in short pieces rounds less often
-/// than one long one.
+/// Adds up what a thread has loaded, starting from 0. That makes a float sum of short pieces, and
+/// each element goes through fewer roundings than in one long sum.
 template <class T, class In>
 __device__ T add(const Vector<In> (&v)[kLoads]) {
   T sum = 0;
@@ -138,24 +139,32 @@ __device__ T warp_sum(T value) {
   return value;
 }
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 /// From compute capability 8.0 on, one instruction adds 32 bits over a warp ...
 __device__ inline unsigned warp_sum(unsigned value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return __reduce_add_sync(0xffffffff, value);
+#else
+  return warp_sum<>(value);  // by shuffles, as above
+#endif
 }
 
 /// ... and three add 64, in pieces of 27, 27 and 10 bits: 32 of each still fit in 32 bits.
 __device__ inline unsigned long long warp_sum(unsigned long long value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   constexpr unsigned kPiece = (1u << 27) - 1;
   const unsigned long long low = warp_sum(static_cast<unsigned>(value) & kPiece);
   const unsigned long long middle = warp_sum(static_cast<unsigned>(value >> 27) & kPiece);
   const unsigned long long high = warp_sum(static_cast<unsigned>(value >> 54));
   return low + (middle << 27) + (high << 54);
-}
+#else
+  return warp_sum<>(value);
 #endif
+}
 
 /// The sum of every thread's value, in the first warp. Warps leave one value each, so one barrier
 /// is enough. Before the second call in a kernel there has to be another.
+///
+/// \pre all threads of a block of kThreads call it, and the block has one dimension
 template <class T>
 __device__ T block_sum(T value) {
   __shared__ T slot[kThreads / 32];
@@ -173,6 +182,9 @@ __device__ T block_sum(T value) {
 ///
 /// Sum and count share one 64-bit word: the block that completes the count gets the total in the
 /// same value. There is nothing to order, so this needs no fence.
+///
+/// \param words  the workspace, cleared once; clear again when the last block has handed in
+/// \pre a grid of one dimension, in which each block hands in once
 __device__ inline bool hand_in(unsigned& sum, unsigned long long* words) {
   const unsigned long long mine = (static_cast<unsigned long long>(sum) << 32) + 1;
   const unsigned long long all = atomicAdd(words, mine) + mine;
@@ -185,6 +197,9 @@ __device__ inline bool hand_in(unsigned& sum, unsigned long long* words) {
 /// The same for 64 bits, in two halves: each goes into the upper 48 bits of a word of its own, and
 /// the lower 16 count. The block that is last at one word need not be last at the other. Then the
 /// first of the two leaves its total in a third word, and the second picks it up.
+///
+/// \pre as above, and gridDim.x <= kMostBlocks. Past that the count overflows, and no block returns
+///      true
 __device__ inline bool hand_in(unsigned long long& sum, unsigned long long* words) {
   const unsigned long long low = ((sum & 0xffffffff) << 16) + 1;
   const unsigned long long high = ((sum >> 32) << 16) + 1;
@@ -216,6 +231,11 @@ __device__ inline bool hand_in(unsigned long long& sum, unsigned long long* word
 /// Float sums don't fit beside a count, and atomics would add them in another order each time. So
 /// every block leaves its sum in memory, and the last one adds them up, in the order of the blocks:
 /// the same array at the same address gives the same bits each time.
+///
+/// \param sum    in thread 0 the block's sum, and afterwards, where this returns true, the total
+/// \param words  the workspace, cleared once; behind its first kWords it has room for a partial sum
+///               for each of resident_blocks() blocks, and for no more
+/// \pre kThreads threads per block; a grid of one dimension and of at most resident_blocks() blocks
 template <class T>
 __device__ bool add_up_partials(T& sum, unsigned long long* words) {
   __shared__ bool last;
@@ -347,7 +367,8 @@ cudaError_t sum(const In* in, std::size_t n, Sum* out, void* workspace, std::siz
   if (error != cudaSuccess) return error;
 
   // Not <<<...>>> and cudaGetLastError: that would hand you, and clear, an error that some earlier
-  // call has left behind. This returns the launch's own.
+  // call has left behind. (Like most calls, this one may still report that an earlier kernel failed
+  // while it ran.)
   auto* words = static_cast<unsigned long long*>(workspace);
   void* arguments[] = {&in, &n, &words, &out};
   return cudaLaunchKernel(reinterpret_cast<const void*>(&sum_kernel<In, Sum>), dim3(blocks),

@@ -103,7 +103,7 @@ def shared_box(view: View) -> Picture:
                 )
             axes.set_xlim(0, threads)
             axes.set_ylim(0, whole)
-            axes.set_xticks([])
+            axes.set_xticks([threads], [str(threads)], ha="right")
             axes.set_yticks([0, whole], ["0", f"{whole:.0f}"])
             axes.tick_params(length=0)
             for side in ("top", "right", "bottom", "left"):
@@ -275,7 +275,7 @@ def shared_occupancy(view: View) -> Picture:
         right.yaxis.set_major_formatter(
             lambda value, _place: f"{value / 1000:.1f}" if milli and value else f"{value:.0f}"
         )
-        heading(right, f"Time, {'ms' if milli else 'µs'}, n = {size(n)}")
+        heading(right, f"Time, {'ms' if milli else 'µs'}")
         return figure
 
     first, last = founds[0], founds[-1]
@@ -293,7 +293,8 @@ def shared_occupancy(view: View) -> Picture:
         ),
         caption=(
             "Left: occupancy as the occupancy calculator predicts it (circles) and as the hardware "
-            f"counts it (diamonds, n = {size(counted[0].run['n'])}). Right: the kernel's time. "
+            f"counts it (diamonds, n = {size(counted[0].run['n'])}). Right: the kernel's time at "
+            f"n = {size(n)}. "
             f"{block} threads per block; the kernel uses {bytes_text(sizes[0])} of what it asks "
             "for."
         ),

@@ -44,10 +44,10 @@ std::uint64_t bits_at(std::uint64_t position) {
 struct Workspace {
   std::size_t bytes = 0;
   void* memory = nullptr;
-  Workspace() {
+  explicit Workspace(cudaStream_t stream = nullptr) {
     must(take_home::workspace_bytes(&bytes), "workspace_bytes");
     must(cudaMalloc(&memory, bytes), "cudaMalloc");
-    must(take_home::clear_workspace(memory, bytes), "clear_workspace");
+    must(take_home::clear_workspace(memory, bytes, stream), "clear_workspace");
   }
   Workspace(const Workspace&) = delete;
   ~Workspace() { cudaFree(memory); }
@@ -188,11 +188,15 @@ void halves_apart(bool low_first) {
   ++checks;
 }
 
-/// Sums in two streams at once, each with its own workspace, float and 64-bit in turn.
+/// Sums in two streams at once, each with its own workspace, float and 64-bit in turn. The streams
+/// don't wait for the null stream, so each workspace has to be cleared in its own.
 void two_streams() {
   const std::size_t n = 100003;
   cudaStream_t streams[2];
-  Workspace workspaces[2];
+  for (auto& stream : streams) {
+    must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  }
+  const Workspace workspaces[2] = {Workspace(streams[0]), Workspace(streams[1])};
   Memory<float> floats(n);
   Memory<int> ints(n);
   Memory<float> float_out(8);
@@ -201,7 +205,7 @@ void two_streams() {
   const std::vector<int> threes(n, -3);
   must(cudaMemcpy(floats.data, ones.data(), n * sizeof(float), cudaMemcpyHostToDevice), "floats");
   must(cudaMemcpy(ints.data, threes.data(), n * sizeof(int), cudaMemcpyHostToDevice), "ints");
-  for (auto& stream : streams) must(cudaStreamCreate(&stream), "cudaStreamCreate");
+  must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // the copies above
   for (int k = 0; k < 8; ++k) {
     const Workspace& w = workspaces[k % 2];
     must(take_home::sum(floats.data + k, n - k, float_out.data + k, w.memory, w.bytes,

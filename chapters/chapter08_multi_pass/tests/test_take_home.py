@@ -180,6 +180,26 @@ def test_its_kernels_compile_for_a_gtx_10xx(monkeypatch: pytest.MonkeyPatch) -> 
     assert "__reduce_add_sync" in test_nvrtc.compile_61(newer + "}\n", CHAPTER, names)
 
 
+def streamless(header: Path) -> list[str]:
+    """Calls in the header's usage that could name the stream and don't.
+
+    With a stream that doesn't wait for the null stream, a workspace cleared in the latter may still
+    be full when the sum begins. The embedded device runs everything in the order of the calls, so
+    only a GPU would show it.
+    """
+    calls = re.findall(
+        r"^///     take_home::((?:clear_workspace|sum)\(.*?\));", header.read_text(), re.M
+    )
+    assert len(calls) == 2, calls
+    return [call for call in calls if not call.endswith(", stream)")]
+
+
+def test_its_usage_clears_the_workspace_in_the_stream_of_the_sum(tmp_path: Path) -> None:
+    assert streamless(HEADER) == []
+    copy = planted(tmp_path, "clear_workspace(workspace, bytes, stream);", "clear_workspace(w, b);")
+    assert streamless(copy) == ["clear_workspace(w, b)"]
+
+
 # ------------------------------------------------------------------------------- what is in it
 
 

@@ -37,6 +37,17 @@ def climbed(view: View) -> list[tuple[str, str, RecordedRun]]:
     return so_far
 
 
+def places(steps: list[tuple[str, str, RecordedRun]]) -> list[str]:
+    """A rung's chapter, with a letter where the chapter has several."""
+    numbers = [number_of(name) for name, _, _ in steps]
+    return [
+        f"{number}{chr(ord('a') + numbers[:k].count(number))}"
+        if numbers.count(number) > 1
+        else str(number)
+        for k, number in enumerate(numbers)
+    ]
+
+
 def roof(view: View) -> Picture:
     """Each rung's bandwidth, and how far it is from the best that reading has reached."""
     steps = climbed(view)
@@ -54,8 +65,8 @@ def roof(view: View) -> Picture:
         letters: dict[str, Any] = {"fontsize": LETTERS_PT, "ha": "left"}
         axes.text(-0.55, peak + 70, f"theoretical peak: {peak:.0f} GB/s", va="bottom",
                   color=theme.muted, **letters)  # fmt: skip
-        axes.text(-0.55, high - 90, f"best read: {high:.0f} GB/s", va="top", weight="bold",
-                  color=theme.ink, **letters)  # fmt: skip
+        read = f"best read: {high:.0f} GB/s, n = {size(best.run['n'])}"
+        axes.text(-0.55, high - 90, read, va="top", weight="bold", color=theme.ink, **letters)
         for place, ((name, _, _), rate, share) in enumerate(zip(steps, rates, shares, strict=True)):
             colour = theme.chapter(number_of(name))
             under_words = place < 5 and rate < 0.8 * high
@@ -65,8 +76,7 @@ def roof(view: View) -> Picture:
             axes.plot(place, rate, "o", ms=21, color=theme.background, mec=colour, mew=2, zorder=4)
             axes.text(place, rate, f"{share:.0f}", ha="center", va="center_baseline", zorder=5,
                       fontsize=LETTERS_PT, weight="bold", color=colour)  # fmt: skip
-        names = [str(number_of(name)) for name, _, _ in steps]
-        axes.set_xticks(range(len(steps)), names, fontsize=LETTERS_PT)
+        axes.set_xticks(range(len(steps)), places(steps), fontsize=LETTERS_PT)
         axes.tick_params(axis="x", length=0)
         axes.set_xlabel("the climb, rung by rung: chapter", fontsize=LETTERS_PT)
         axes.set_xlim(-0.6, right)
@@ -90,13 +100,15 @@ def roof(view: View) -> Picture:
             f"The climb so far under the memory's roof: finished sums of {size(LARGE_N)} integers. "
             "A circle says how many per cent of the best read a rung reaches, and the dotted line "
             f"above it is what is left to gain. The best read is {name_of(best)} at "
-            f"n = {size(best.run['n'])}."
+            f"n = {size(best.run['n'])}; the band above it reaches up to the theoretical peak."
         ),
         table=Table(
-            ["chapter", "change", *run_columns(), "% of the best read"],
+            ["rung", "change", *run_columns(), "% of the best read"],
             [
-                [name, change, *run_row(found, view.device), round(share, 1)]
-                for (name, change, found), share in zip(steps, shares, strict=True)
+                [place, change, *run_row(found, view.device), round(share, 1)]
+                for place, (_, change, found), share in zip(
+                    places(steps), steps, shares, strict=True
+                )
             ],
         ),
         runs=[*(found for _, _, found in steps), best],
