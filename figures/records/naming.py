@@ -14,8 +14,8 @@ EMBEDDED = "embedded"
 DEFAULT_N = 2**24
 DEFAULT_BLOCK = 256
 
-#: What warps wait for, in ncu's words: cycles that they wait, per instruction issued. ``selected`` is
-#: the cycle in which a warp issues.
+#: What warps wait for, in ncu's words: cycles that they wait, per instruction issued.
+#: ``selected`` is the cycle in which a warp issues.
 STALLS = {
     f"stall_{reason}": f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio"
     for reason in (
