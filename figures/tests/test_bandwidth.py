@@ -78,7 +78,8 @@ def test_a_kernel_is_shown_at_the_most_that_it_was_run_at(edited: Callable[..., 
 
     kernels = every_kernel(edited("chapter01_gmem.json", keep_small))
     sizes = {found.run["variant"]: found.run["n"] for chapter, found in kernels if "01" in chapter}
-    assert sizes == {"gmem": 2**20, "gmem_unrolled": 2**28}
+    assert sizes.pop("gmem") == 2**20
+    assert set(sizes.values()) == {2**28}
 
 
 def test_reading_is_what_the_others_are_a_share_of(view: View) -> None:

@@ -228,6 +228,8 @@ def test_what_cannot_be_told_apart_shares_the_lead(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
     path = root / "figures/data" / REFERENCE / "chapter01_gmem.json"
     data = json.loads(path.read_text())
+    two = ("gmem", "gmem_unrolled")
+    data["runs"] = [run for run in data["runs"] if run["variant"] in two]
     for run in data["runs"]:  # in the second recording alone the two are level
         if run["repeat"]:
             low, middle, high = run["median_us"] / 9, run["median_us"], run["median_us"] * 9
