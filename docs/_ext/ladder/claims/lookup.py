@@ -9,7 +9,7 @@ from operator import add, mul, sub, truediv
 from typing import Any
 
 from figures.records.floors import EMPTY_BLOCKS, floors
-from figures.records.naming import DEFAULT_BLOCK, DEFAULT_N, REFERENCE, run_name, size_text
+from figures.records.naming import DEFAULT_BLOCK, DEFAULT_N, REFERENCE, STALLS, run_name, size_text
 from figures.records.recordings import RecordedRun, Recordings, counter_of
 from figures.records.schema import CountedRun, TimedRun
 from figures.records.sets import NoSuchRun
@@ -17,7 +17,7 @@ from figures.records.sets import NoSuchRun
 from ..book import Lost, nearest
 from ..names import whole
 from .amounts import Kind, Number
-from .quantities import DEVICE, FIELDS, FLOORS, SPREAD, counter_kind, is_counter
+from .quantities import DEVICE, FIELDS, FLOORS, SPREAD, STALL_ALL, counter_kind, is_counter
 from .statement import Arithmetic, Axis, Claim, Expression, OfDevice, Quantity, Run
 
 #: An amount in each pass; one value where it is the same in all.
@@ -165,7 +165,8 @@ class Lookup:
             return self.floor(name, run)
         if is_counter(name):
             counted = self.counted(run)
-            value = counter_of(counted, name)
+            asked = tuple(STALLS) if name == STALL_ALL else (name,)
+            value = sum(counter_of(counted, one) for one in asked)
             return (value / 100 if counter_kind(name) is Kind.PERCENT else value,)
         found = self.timed(run)
         if name == SPREAD:

@@ -31,6 +31,8 @@ FIELDS: dict[str, tuple[Kind, Callable[[TimedRun, Device], float]]] = {
 
 #: How far the passes' medians lie apart: the longest over the shortest, less one.
 SPREAD = "spread"
+#: All that warps wait for, and the cycles in which they issue: what the stall reasons add up to.
+STALL_ALL = "stall_all"
 #: The floors of ``floors``, and the highest of them.
 FLOORS = ("issue_floor", "starts_floor", "bytes_floor", "highest_floor")
 
@@ -47,7 +49,7 @@ DEVICE: dict[str, tuple[Kind, Callable[[Device], float]]] = {
 
 
 def is_counter(name: str) -> bool:
-    return name not in FIELDS and (name in COUNTER_ALIASES or "__" in name)
+    return name not in FIELDS and (name in COUNTER_ALIASES or name == STALL_ALL or "__" in name)
 
 
 def counter_kind(name: str) -> Kind:
@@ -71,4 +73,4 @@ def kind_of(name: str) -> Kind | None:
 
 
 def names() -> list[str]:
-    return [*FIELDS, SPREAD, *FLOORS, *COUNTER_ALIASES]
+    return [*FIELDS, SPREAD, STALL_ALL, *FLOORS, *COUNTER_ALIASES]
