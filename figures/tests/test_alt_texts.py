@@ -1,4 +1,4 @@
-"""What alternative texts conclude, held against the data that stand beneath the same picture.
+"""What pictures say in words and tables, held against the runs that they are drawn from.
 
 An alternative text is made by the picture's own code, so that an edit there can turn it round. What
 this reads are the turns of phrase that most of them conclude with.
@@ -11,9 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
-from figures import catalogue, draw
+from figures import catalogue, draw, every_chapter
+from figures.kit import style
 from figures.kit.pictures import MissingData, Picture
 from figures.records.recordings import Recordings
 from figures.records.sets import NoSuchRun
@@ -144,3 +148,94 @@ def test_a_text_that_is_turned_round_is_seen(
     lie = re.sub(old, new, picture.alt, count=1)
     assert lie != picture.alt
     assert turned(picture, lie)
+
+
+# ------------------------------------------------------------------ what stands under a heading
+
+#: What a cell of a run's row is, by its heading.
+FIELDS: dict[str, Callable[[dict[str, Any]], float]] = {
+    "n": lambda run: run["n"],
+    "block": lambda run: run["block"],
+    "median µs": lambda run: run["median_us"],
+    "GB/s": lambda run: round(run["gb_per_s"], 1),
+}
+
+
+def misplaced(picture: Picture, columns: list[str]) -> list[str]:
+    """Rows of runs with a number under the heading of another."""
+    if not {"kernel", *FIELDS} <= set(columns):
+        return []
+    runs = {
+        (one.run["variant"], one.run["n"], one.run["block"], one.run["median_us"]): one.run
+        for one in picture.runs
+        if "median_us" in one.run
+    }
+    found = []
+    for row in picture.table.rows:
+        cells = dict(zip(columns, row, strict=True))
+        key = (cells["kernel"], cells["n"], cells["block"], cells["median µs"])
+        run = runs.get(key)
+        if run is None or any(cells[name] != of(dict(run)) for name, of in FIELDS.items()):
+            found.append(str(cells))
+    return found
+
+
+def test_each_number_stands_under_its_heading(pictures: dict[str, Picture]) -> None:
+    held = [name for name, one in pictures.items() if {"kernel", *FIELDS} <= set(one.table.columns)]
+    assert len(held) > 20
+    found = {name: misplaced(pictures[name], pictures[name].table.columns) for name in held}
+    assert {name: rows[:2] for name, rows in found.items() if rows} == {}
+
+
+@pytest.mark.parametrize("pair", [("median µs", "GB/s"), ("n", "block")])
+def test_swapped_headings_are_seen(pictures: dict[str, Picture], pair: tuple[str, str]) -> None:
+    picture = pictures["chapter03_time"]
+    swap = dict(zip(pair, reversed(pair), strict=True))
+    columns = [swap.get(column, column) for column in picture.table.columns]
+    assert misplaced(picture, columns)
+
+
+# ------------------------------------------------------------------ what an axis says
+
+
+def _drawn(axes: Axes) -> list[float]:
+    """Coordinates of all that is drawn: lines, points, bars' lengths."""
+    numbers = [float(v) for line in axes.lines for v in (*line.get_xdata(), *line.get_ydata())]  # type: ignore[misc]
+    for patch in axes.patches:
+        if isinstance(patch, Rectangle):
+            numbers += [patch.get_width(), patch.get_height()]
+    for points in axes.collections:
+        numbers += [float(v) for v in np.asarray(points.get_offsets()).ravel()]
+    return numbers
+
+
+def in_another_unit(picture: Picture) -> list[str]:
+    """Axes that say GB/s, and don't draw the highest rate of the table there."""
+    rates = [row["GB/s"] for row in _rows(picture) if "GB/s" in row]
+    if not rates:
+        return []
+    with style.look(style.LIGHT):
+        figure = picture.draw(style.LIGHT)
+    said = [axes for axes in figure.axes if axes.get_title(loc="left").startswith("GB/s")]
+    highest = max(rates)
+    return [
+        axes.get_title(loc="left")
+        for axes in said
+        if not any(abs(number / highest - 1) < HALF_A_PERCENT for number in _drawn(axes))
+    ]
+
+
+HALF_A_PERCENT = 0.005
+
+
+def test_an_axis_has_the_unit_that_it_names(pictures: dict[str, Picture]) -> None:
+    found = {name: in_another_unit(one) for name, one in pictures.items()}
+    assert {name: said for name, said in found.items() if said} == {}
+
+
+def test_an_axis_in_another_unit_is_seen(
+    pictures: dict[str, Picture], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picture = pictures["chapter03_blocks"]
+    monkeypatch.setattr(every_chapter, "rate_of", lambda found: found.run["gb_per_s"] / 1.073741824)
+    assert in_another_unit(picture)
