@@ -37,7 +37,7 @@
 
   const isClose = (data, guess) => {
     const off = Math.max(guess / data.value, data.value / guess);
-    const share = data.wide || data.from > 0
+    const share = data.from > 0
       ? Math.log(off) / Math.log(data.to / data.from)
       : Math.abs(guess - data.value) / (data.to - data.from);
     return off <= CLOSE && share <= SHARE;
@@ -60,11 +60,8 @@
 
   const unblank = () => {
     const open = new Set(Object.values(memory.guesses).map((one) => one.rung));
-    for (const bar of document.querySelectorAll(".climb-bar[data-rung]")) {
-      if (!("blank" in bar.dataset)) bar.dataset.blank = bar.classList.contains("blank") ? "1" : "";
-      const asked = bar.dataset.blank || bar.classList.contains("asked");
-      const blank = asked && !memory.all && !open.has(bar.dataset.rung);
-      bar.classList.toggle("blank", Boolean(blank));
+    for (const bar of document.querySelectorAll(".climb-bar.asked")) {
+      bar.classList.toggle("blank", !memory.all && !open.has(bar.dataset.rung));
     }
   };
 
@@ -137,8 +134,7 @@
     const title = box.querySelector(".box-title");
     title.id = `${box.id}-question`;
     const fold = box.querySelector("details.answer");
-    const fallback = box.querySelectorAll(".guess-choice");
-    for (const one of fallback) one.hidden = true;
+    for (const one of box.querySelectorAll(".guess-choice")) one.hidden = true;
 
     const form = make("form", { class: "guess-form" });
     const asked = (data.kind === "slider" ? slider : choices)(data, box);
@@ -182,6 +178,7 @@
       result.focus({ preventScroll: true });
     });
     boxes.push(render);
+    box.append(scoreboard(data.device));
   };
 
   // ------------------------------------------------------------------ the score
@@ -210,8 +207,6 @@
   };
 
   // The row that a chapter ends in tells what all its guesses are about.
-  const rows = document.querySelectorAll("[data-guess]").length
-    ? [...document.querySelectorAll("article .rung")] : [];
   const hideRow = (row) => {
     const show = make("button", { type: "button", class: "guess-quiet" }, "Show it anyway");
     const later = make("p", { class: "rung-later" },
@@ -236,11 +231,8 @@
 
   load();
   const played = document.querySelectorAll("[data-guess]");
-  for (const box of played) {
-    prepare(box);
-    box.append(scoreboard(JSON.parse(box.dataset.guess).device));
-  }
-  rows.forEach(hideRow);
+  played.forEach(prepare);
+  if (played.length) document.querySelectorAll("article .rung").forEach(hideRow);
   for (const strip of document.querySelectorAll(".climb-strip[data-device]")) {
     if (strip.querySelector(".blank") && !played.length) strip.append(scoreboard(strip.dataset.device));
   }

@@ -23,6 +23,7 @@ from figures.kit.patterns import (
     UNROLLED,
     WARP,
     Access,
+    Finish,
     Recorder,
     finish_spreading,
     folded,
@@ -44,7 +45,7 @@ from figures.kit.words import listed, size, time_text
 from figures.records import machine_code
 
 #: chapter 1's first tree, in shared memory.
-INTERLEAVED = bind(finish_spreading, strided=False)
+INTERLEAVED: Finish = bind(finish_spreading, strided=False)
 interleaved = bind(folded, finish=INTERLEAVED)
 smem = folded
 smem_unrolled = bind(folded, finish=UNROLLED)

@@ -8,6 +8,7 @@ from functools import partial as bind
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from figures.chapters.chapter02_smem import INTERLEAVED, interleaved
 from figures.kit import costs, patterns, style
 from figures.kit.axes import heading, letters_for_a_box
 from figures.kit.canvas import SHARED_HUE, canvas, cell
@@ -36,11 +37,9 @@ NAME = "chapter03_divergence"
 #: Points: letters that are readable on a telephone still.
 LETTERS = 13.0
 
-INTERLEAVED: Finish = bind(finish_spreading, strided=False)
 #: The same additions, by the block's first threads.
 STRIDED: Finish = bind(finish_spreading, strided=True)
 
-interleaved = bind(folded, finish=INTERLEAVED)
 strided = bind(folded, finish=STRIDED)
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from figures import chapters
 from figures.chapters.chapter01_gmem.kernels import gmem
-from figures.chapters.chapter02_smem import smem, smem_stride
-from figures.chapters.chapter03_divergence import interleaved, strided
+from figures.chapters.chapter02_smem import interleaved, smem, smem_stride
+from figures.chapters.chapter03_divergence import strided
 from figures.chapters.chapter04_bank_conflicts.kernels import padded, strided_swizzled
 from figures.chapters.chapter05_unroll4 import shuffle_partner
 from figures.kit import costs, patterns

@@ -10,9 +10,15 @@ from .folded import fold
 from .strings import _
 
 
-def box(kind: str, label: str, title: list[nodes.Node], body: list[nodes.Node]) -> nodes.container:
+def box(
+    kind: str,
+    label: str,
+    title: list[nodes.Node],
+    body: list[nodes.Node],
+    node: type[nodes.container] = nodes.container,
+) -> nodes.container:
     """A box with a label that says what it is, and a title where it has one."""
-    made = nodes.container(classes=["box", f"box-{kind}"])
+    made = node(classes=["box", f"box-{kind}"])
     made += nodes.paragraph("", label, classes=["box-label"])
     if title:
         made += nodes.paragraph("", "", *title, classes=["box-title"])

@@ -1,8 +1,8 @@
 """The climb as a strip of bars: under each chapter's title, on the home page, and on its own page.
 
 A bar is blank until its rung's guess is locked in. On the page of a chapter the chapter's own bars
-are; on the home page all of them. Only ``ladder-play.js`` fills them: without it
-they stay blank, and the strip at the chapter's end, beside its ``rung``, shows them.
+are; on the home page all of them. Only ``ladder-play.js`` fills them: without it they stay blank,
+and the strip at the chapter's end, beside its ``rung``, shows them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sphinx.writers.html5 import HTML5Translator
 from figures import chapters, spine
 from figures.kit import style
 from figures.kit.chapter import number_of
-from figures.kit.pictures import LARGE_N, MissingData, View
+from figures.kit.pictures import LARGE_N, MissingData, View, rate_of
 from figures.records.naming import DEFAULT_BLOCK
 from figures.records.recordings import RecordedRun
 
@@ -67,12 +67,8 @@ class climb_strip(nodes.container):
     """The bars with what is said of them; ``device`` is what they were recorded on."""
 
 
-def _rate(found: RecordedRun) -> float:
-    return float(found.run["gb_per_s"])
-
-
 def _bar(words: str, found: RecordedRun, wall: float, *, number: int | None = None) -> rung_bar:
-    item = rung_bar("", classes=["climb-bar"], share=_rate(found) / wall, rung="", number=number)
+    item = rung_bar("", classes=["climb-bar"], share=rate_of(found) / wall, rung="", number=number)
     item += nodes.inline("", "" if number is None else str(number), classes=["climb-chapter"])
     item += nodes.inline("", words, classes=["climb-change"])
     rate = units.steady(*(one["gb_per_s"] for one in found.repeats))
@@ -88,7 +84,7 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
     the guess first.
     """
     view, bars, library, roof = _climb(book)
-    wall = max(_rate(roof), *(_rate(bar.found) for bar in bars), _rate(library))
+    wall = max(rate_of(roof), *(rate_of(bar.found) for bar in bars), rate_of(library))
     if here:
         bars = [bar for bar in bars if bar.chapter <= here]
     items = nodes.bullet_list(classes=["climb"])
@@ -96,7 +92,7 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
         item = _bar(bar.change, bar.found, wall, number=number_of(bar.chapter))
         item["rung"] = bar.rung
         if form == "blank" or bar.chapter == here:
-            item["classes"].append("asked" if form == "reached" else "blank")
+            item["classes"] += ["asked"] if form == "reached" else ["asked", "blank"]
         items += item
     for words, found in ((_("CUB\u2019s sum"), library), (_("read roof"), roof)):
         item = _bar(words, found, wall)

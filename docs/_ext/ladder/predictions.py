@@ -24,7 +24,7 @@ from figures.records.sets import NoSuchRun
 
 from . import report
 from .book import Book, Lost, NotYet
-from .boxes import Titled
+from .boxes import Titled, box
 from .claims.amounts import UNITS, BadClaim, Number, comparable, written
 from .claims.evaluate import amount, judge
 from .claims.language import read, read_amount
@@ -36,7 +36,7 @@ from .strings import _
 
 #: A unit as a claim writes it, and as a page does.
 SHOWN = {"x": "\u00d7", "us": "\u00b5s"}
-#: A scale that spans more than this goes by factors: its middle is the geometric mean.
+#: A scale that spans at least this factor goes by factors.
 WIDE = 6
 
 
@@ -69,7 +69,8 @@ class Scale:
     def data(self, values: Sequence[float]) -> dict[str, Any]:
         """The ends and the measured value in the scale's own unit."""
         low, high, value = (
-            number / self.one for number in (self.low.value, self.high.value, self._median(values))
+            number / self.one
+            for number in (self.low.value, self.high.value, statistics.median(values))
         )
         if not low <= value <= high:
             raise Lost(f":slider: ends at {self.high}, and {value:.3g}{self.unit} was measured")
@@ -81,10 +82,6 @@ class Scale:
             "wide": low > 0 and high / low >= WIDE,
             "value": float(f"{value:.4g}"),
         }
-
-    @staticmethod
-    def _median(values: Sequence[float]) -> float:
-        return statistics.median(values)
 
 
 class Predict(Titled):
@@ -109,9 +106,7 @@ class Predict(Titled):
         self.assert_has_content()
         title = self.title()
         answer = fold(_("Answer"), self.parse_content_to_nodes(), "answer")
-        made = guess("", classes=["box", "box-predict"])
-        made += nodes.paragraph("", _("Predict"), classes=["box-label"])
-        made += nodes.paragraph("", "", *title, classes=["box-title"])
+        made = box("predict", _("Predict"), title, [], guess)
         try:
             data = self._data(Book(self.env))
         except NotYet:

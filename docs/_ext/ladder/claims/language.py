@@ -8,7 +8,7 @@ together are refused, and every message says what was expected and what comes ne
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from figures.records.naming import REFERENCE, SECOND
@@ -114,15 +114,19 @@ class _Reader:
 
     # ------------------------------------------------------------------ the whole
 
-    def claim(self) -> Claim:
+    def placed(self, read: Callable[[], Statement]) -> Claim:
+        """What is read, and where it holds."""
         try:
-            statement = self.statement()
-            claim = self.where(Claim(self.text, statement))
+            return self.where(Claim(self.text, read()))
         except BadClaim as error:
             # Amounts know nothing of the sentence that they stand in.
             if str(error).startswith(f"'{self.text}'"):
                 raise
-            raise self.bad(str(error)) from None  # amounts know nothing of the sentence
+            raise self.bad(str(error)) from None
+
+    def claim(self) -> Claim:
+        claim = self.placed(self.statement)
+        statement = claim.statement
         if not claim.runs:
             raise self.bad("names no recorded run")
         if isinstance(statement, Trend) and statement.peak and not claim.axis:
@@ -135,13 +139,7 @@ class _Reader:
         return claim
 
     def amount_alone(self) -> Claim:
-        try:
-            amount = self.expression()
-            claim = self.where(Claim(self.text, Compare((amount,), ())))
-        except BadClaim as error:
-            if str(error).startswith(f"'{self.text}'"):
-                raise
-            raise self.bad(str(error)) from None
+        claim = self.placed(lambda: Compare((self.expression(),), ()))
         if claim.axis or not claim.runs:
             raise self.bad("should be one amount of recorded runs, with 'n=2^28' behind a comma")
         return claim
