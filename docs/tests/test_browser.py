@@ -61,10 +61,21 @@ def page(context: BrowserContext) -> Iterator[Page]:
     made.close()
 
 
+#: A window's new width and a fold's opening reach the page's scripts some frames later.
+SETTLED = """() => new Promise(done =>
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"""
+
+
 def unfolded(page: Page, name: str) -> None:
     """Opens a page with all its folded passages open."""
     page.goto(address(name))
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    page.evaluate(SETTLED)
+
+
+def as_wide_as(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.evaluate(SETTLED)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -130,11 +141,11 @@ def all_barriers(page: Page) -> set[str]:
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = []
     for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
+        as_wide_as(page, width)
         found += barriers(page, {"rules": {rule: {"enabled": False} for rule in COLOURS}})
     page.evaluate(ONE_OF_A_KIND)
     for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
+        as_wide_as(page, width)
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             found += [f"{scheme}, {one}" for one in barriers(page, {"runOnly": COLOURS})]

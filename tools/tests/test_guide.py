@@ -136,14 +136,14 @@ def test_an_edited_kernel_is_counted_again(run: Run, book: Path) -> None:
     with edited(kernels, kernel, stored_twice):
         done, seconds = guide(run, book)
         assert done.returncode == 0, done.stdout + done.stderr
-        text = page(book, f"chapters/{name}")
+        text = page(book, f"notebooks/{name}")
         assert "embedded device, your build" in text
         assert "Hardware counted an earlier form of this kernel" in text
         assert "Printed by your build, on the embedded device" in text
     print(f"a kernel of two programs edited: {seconds:.1f} s")
     done, _ = guide(run, book)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "your build" not in page(book, f"chapters/{name}")
+    assert "your build" not in page(book, f"notebooks/{name}")
 
 
 def test_prose_edited(run: Run, book: Path) -> None:
