@@ -69,9 +69,9 @@ struct Digit {
 class Product : public book::Problem {
  public:
   struct Launch {
-    const float* a;
-    float* c;
-    unsigned n;
+    const float* a = nullptr;
+    float* c = nullptr;
+    unsigned n = 0;
     dim3 grid, block;
   };
   Launch launch(const book::Shape& s) const {

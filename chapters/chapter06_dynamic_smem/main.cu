@@ -36,9 +36,9 @@ book::Variant ask(unsigned kib) {
 
 /// typed_sum<T> as a variant.
 template <class T>
-book::Variant typed(std::string name) {
+book::Variant typed(const char* name) {
   return {
-      .name = std::move(name),
+      .name = name,
       .region = "typed-sum",
       .kernel = book::kernel(chapter06::typed_sum<T>),
       .shared_bytes = [](unsigned block) { return block * sizeof(T); },

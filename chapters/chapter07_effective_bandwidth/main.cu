@@ -12,10 +12,10 @@
 namespace {
 
 using book::Cache;
+using book::Sum;
 using chapter07::kScale;
 using chapter07::Roof;
 using chapter07::Stream;
-using Sum = book::Sum;
 using WholeSum = book::WholeSum<long long>;
 using Rung = void (*)(const int*, int*, std::size_t);
 

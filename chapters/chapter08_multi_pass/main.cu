@@ -48,7 +48,7 @@ unsigned fits_at_once(std::size_t n, unsigned block) {
 // begin grid-of-tiles
 /// A tile for each block, and no more blocks than are on the device at once: then they walk on.
 unsigned a_tile_a_block(std::size_t n, unsigned block) {
-  constexpr std::size_t kPerThread = 4 * chapter08::kLoads;
+  constexpr std::size_t kPerThread = std::size_t{4} * chapter08::kLoads;
   return book::resident_grid(n / kPerThread + (n % kPerThread != 0 ? 1 : 0), block);
 }
 // end grid-of-tiles
@@ -95,9 +95,9 @@ book::Variant handed_in() {
 // begin run-take-home
 /// The kernel to take home, as a reader calls it.
 template <class In, class Out, class Input>
-book::Variant take_home_sum(std::string name) {
+book::Variant take_home_sum(const char* name) {
   return {
-      .name = std::move(name),
+      .name = name,
       .region = "take-home-sum",
       .kernel = book::kernel(take_home::sum_kernel<In, Out>),
       .blocks = book::any_block(take_home::kThreads, take_home::kThreads),  // it has its own
@@ -118,9 +118,9 @@ book::Variant take_home_sum(std::string name) {
 
 /// CUB's sum of the same, added in the same type.
 template <class T, class Input>
-book::Variant cub_of_same(std::string name) {
+book::Variant cub_of_same(const char* name) {
   return {
-      .name = std::move(name),
+      .name = name,
       .region = "cub-same",
       .blocks = book::any_block(256, 256),
       .grid = book::library_grid,

@@ -38,10 +38,10 @@ std::size_t no_copy(unsigned) {
   return 0;
 }
 std::size_t copy_a_warp(unsigned block) {
-  return (block + 31) / 32 * kBins * sizeof(unsigned);
+  return sizeof(unsigned) * kBins * ((block + 31) / 32);
 }
 std::size_t copy_a_lane(unsigned) {
-  return 32 * kBins * sizeof(unsigned);
+  return sizeof(unsigned) * kBins * 32;
 }
 
 /// How one of the kernels is launched.

@@ -218,7 +218,7 @@ class Meeting : public book::Problem {
   book::UsefulBytes useful_bytes(const book::Shape&) const override { return {}; }
 
  private:
-  static constexpr std::size_t kWords = 32 * 32;  // of a block
+  static constexpr std::size_t kWords = std::size_t{32} * 32;  // of a block
   book::Array<unsigned> sums_;
   std::size_t n_ = 0;
 };

@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
       .name = "vec3_staged",
       .region = "vec3-staged",
       .kernel = book::kernel(chapter10::vec3_staged),
-      .shared_bytes = [](unsigned block) { return 3 * block * sizeof(int); },
+      .shared_bytes = [](unsigned block) { return sizeof(int) * 3 * block; },
       .launch = book::launch<Packed>([](const auto& l) {
         chapter10::vec3_staged<<<l.grid, l.block, l.shared_bytes>>>(l.packed(), l.out, l.n);
       }),

@@ -23,7 +23,7 @@ constexpr Out kNoSum = static_cast<Out>(0xbad0bad0bad0bad0);
 }  // namespace
 
 template <class Out>
-typename WholeSum<Out>::Launch WholeSum<Out>::launch(const Shape& shape) const {
+WholeSum<Out>::Launch WholeSum<Out>::launch(const Shape& shape) const {
   return {.in = in_.data(),
           .out = out_.data(),
           .partial = partial_.data(),

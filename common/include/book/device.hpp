@@ -17,7 +17,7 @@ struct DeviceRequest {
 /// A device's attributes, as the runtime reports them.
 struct Device {
   int index = 0;
-  std::string name;
+  std::string name = {};
   int major = 0, minor = 0;          ///< compute capability
   int sm_count = 0;                  ///< streaming multiprocessors
   int max_threads_per_sm = 0;        ///< resident threads an SM can hold

@@ -32,7 +32,7 @@ void read(std::span<const std::byte> container) {
       const std::size_t limit = std::max(entry.unpacked_size, entry.stored.size());
       if (text.size() > limit) __builtin_trap();
     }
-  } catch (const emu::FatbinError&) {
+  } catch (const emu::FatbinError&) {  // NOLINT(bugprone-empty-catch): a refusal is right, too
   }
 }
 

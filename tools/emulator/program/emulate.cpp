@@ -248,7 +248,7 @@ void complain(const std::string& message) {
   std::string text;
   for (std::string_view left = safe; !left.empty();) {
     const std::string_view line = left.substr(0, left.find('\n'));
-    text.append("tools/emulate: ").append(line) += "\n";
+    text.append("tools/emulate: ").append(line) += '\n';
     left.remove_prefix(std::min(line.size() + 1, left.size()));
   }
   std::fputs(text.c_str(), stderr);

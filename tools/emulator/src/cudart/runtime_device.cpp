@@ -330,8 +330,10 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
 }
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
-    if (limit < 0 || limit > kCigEnabled) return cudaErrorInvalidValue;
-    if (!default_limit(*runtime.profile(), limit) || limit >= kShmemSize) {
+    // A program hands in whatever number it likes.
+    const int number = static_cast<int>(limit);
+    if (number < 0 || number > kCigEnabled) return cudaErrorInvalidValue;
+    if (!default_limit(*runtime.profile(), limit) || number >= kShmemSize) {
       return cudaErrorUnsupportedLimit;
     }
     if (limit == cudaLimitStackSize) {

@@ -40,7 +40,10 @@ bool read_numbers(std::string_view text, std::initializer_list<std::uint64_t*> n
   const char* at = text.data();
   const char* const end = at + text.size();
   for (std::uint64_t* number : numbers) {
-    if (number != *numbers.begin() && (at == end || *at++ != ',')) return false;
+    if (number != *numbers.begin()) {
+      if (at == end || *at != ',') return false;
+      ++at;
+    }
     const auto [stop, error] = std::from_chars(at, end, *number);
     if (error != std::errc() || stop == at) return false;
     at = stop;

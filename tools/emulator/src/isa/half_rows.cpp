@@ -354,7 +354,7 @@ void build_set(Builder& b) {
   comparison.to_ones =
       result == Type::kU16 || result == Type::kS16 || result == Type::kU32 || result == Type::kS32;
   comparison.wide = !is_pair(t) && bits == 32;
-  if (is_pair(t) ? result != t && !(comparison.to_ones && bits == 32)
+  if (is_pair(t) ? result != t && (!comparison.to_ones || bits != 32)
                  : result != t && !comparison.to_ones && result != Type::kF32) {
     b.unsupported("this type of result");
   }

@@ -533,7 +533,7 @@ void multiply_add(Builder& b) {
   const bool lo = b.take("lo"), hi = b.take("hi"), wide = b.take("wide"), sat = b.take("sat");
   const Type t = b.take_type();
   if (lo + hi + wide != 1) b.unsupported("lo, hi or wide");
-  if (sat && !(hi && t == Type::kS32)) b.unsupported("saturation of this type");
+  if (sat && (!hi || t != Type::kS32)) b.unsupported("saturation of this type");
   if (wide) {
     emit_plain(b, pick<Of<MadWide>::WideAdd, U16, U32, S16, S32>(t), 2 * width(t),
                {t, t, doubled(t)});
@@ -556,7 +556,7 @@ void multiply_add24(Builder& b) {
   const bool lo = b.take("lo"), hi = b.take("hi"), sat = b.take("sat");
   const Type t = b.take_type();
   if (lo == hi) b.unsupported("lo or hi");
-  if (sat && !(hi && t == Type::kS32)) b.unsupported("saturation of this type");
+  if (sat && (!hi || t != Type::kS32)) b.unsupported("saturation of this type");
   emit_plain(b,
              sat  ? &map<Mad24HiSat, S32, S32, S32, S32>
              : lo ? any32<Of<Mad24Lo>::Ternary>(t)

@@ -321,7 +321,7 @@ void locate(Warp& warp, const Op& op, Mask mask, Space space, Direction directio
     const auto* base = warp.lanes<std::uint64_t>(op.a);
     EMU_FOR_LANES address[i] = base[i] + displacement;
   }
-  const auto of_space = [&]<bool Watched>() {
+  const auto of_space = [&]<bool Watched> {
     if (space == Space::kGeneric) {
       locate_generic<Watched>(warp, op, mask, direction, bytes, address, out, values);
     } else {

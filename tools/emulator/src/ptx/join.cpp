@@ -17,8 +17,9 @@ bool hidden(const Function& f, std::string_view name) {
 }
 
 void rename(Operand& operand, const NewNames& names, const Function* within) {
-  if (const auto at = names.find(operand.name); at != names.end()) {
-    if (within == nullptr || !hidden(*within, operand.name)) operand.name = at->second;
+  if (const auto at = names.find(operand.name);
+      at != names.end() && (within == nullptr || !hidden(*within, operand.name))) {
+    operand.name = at->second;
   }
   for (Operand& element : operand.elements) rename(element, names, within);
 }

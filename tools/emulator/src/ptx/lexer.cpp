@@ -40,7 +40,7 @@ void Lexer::skip_blanks() {
       while (at_ < text_.size() && text_[at_] != '\n') ++at_;
     } else if (c == '/' && peek(1) == '*') {
       at_ += 2;
-      while (at_ < text_.size() && !(peek() == '*' && peek(1) == '/')) {
+      while (at_ < text_.size() && (peek() != '*' || peek(1) != '/')) {
         if (text_[at_] == '\n') ++line_;
         ++at_;
       }
@@ -71,10 +71,9 @@ Token Lexer::word(int line) {
   ++at_;
   while (true) {
     const char c = peek();
-    if (is_name(c)) {
+    const bool modifier = !directive && c == '.' && is_name(peek(1));
+    if (is_name(c) || modifier) {
       ++at_;
-    } else if (!directive && c == '.' && (is_name(peek(1)))) {
-      ++at_;  // a modifier
     } else if (c == ':' && peek(1) == ':' && is_name(peek(2))) {
       at_ += 2;  // .shared::cta
     } else {

@@ -405,7 +405,7 @@ class Parser {
     in.source_line = source_line_;
     std::tie(in.outer_file, in.outer_line) = outer_;
     std::size_t begin = 0;
-    for (std::size_t dot; (dot = in.text.find('.', begin)) != std::string_view::npos;) {
+    for (std::size_t dot = 0; (dot = in.text.find('.', begin)) != std::string_view::npos;) {
       if (begin == 0) in.opcode = in.text.substr(0, dot);
       begin = dot + 1;
       in.modifiers.push_back(

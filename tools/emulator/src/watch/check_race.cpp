@@ -565,7 +565,7 @@ void RaceCheck::report(const Touch& touch, unsigned lane, Address at, const Entr
                                   : " reads") +
              " it at " + findings_.line(pc);
     };
-    const auto w = static_cast<unsigned>(touch.warp.number());
+    const unsigned w = touch.warp.number();
     const bool agent = before.warp == warps_.size();
     return std::vector<std::string>{
         findings_.block_name() + ", " + findings_.memory(touch.space, at),

@@ -1,0 +1,64 @@
+"""clang-tidy, as tools/test calls it: it reaches all host code, and what it finds fails."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tools.tests.built import BUILD
+
+ROOT = Path(__file__).resolve().parents[2]
+FAULT = """#include <string>
+#include <utility>
+std::string kept;
+std::string moved(std::string text) {
+  kept = std::move(text);
+  return PLANTED;
+}
+"""
+LAUNCH = """#include <cuda_runtime.h>
+__global__ void nothing() {}
+void launched() { nothing<<<1, 32>>>(); }
+"""
+PLACES = ["common/src/x.cpp", "tools/emulator/src/isa/x.cpp", "chapters/chapter01_x/main.cu"]
+
+
+def tidied(folder: Path, faulty: str) -> subprocess.CompletedProcess[str]:
+    """The function of tools/test over a small tree with a fault in one place, or none."""
+    build = folder / "build"
+    build.mkdir()
+    shutil.copy(BUILD / "CMakeCache.txt", build)
+    for config in (".clang-tidy", "tools/emulator/.clang-tidy"):
+        (folder / config).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / config, folder / config)
+    commands = []
+    for place in PLACES:
+        source = folder / place
+        source.parent.mkdir(parents=True)
+        text = FAULT.replace("PLANTED", "text" if place == faulty else "kept")
+        source.write_text(text + (LAUNCH if source.suffix == ".cu" else ""))
+        command = f"g++ -Wno-restrict -std=c++20 -c {place}"
+        commands.append({"directory": str(folder), "file": str(source), "command": command})
+    (build / "compile_commands.json").write_text(json.dumps(commands, indent=0))
+    script = (ROOT / "tools" / "test").read_text(encoding="utf-8")
+    functions = [
+        re.search(rf"^{name}\(\) \{{$.*?^\}}$", script, re.M | re.S)[0]  # type: ignore[index]
+        for name in ("sources", "tidy_cxx")
+    ]
+    settings = f"root='{folder}' tree='{build}' venv='{ROOT}/.venv'; cd \"$root\""
+    text = "\n".join(["set -euo pipefail", settings, *functions, "tidy_cxx"])
+    return subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("faulty", [*PLACES, ""])
+def test_a_fault_is_found_where_it_is(tmp_path: Path, faulty: str) -> None:
+    done = tidied(tmp_path, faulty)
+    assert [place for place in PLACES if place not in done.stdout] == []
+    assert (done.returncode == 0) == (not faulty), done.stdout + done.stderr
+    found = re.findall(r"(\S+):\d+:\d+: error: 'text' used after", done.stdout)
+    assert [path.removeprefix(f"{tmp_path}/") for path in found] == ([faulty] if faulty else [])
