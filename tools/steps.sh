@@ -129,14 +129,16 @@ step() {
 # already NAME: a step with nothing to do.
 already() { printf 'ok   %-22s %9s\n' "$1" there; }
 
-# ours: is build/tools of this place, with compilers that are still there?
+# ours: is build/tools of this place, with a cache that CMake can read and compilers that are still
+# there?
 ours() {
   local cache=$tree/CMakeCache.txt home nvcc launcher
   [[ -f $cache ]] || return
   home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:[^=]*=//p' "$cache")
   nvcc=$(sed -n 's/^CMAKE_CUDA_COMPILER:[^=]*=//p' "$cache")
   launcher=$(sed -n 's/^CMAKE_CXX_COMPILER_LAUNCHER:[^=]*=//p' "$cache")
-  [[ $home == "$root" && -x $nvcc ]] && command -v "${launcher:-true}" >/dev/null
+  [[ $home == "$root" && -x $nvcc ]] && command -v "${launcher:-true}" >/dev/null &&
+    cmake -N -L "$tree" >/dev/null 2>&1
 }
 
 # configured: is it ours, and whole? What a full disk or a lost machine has cut short lacks its end.

@@ -115,7 +115,9 @@ def test_a_damaged_build_is_noticed(tools: Path, text: str | None, said: str) ->
         (tree / "build.ninja").write_text(text)
     ask = script(tools, 'if ours; then printf ours; fi; if configured; then printf ", whole"; fi')
     assert subprocess.run([ask], capture_output=True, text=True, check=True).stdout == said
-    for spoilt in (cache.replace(str(root), "/elsewhere"), cache.replace("true", "gone"), ""):
+    half = cache + "CMAKE_CXX_COMP"
+    elsewhere, gone = cache.replace(str(root), "/elsewhere"), cache.replace("true", "gone")
+    for spoilt in (elsewhere, gone, half, half + "\0\x1b", ""):
         (tree / "CMakeCache.txt").write_text(spoilt)
         assert subprocess.run([ask], capture_output=True, text=True, check=True).stdout == ""
 
