@@ -57,7 +57,7 @@
         worker.onmessage = ({ data }) => {
           URL.revokeObjectURL(url);
           if (data.ready) resolve();
-          else reject(new Error("This browser's WebAssembly is too old for the device."));
+          else reject(new Error("This browser is too old for the device: it needs WebAssembly with vectors and exceptions."));
         };
         worker.onerror = (event) => {
           event.preventDefault();
