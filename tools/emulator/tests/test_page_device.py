@@ -25,7 +25,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from tools.emulator.page import artefact
 from tools.emulator.tests.page.requests import CASES, Case, write
-from tools.tests.built import ROOT, nvcc
+from tools.tests.built import BUILD, ROOT, nvcc
 from tools.tests.limits import LIMIT
 
 HERE = Path(__file__).resolve().parent
@@ -67,6 +67,37 @@ def test_a_device_that_is_damaged_or_missing_is_found(tmp_path: Path) -> None:
     assert artefact.COMMAND in artefact.complaint(damaged)
     damaged.write_text((DEVICE / "device.js").read_text(encoding="utf-8")[:1000])
     assert artefact.COMMAND in artefact.complaint(damaged)
+
+
+def test_the_guide_asks_for_the_check_whenever_a_source_has_changed() -> None:
+    def ninja(*arguments: str) -> list[str]:
+        command = ["ninja", "-C", BUILD, "-t", *arguments, "docs/device.stamp"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()
+
+    assert "artefact.py check" in ninja("commands")[-1]
+    read = {BUILD / line for line in ninja("inputs")}
+    assert {path.resolve() for path in artefact.sources()} <= read
+    assert DEVICE / "device.js" in read
+    asks = subprocess.run(
+        ["ninja", "-C", BUILD, "-t", "query", "docs/guide.stamp"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "docs/device.stamp" in asks.stdout
+
+
+def test_the_check_of_a_build_fails_with_the_command(tmp_path: Path) -> None:
+    script = tmp_path / "device.js"
+    parts = artefact.unpack((DEVICE / "device.js").read_text(encoding="utf-8"))
+    script.write_text(f"self.LADDER_DEVICE = {json.dumps({**parts, 'sources': 'others'})};")
+    for file, status in ((DEVICE / "device.js", 0), (script, 1)):
+        done = subprocess.run(
+            [PAGE / "artefact.py", "check", file], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == status
+        assert (artefact.COMMAND in done.stderr) == bool(status)
 
 
 def too_large(script: bytes) -> str:
