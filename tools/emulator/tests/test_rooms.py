@@ -70,7 +70,7 @@ def test_a_wrong_include_is_found(tmp_path: Path, path: str, include: str) -> No
 def defined_twice(emulator: Path) -> list[str]:
     """Types of the one namespace that two headers define."""
     found: dict[str, list[str]] = {}
-    for folder in ("include", "src", "program"):
+    for folder in ("include", "src", "program", "page"):
         for path in sorted((emulator / folder).rglob("*.hpp")):
             for name in _TYPE.findall(path.read_text(encoding="utf-8")):
                 found.setdefault(name, []).append(str(path.relative_to(emulator)))

@@ -4,9 +4,12 @@
 #include <cfenv>
 #include <limits>
 
+#include "isa/directed.hpp"
+
 namespace emu {
 namespace {
 
+#ifndef __wasm__  // which has no rounding modes, though its library names them
 int host_mode(Rounding mode) {
   switch (mode) {
     case Rounding::kZero: return FE_TOWARDZERO;
@@ -36,6 +39,12 @@ T compute_in_mode(Arithmetic what, Rounding mode, T a_in, T b_in, T c_in) {
   std::fesetround(before);
   return out;
 }
+#else
+template <class T>
+T compute_in_mode(Arithmetic what, Rounding mode, T a, T b, T c) {
+  return compute_from_nearest(what, mode, a, b, c);
+}
+#endif
 
 /// `value` rounded to a format with so many bits of fraction and such a range of exponents.
 long double round_to(long double value, int fraction, int least_exponent, int most_exponent,

@@ -236,6 +236,8 @@ void Block::end() {
                        " copies is not written");
   }
   tell([](BlockObserver& o) { o.end(); });
+  const std::uint64_t over = launch_.blocks_over.fetch_add(1, std::memory_order_relaxed) + 1;
+  for (Observer* observer : launch_.config.observers) observer->blocks_over(over);
 }
 
 /// Operations that wait for a while only (mbarrier.try_wait) give up waiting, so that their threads

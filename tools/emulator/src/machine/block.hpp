@@ -38,6 +38,7 @@ struct LaunchState {
   std::uint64_t shared_bytes = 0;
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<std::uint64_t> instructions{0};  ///< of blocks and turns that are over
+  std::atomic<std::uint64_t> blocks_over{0};
   std::atomic<bool> stopped{false};
   std::mutex printing{};
   std::map<std::uint64_t, std::string> printed{};  ///< by each block

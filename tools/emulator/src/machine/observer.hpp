@@ -88,6 +88,8 @@ class Observer {
   /// For each Block of a launch (several at once on several threads); null for no interest in it.
   virtual std::unique_ptr<BlockObserver> watch(Block&) { return nullptr; }
   virtual void started(const LaunchConfig&) {}
+  /// So many of the launch's blocks are over. By whichever thread ran the last of them.
+  virtual void blocks_over(std::uint64_t /*blocks*/) {}
   virtual void ended(const LaunchConfig&, const LaunchResult&) {}
 
   // By the runtime's functions, never while a kernel runs.

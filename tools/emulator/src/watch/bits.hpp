@@ -2,7 +2,6 @@
 /// Ranges of bits: one a byte of memory.
 #pragma once
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,9 +25,8 @@ bool for_bits(std::uint64_t first, std::uint64_t count, F f) {
 /// Sets bits; several threads may at once.
 inline void set_bits(std::vector<std::uint64_t>& bits, std::uint64_t first, std::uint64_t count) {
   for_bits(first, count, [&](std::size_t word, std::uint64_t mask) {
-    const std::atomic_ref<std::uint64_t> at(bits[word]);
-    if ((at.load(std::memory_order_relaxed) & mask) != mask) {
-      at.fetch_or(mask, std::memory_order_relaxed);
+    if ((__atomic_load_n(&bits[word], __ATOMIC_RELAXED) & mask) != mask) {
+      __atomic_fetch_or(&bits[word], mask, __ATOMIC_RELAXED);
     }
     return true;
   });
@@ -36,8 +34,7 @@ inline void set_bits(std::vector<std::uint64_t>& bits, std::uint64_t first, std:
 
 inline bool all_set(std::vector<std::uint64_t>& bits, std::uint64_t first, std::uint64_t count) {
   return for_bits(first, count, [&](std::size_t word, std::uint64_t mask) {
-    const std::atomic_ref<std::uint64_t> at(bits[word]);
-    return (at.load(std::memory_order_relaxed) & mask) == mask;
+    return (__atomic_load_n(&bits[word], __ATOMIC_RELAXED) & mask) == mask;
   });
 }
 
