@@ -19,7 +19,7 @@ from tools.tests.limits import LIMIT
 STATIC = ROOT / "docs/_static/device"
 #: Playwright brings it along.
 NODE = Path(playwright.__file__).parent / "driver/node"
-CHAPTERS = sorted(path.stem for path in (ROOT / page.LAUNCHES).glob("*.json"))
+CHAPTERS = sorted(path.stem for path in (ROOT / launches.FOLDER).glob("*.json"))
 
 
 def committed(chapter: str) -> dict[str, Any]:

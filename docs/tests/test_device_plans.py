@@ -33,8 +33,7 @@ def shapes(variant: Listed) -> Iterator[tuple[int, int, int]]:
     blocks = [block for block in BLOCKS if variant.takes(block)] or [variant.block]
     sizes = [n if variant.most >= launches.MOST_N else n % variant.most + 1 for n in SIZES]
     every = itertools.cycle([variant.block, *blocks])
-    for n, block, seed in zip(sizes, every, itertools.cycle(SEEDS), strict=False):
-        yield n, block, seed
+    yield from zip(sizes, every, itertools.cycle(SEEDS), strict=False)
 
 
 def runs(chapter: Chapter, recipes: dict[str, Any]) -> list[Case]:

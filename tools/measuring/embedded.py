@@ -140,11 +140,12 @@ class Device:
         emulate = ROOT / "tools" / "emulate"
         return self.run([emulate, "--csv", page, *command], page.parent)
 
-    def host_log(self, command: list[Path | str], page: Path) -> subprocess.CompletedProcess[str]:
+    def host_log(
+        self, command: list[Path | str], page: Path, settings: Mapping[str, str]
+    ) -> subprocess.CompletedProcess[str]:
         """Runs a program on the device; what its host code asks for goes into *page*."""
         # Without the launcher: there are thousands of runs, and no draft to be kept.
-        environment = {"EMU_HOST_LOG": str(page)}
-        return self.run(command, page.parent, environment)
+        return self.run(command, page.parent, {**settings, "EMU_HOST_LOG": str(page)})
 
     def count(
         self,

@@ -15,27 +15,33 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tools.measuring import Failure
-from tools.measuring.programs import SCHEMA_VERSION, Program, Shape, json_of
+from tools.measuring.embedded import SET, Device
+from tools.measuring.programs import (
+    SCHEMA_VERSION,
+    Program,
+    Shape,
+    chapter_names,
+    find_programs,
+    json_of,
+)
 from tools.measuring.recipes import NoFit, Plan, Recipe, Written, fitted, plan_of, with_buffers
 
-if TYPE_CHECKING:
-    from tools.measuring.embedded import Device
-
+FOLDER = f"figures/data/{SET}/launches"
 BAD_ARGUMENTS = 2
 SEED = 2018  # the programs' own
 OTHER_SEED = 7
 MOST_N = 2**20  # of the page
 #: Where a recipe is fitted …
 SIZES = (1, 33, 1000, 4097, 65_536, 300_001, MOST_N)
-BLOCKS = (1, 2, 4, 8, 16, 32, 64, 96, 100, 128, 255, 256, 512, 768, 1000, 1024)
+BLOCKS = (1, 2, 32, 96, 100, 255, 512, 1000, 1024)
+POWERS = tuple(2**k for k in range(11))  # of which each may have a kernel of its own
 BY_BLOCK = (1000, MOST_N, 4097, 300_001)
 #: … and where it is held to what the program does.
 OTHER_SIZES = (1, 31, 33, 1023, 1025, 4096, 10_007, 65_535, 65_537, MOST_N - 3)
-OTHER_BLOCKS = (3, 31, 33, 37, 48, 160, 250, 384, 500, 992, 1001)
-BY_OTHER_BLOCK = (1025, 10_007, MOST_N - 3)
+OTHER_BLOCKS = (3, 33, 37, 160, 250, 384, 992)
 
 
 @dataclass(frozen=True)
@@ -61,22 +67,21 @@ class Listed:
         return int(self.told["checked"]["block"])
 
     def fitted_at(self) -> list[Shape]:
-        blocks = sorted({self.block, *filter(self.takes, BLOCKS)})
+        usual = POWERS if self.told["blocks"]["powers_of_two"] else BLOCKS
+        blocks = sorted({self.block, *filter(self.takes, usual)})
         shapes = [(n, self.block) for n in self.scaled(SIZES)]
         sizes = self.scaled(BY_BLOCK)
         shapes += [(sizes[i % len(sizes)], block) for i, block in enumerate(blocks)]
         # The most passes, and one pass, where passes follow each other.
-        shapes += [(n, blocks[0]) for n in sizes] + [
-            (1, block) for block in (blocks[0], blocks[-1])
-        ]
+        shapes += [(n, blocks[0]) for n in sizes]
+        shapes += [(1, blocks[0]), (1, blocks[-1])]
         return list(dict.fromkeys(shapes))
 
     def held_at(self) -> list[Shape]:
-        shapes = [(n, self.block) for n in self.scaled(OTHER_SIZES)]
-        sizes = self.scaled(BY_OTHER_BLOCK)
-        blocks = list(filter(self.takes, OTHER_BLOCKS)) or [self.block]
-        shapes += [(sizes[i % len(sizes)], block) for i, block in enumerate(blocks)]
-        shapes += [(n, blocks[0]) for n in sizes] + [(2, blocks[-1])]
+        blocks = [self.block, *filter(self.takes, OTHER_BLOCKS)]
+        sizes = self.scaled(OTHER_SIZES)
+        shapes = [(n, blocks[i % len(blocks)]) for i, n in enumerate(sizes)]
+        shapes += [(2, blocks[-1]), (sizes[-1], blocks[1 % len(blocks)])]
         return list(dict.fromkeys(shapes))
 
     def scaled(self, sizes: Iterable[int]) -> list[int]:
@@ -114,18 +119,9 @@ class Ran:
         return self.err.splitlines()[-1].partition(": ")[2]
 
 
-def run(
-    device: Device,
-    program: Path,
-    variant: str,
-    shape: tuple[int | str, int | str],
-    seed: int,
-    log: Path,
-) -> Ran:
-    n, block = shape
-    asked = ["--once", "--variant", variant, "--n", str(n), "--block", str(block)]
+def run(device: Device, command: list[Path | str], log: Path, **settings: str) -> Ran:
     log.unlink(missing_ok=True)
-    done = device.host_log([program, *asked, "--seed", str(seed)], log)
+    done = device.host_log(command, log, settings)
     text = log.read_text(encoding="utf-8") if log.exists() else ""
     return Ran(
         [json.loads(x) for x in text.splitlines()], done.returncode, done.stdout, done.stderr
@@ -144,11 +140,13 @@ def plan_in(events: Sequence[dict[str, Any]]) -> Plan:
     for event in events[: launches[-1] + 1]:
         if event["event"] == "allocate" and event["name"] == "cudaMalloc":
             sizes[event["buffer"]] = event["bytes"]
-    reads = []
+    reads: list[dict[str, Any]] = []
     for event in events[launches[-1] + 1 :]:
         if event["event"] != "read":
             break
-        reads.append(event)
+        # Of a wrong result the program looks at the first wrong element again.
+        if not any(_within(event, earlier) for earlier in reads):
+            reads.append(event)
     number = {buffer: i for i, buffer in enumerate(sorted(sizes))}
 
     buffers: list[dict[str, Any]] = [{"bytes": sizes[each], "writes": []} for each in number]
@@ -191,6 +189,12 @@ def _add_write(buffer: dict[str, Any], event: dict[str, Any]) -> None:
         buffer["writes"] = [content]  # nothing is left of what was there
     else:
         buffer["writes"].append({"offset": event["offset"], "bytes": event["bytes"], **content})
+
+
+def _within(event: dict[str, Any], other: dict[str, Any]) -> bool:
+    end, other_end = (each["offset"] + each["bytes"] for each in (event, other))
+    begins_within: bool = event["offset"] >= other["offset"]
+    return event["buffer"] == other["buffer"] and begins_within and end <= other_end
 
 
 def _set(event: dict[str, Any], number: dict[int, int]) -> dict[str, Any]:
@@ -244,10 +248,15 @@ class Chapter:
         self.device, self.program, self.work = device, program, work
         self.default_block, self.variants = listed(program)
 
-    def ran(self, variant: str, n: int | str, block: int | str, seed: int = SEED) -> Ran:
-        log = self.work / f"{variant}-{n}-{block}-{seed}.json".replace("/", "_")
+    def ran(
+        self, variant: str, n: int | str, block: int | str, seed: int = SEED, **settings: str
+    ) -> Ran:
+        """One run; *settings* are the embedded device's."""
+        log = self.work / f"{variant}-{n}-{block}-{seed}.json"
+        shape = ["--n", str(n), "--block", str(block), "--seed", str(seed)]
+        command: list[Path | str] = [self.program.path, "--once", "--variant", variant, *shape]
         try:
-            return run(self.device, self.program.path, variant, (n, block), seed, log)
+            return run(self.device, command, log, **settings)
         finally:
             log.unlink(missing_ok=True)
 
@@ -320,7 +329,20 @@ def differences(recipe: Recipe, n: int, block: int, plan: Plan) -> str:
     return ""
 
 
-def record(device: Device, program: Program) -> str:
+def record(build: Path) -> dict[str, str]:
+    """The chapters' files, by their path from the repository's root. Chapter 0 times what the
+    others run, and has none."""
+    device = Device(build)
+    with tempfile.TemporaryDirectory(prefix="launches-") as folder:
+        programs = find_programs(chapters(), build, Path(folder))
+    return {f"{FOLDER}/{each.chapter}.json": recorded(device, each) for each in programs}
+
+
+def chapters() -> list[str]:
+    return [name for name in chapter_names() if not name.startswith("chapter00_")]
+
+
+def recorded(device: Device, program: Program) -> str:
     """A chapter's file: recipes, and why variants have none."""
     with tempfile.TemporaryDirectory(prefix="launches-") as folder:
         chapter = Chapter(device, program, Path(folder))

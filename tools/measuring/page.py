@@ -12,25 +12,24 @@ import csv
 import json
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tools.measuring import ROOT, Failure
 from tools.measuring.embedded import HARDWARE_METRICS, Device
-from tools.measuring.launches import MOST_N, Listed, listed
+from tools.measuring.launches import FOLDER, MOST_N, Listed, listed
 from tools.measuring.programs import Program, find_programs
 from tools.measuring.provenance import write_whole
 from tools.measuring.ptx import cut
 from tools.measuring.recipes import Recipe
 
-LAUNCHES = "figures/data/embedded/launches"
 HARDWARE = "nvidia-h200"
 
 
 def committed(chapter: str, root: Path = ROOT) -> dict[str, Any]:
     """A chapter's recipes; none where it has no file."""
-    file = root / LAUNCHES / f"{chapter}.json"
+    file = root / FOLDER / f"{chapter}.json"
     if not file.is_file():
         return {"words": {}, "variants": {}}
     data: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
@@ -64,6 +63,7 @@ def chapter_data(device: Device, program: Program) -> dict[str, Any] | None:
         "words": recorded["words"],
         "ptx": cut(printed_ptx(device, program.path), kernels),
         "variants": [_variant(each, recipes[each.name], default_block) for each in there],
+        "metrics": HARDWARE_METRICS,
         "hardware": list(hardware(program.chapter, {each.name for each in there})),
     }
 
@@ -79,42 +79,38 @@ def _variant(variant: Listed, recipe: Recipe, default_block: int) -> dict[str, A
     }
 
 
-def hardware(chapter: str, names: set[str]) -> Iterable[dict[str, Any]]:
-    """What hardware counted of these variants at shapes that the page can run, each once."""
+Run = tuple[str, int, int, list[int | None]]
+
+
+def hardware(chapter: str, names: set[str]) -> Iterator[Run]:
+    """What hardware counted of these variants at shapes that the page can run, each once: variant,
+    n, block, and a count of each metric; none of one that differed between two launches."""
     seen = set()
-    for run in (*_small_runs(chapter), *_recorded_runs(chapter)):
-        key = run["variant"], run["n"], run["block"]
-        if run["variant"] in names and run["n"] <= MOST_N and key not in seen:
-            seen.add(key)
-            yield run
+    for variant, n, block, counts in (*_small_runs(chapter), *_recorded_runs(chapter)):
+        if variant in names and n <= MOST_N and (variant, n, block) not in seen:
+            seen.add((variant, n, block))
+            yield variant, n, block, counts
 
 
-def _small_runs(chapter: str) -> Iterable[dict[str, Any]]:
+def _small_runs(chapter: str) -> Iterator[Run]:
     lines = (ROOT / "chapters/tests" / f"{HARDWARE}.csv").read_text(encoding="utf-8").splitlines()
     for row in csv.DictReader(line for line in lines if not line.startswith("#")):
         if row["chapter"] != chapter:
             continue
         words = row["case"].split()
-        n, block = (int(words[words.index(option) + 1]) for option in ("--n", "--block"))
-        counts = {m: int(row[m]) for m in HARDWARE_METRICS if m not in row["differed"].split()}
-        yield {
-            "variant": words[words.index("--variant") + 1],
-            "n": n,
-            "block": block,
-            "counts": counts,
-        }
+        variant, n, block = (words[words.index(o) + 1] for o in ("--variant", "--n", "--block"))
+        differed = row["differed"].split()
+        counts = [None if m in differed else int(row[m]) for m in HARDWARE_METRICS]
+        yield variant, int(n), int(block), counts
 
 
-def _recorded_runs(chapter: str) -> Iterable[dict[str, Any]]:
+def _recorded_runs(chapter: str) -> Iterator[Run]:
     text = (ROOT / "figures/data" / HARDWARE / "counters.json").read_text(encoding="utf-8")
     for run in json.loads(text)["runs"]:
-        if run["chapter"] != chapter:
-            continue
-        sums = {
-            metric: int(sum(launch["metrics"][metric] for launch in run["launches"]))
-            for metric in HARDWARE_METRICS
-        }
-        yield {"variant": run["variant"], "n": run["n"], "block": run["block"], "counts": sums}
+        if run["chapter"] == chapter:
+            launched = [launch["metrics"] for launch in run["launches"]]
+            sums = [int(sum(metrics[m] for metrics in launched)) for m in HARDWARE_METRICS]
+            yield run["variant"], run["n"], run["block"], list[int | None](sums)
 
 
 def script(device: Device, program: Program) -> str:

@@ -330,7 +330,9 @@
       steps,
       read: recipe.read.map((each) => numbers(each, names)),
     };
-    return { request, expect: (read) => how.check(read, run) };
+    const unfinished = { ok: false, got: "", expected: "", what: "the run ended without a result" };
+    const expect = (read) => (read.length < request.read.length ? unfinished : how.check(read, run));
+    return { request, expect };
   }
 
   function load(base, chapter) {
@@ -349,8 +351,19 @@
     return loading.get(chapter);
   }
 
-  const metrics = (chapter, variant) =>
-    (chapters.get(chapter)?.hardware ?? []).filter((run) => run.variant === variant);
+  // What hardware counted of a variant: n, block, and a count of each metric; null where two of
+  // hardware's own launches differed.
+  const counted = (chapter, variant) =>
+    (chapters.get(chapter)?.hardware ?? []).filter(([name]) => name === variant);
+
+  function hardware(chapter, variant, { n, block }) {
+    const run = counted(chapter, variant).find((each) => each[1] === n && each[2] === block);
+    if (!run) return null;
+    const { metrics } = chapters.get(chapter);
+    return Object.fromEntries(
+      metrics.map((metric, i) => [metric, run[3][i]]).filter(([, count]) => count !== null),
+    );
+  }
 
   globalThis.LadderPlans = {
     MOST_N,
@@ -370,9 +383,9 @@
         most: variant.most,
         sizes: null,
       })),
-    hardware: (chapter, variant, { n, block }) =>
-      metrics(chapter, variant).find((run) => run.n === n && run.block === block)?.counts ?? null,
-    shapes: (chapter, variant) => metrics(chapter, variant).map(({ n, block }) => ({ n, block })),
+    hardware,
+    shapes: (chapter, variant) =>
+      counted(chapter, variant).map(([, n, block]) => ({ n, block })),
     ptxHash: (chapter) => chapters.get(chapter)?.ptx.hash,
     // For the chapters' own problems.
     inputOf, smallInputOf, filled, sumOf, view, wholeSum, comparePartials, compareEach, floatText,
