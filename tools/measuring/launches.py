@@ -322,8 +322,8 @@ def differences(recipe: Recipe, n: int, block: int, plan: Plan) -> str:
     except (KeyError, ValueError) as error:
         return f"the recipe has no such plan: {error}"
     for part in ("buffers", "steps", "read"):
-        if part == "read" and not theirs[part]:
-            continue  # a fault has ended the run
+        if part == "read" and not (theirs[part] and ours[part]):
+            continue  # a fault has ended the run, or ended another that the recipe is from
         if ours[part] != theirs[part]:
             return f"{part}: {ours[part]} where the program has {theirs[part]}"
     return ""
@@ -360,9 +360,32 @@ def recorded(device: Device, program: Program) -> str:
             made = list(pool.map(one, chapter.variants))
         words = chapter.words()
     names = [variant.name for variant in chapter.variants]
+    for variant, (recipe, _) in zip(chapter.variants, made, strict=True):
+        if recipe and not recipe["read"]:
+            recipe["read"] = read_by_another(variant, recipe, chapter.variants, made)
     recipes = {name: recipe for name, (recipe, _) in zip(names, made, strict=True) if recipe}
     left_out = {name: why for name, (_, why) in zip(names, made, strict=True) if why}
     return text_of(program.chapter, words=words, left_out=left_out, variants=recipes)
+
+
+def read_by_another(
+    variant: Listed,
+    recipe: Recipe,
+    variants: Iterable[Listed],
+    made: Iterable[tuple[Recipe | None, str]],
+) -> list[dict[str, Any]]:
+    """What the check reads of a variant that a fault ends: as of one with the same problem and
+    buffers."""
+    for other, (its, _) in zip(variants, made, strict=True):
+        same_problem = other.told["problem"] == variant.told["problem"]
+        if its and its["read"] and same_problem and _sizes(its) == _sizes(recipe):
+            read: list[dict[str, Any]] = its["read"]
+            return read
+    raise Failure(f"{variant.name}: no variant tells what its check reads")
+
+
+def _sizes(recipe: Recipe) -> list[Any]:
+    return [buffer["bytes"] for buffer in recipe["buffers"]]
 
 
 def text_of(chapter: str, **objects: dict[str, Any]) -> str:

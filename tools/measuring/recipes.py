@@ -152,8 +152,6 @@ def fitted(plans: Sequence[Written]) -> Recipe:
     names = [_known(n, block, plan) for n, block, plan in plans]
     kept = sorted(set().union(*(_buffers_of(plan) for _, _, plan in plans)))
     all_plans = [with_buffers(plan, kept) for _, _, plan in plans]
-    # Where nothing is read, a fault has ended the run first.
-    whole = [at for at, plan in enumerate(all_plans) if plan["read"]]
     recipe: Recipe = {
         "allocations": kept,
         "buffers": [
@@ -172,14 +170,14 @@ def fitted(plans: Sequence[Written]) -> Recipe:
         ]
     else:
         recipe["passes"] = _fit_passes(names, all_plans)
-    reads = [all_plans[at]["read"] for at in whole]
-    read_names = [names[at] for at in whole]
+    reads = [plan["read"] for plan in all_plans]
     recipe["read"] = [
         {
-            key: _fit(read_names, [each[i][key] for each in reads], f"read {i}, {key}")
+            key: _fit(names, [each[i][key] for each in reads], f"read {i}, {key}")
             for key in ("buffer", "offset", "bytes")
         }
-        for i in range(_same(map(len, reads)) if reads else 0)
+        # Where nothing is read, a fault has ended the run first: what else is read, others know.
+        for i in range(_same(map(len, reads)) if all(reads) else 0)
     ]
     return recipe
 
