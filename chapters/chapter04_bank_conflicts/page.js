@@ -44,7 +44,8 @@
         }
       }
       const all = `${n * n} elements`;
-      return { ok: true, got: all, expected: all, what: "every element of C agrees with the host's" };
+      const what = "every element of C agrees with the host's";
+      return { ok: true, got: all, expected: all, what };
     },
   });
 })();

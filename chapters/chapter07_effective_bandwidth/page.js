@@ -9,8 +9,10 @@
   const x = wholes((seed) => seed);
   const y = wholes(next);
 
-  const each = (name, value) => ([out], { seed }) =>
-    compareEach(view(Float64Array, out), value(seed), `${name}: every element as expected`, floatText);
+  const each = (name, value) => ([out], { seed }) => {
+    const agreed = `${name}: every element as expected`;
+    return compareEach(view(Float64Array, out), value(seed), agreed, floatText);
+  };
   const roofs = [
     {
       inputs: [x],

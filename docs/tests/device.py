@@ -46,8 +46,9 @@ def script(chapter: str, folder: Path) -> Path:
 
 
 def in_node(scripts: list[Path], cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What plans.js makes of these cases."""
-    command = [NODE, Path(__file__).with_name("device_plans.js"), STATIC / "plans.js", *scripts]
+    """What plans.js, the page's own or one given first, makes of these cases."""
+    plans = [] if scripts[0].name == "plans.js" else [STATIC / "plans.js"]
+    command = [NODE, Path(__file__).with_name("device_plans.js"), *plans, *scripts]
     done = subprocess.run(
         command, input=json.dumps(cases), capture_output=True, text=True, timeout=LIMIT, check=False
     )

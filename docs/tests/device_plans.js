@@ -19,6 +19,7 @@ function crc32(bytes) {
   for (const byte of bytes) crc = TABLE[(crc ^ byte) & 255] ^ (crc >>> 8);
   return ~crc >>> 0;
 }
+const bytesOf = (text) => Uint8Array.from(Buffer.from(text, "hex"));
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 
 function written(step) {
@@ -41,7 +42,7 @@ function answer({ chapter, variant, n, block, seed, read }) {
     steps: steps.map(written),
     read: reads,
     entries: [...ptx.matchAll(/\.entry (\w+)/g)].map((match) => match[1]),
-    verdict: read ? plan.expect(read.map((each) => Uint8Array.from(Buffer.from(each, "hex")))) : null,
+    verdict: read ? plan.expect(read.map(bytesOf)) : null,
   };
 }
 

@@ -31,7 +31,8 @@ SEED = 11
 #: The recipes that this many variants of all chapters have at the least.
 VARIANTS = 200
 
-RUN = """async ([base, chapter, cases]) => {
+RUN = """async ([base, chapter, cases, spoil]) => {
+  await LadderPlans.load(base, chapter);
   const device = await LadderDevice.open(base);
   const text = (bytes) => {
     let characters = "";
@@ -43,8 +44,10 @@ RUN = """async ([base, chapter, cases]) => {
   const answers = [];
   for (const { variant, n, block, seed } of cases) {
     const plan = LadderPlans.plan(chapter, variant, { n, block, seed });
+    const ptx = plan.request.ptx.replace(...spoil);
+    if (spoil[0] && ptx === plan.request.ptx) throw new Error(`no ${spoil[0]}`);
     const result = await device.run({
-      ...plan.request, checks: "", apart: null, limit: 0, lines: false, trace: null,
+      ...plan.request, ptx, checks: "", apart: null, limit: 0, lines: false, trace: null,
     });
     if (result.error) throw new Error(`${variant}: ${result.error}`);
     const { launches, fault, read } = result;
@@ -62,7 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(folder: Path) -> Iterator[Page]:
     """A page from the file system, with the device and all chapters' files."""
-    scripts = ["client.js", "plans.js", *(f"{chapter}.js" for chapter in device.CHAPTERS)]
+    scripts = ("client.js", "plans.js")
     for name in ("client.js", "device.js", "plans.js"):
         shutil.copy(device.STATIC / name, folder)
     for chapter in device.CHAPTERS:
@@ -121,43 +124,84 @@ def test_there_is_much_to_run() -> None:
     assert sum(map(len, recipes)) >= VARIANTS
 
 
+def in_the_page(
+    page: Page, folder: Path, name: str, cases: list[Case], spoil: tuple[str, str] = ("", "")
+) -> list[dict[str, Any]]:
+    asked = [
+        {"variant": variant.name, "n": n, "block": block, "seed": SEED}
+        for variant, n, block, *_ in cases
+    ]
+    answers: list[dict[str, Any]] = page.evaluate(RUN, [folder.as_uri() + "/", name, asked, spoil])
+    return answers
+
+
+def differing(case: Case, recipe: dict[str, Any], answer: dict[str, Any]) -> list[str]:
+    """In what a page's run is not the program's."""
+    variant, _, _, ran, counts = case
+    found = []
+    ours = [launch["counters"] for launch in answer["launches"]]
+    theirs = [launch["metrics"] for launch in counts]
+    if variant.told["counters"] != "none" and ours != theirs:  # else it looks as often as it takes
+        found.append("counters")
+    verdict = answer["verdict"]
+    if answer["fault"] or ran.status not in (0, 1):
+        message = (answer["fault"] or {}).get("message", "no fault")
+        if of_any_ptx(message) not in of_any_ptx(ran.err) or verdict["ok"]:
+            found.append("fault")
+        return found
+    if [zlib.crc32(base64.b64decode(each)) for each in answer["read"]] != read_sums(ran, recipe):
+        found.append("read")
+    said = set(device.verdict_of(ran).splitlines())
+    if verdict["ok"] != (ran.status == 0) or not set(verdict["what"].splitlines()) <= said:
+        found.append("verdict")
+    return found
+
+
 @pytest.mark.parametrize("name", device.CHAPTERS)
 def test_counts_and_results_are_the_native_devices(name: str, page: Page, folder: Path) -> None:
     recipes = device.committed(name)["variants"]
     chapter = Chapter(device.device(), device.program(name, folder), folder)
     cases = natively(chapter, recipes, folder)
-    asked = [
-        {"variant": variant.name, "n": n, "block": block, "seed": SEED}
-        for variant, n, block, *_ in cases
-    ]
-    answers = page.evaluate(RUN, [folder.as_uri() + "/", name, asked])
-    for (variant, n, block, ran, counts), answer in zip(cases, answers, strict=True):
+    answers = in_the_page(page, folder, name, cases)
+    for case, answer in zip(cases, answers, strict=True):
+        variant, n, block, *_ = case
         where = f"{variant.name}, n = {n}, block {block}"
-        ours = [launch["counters"] for launch in answer["launches"]]
-        theirs = [launch["metrics"] for launch in counts]
-        if variant.told["counters"] != "none":  # else it looks as often as it takes
-            assert ours == theirs, where
-        if answer["fault"]:
-            assert of_any_ptx(answer["fault"]["message"]) in of_any_ptx(ran.err), where
-            assert not answer["verdict"]["ok"], where
-            continue
-        assert ran.status in (0, 1), f"{where}: {ran.err}"
-        assert [check_sum(base64.b64decode(each)) for each in answer["read"]] == read_sums(
-            ran, recipes[variant.name]
-        ), where
-        assert answer["verdict"]["ok"] == (ran.status == 0), where
-        said = device.verdict_of(ran).splitlines()
-        assert set(answer["verdict"]["what"].splitlines()) <= set(said), where
+        assert differing(case, recipes[variant.name], answer) == [], where
+        assert answer["launches"] or answer["fault"], where
     assert {variant.name for variant, *_ in cases} == recipes.keys()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "seen"),
+    [
+        ("add.s32 %r10, %r8, %r9;", "sub.s32 %r10, %r8, %r9;", {"read", "verdict"}),
+        ("add.s32 %r10, %r8, %r9;", "add.s32 %r10, %r8, %r9;\nmov.u32 %r8, 0;", {"counters"}),
+    ],
+)
+def test_a_planted_instruction_is_seen(
+    before: str, after: str, seen: set[str], page: Page, folder: Path
+) -> None:
+    name = "chapter01_gmem"
+    recipe = device.committed(name)["variants"]
+    chapter = Chapter(device.device(), device.program(name, folder), folder)
+    cases = natively(chapter, {"gmem": recipe["gmem"]}, folder)
+    spoilt = in_the_page(page, folder, name, cases, (before, after))
+    for case, answer in zip(cases, spoilt, strict=True):
+        assert seen <= set(differing(case, recipe["gmem"], answer))
+
+
+def test_a_chapter_that_is_not_there_is_told(page: Page, folder: Path) -> None:
+    said = page.evaluate(
+        "base => LadderPlans.load(base, 'chapter99').catch((error) => error.message)",
+        folder.as_uri(),
+    )
+    assert said.endswith("/chapter99.js can't be loaded")
+    assert page.evaluate("LadderPlans.variants('chapter99')") == []
 
 
 def of_any_ptx(text: str) -> str:
     """Without the number of a line of PTX, of which a page has less."""
     return re.sub(r"PTX line \d+", "PTX line", text)
-
-
-def check_sum(data: bytes) -> int:
-    return zlib.crc32(data)
 
 
 def read_sums(ran: Ran, recipe: dict[str, Any]) -> list[int]:

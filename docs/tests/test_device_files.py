@@ -80,6 +80,28 @@ def test_every_variant_is_there_or_left_out(chapter: str, folder: Path) -> None:
             assert known["variants"][variant.name]["region"] == variant.told["region"]
 
 
+def test_what_hardware_counted_is_what_was_recorded(folder: Path) -> None:
+    chapter, variant = "chapter02_smem", "smem"
+    data = data_of(chapter, folder)
+    rows = {(v, n, block): counts for v, n, block, counts in data["hardware"]}
+    assert len(rows) == len(data["hardware"]) > 50
+    assert max(n for _, n, _ in rows) == 2**20
+    small = (ROOT / "chapters/tests/nvidia-h200.csv").read_text(encoding="utf-8")
+    (line,) = re.findall(
+        rf"^{chapter},--once --variant {variant} --n 1000 --block 64,.*$", small, re.M
+    )
+    assert rows[variant, 1000, 64] == [int(count) for count in line.split(",")[5:13]]
+    large = (ROOT / "figures/data/nvidia-h200/counters.json").read_text(encoding="utf-8")
+    (run,) = [
+        run
+        for run in json.loads(large)["runs"]
+        if (run["chapter"], run["variant"], run["n"], run["block"])
+        == (chapter, variant, 2**20, 256)
+    ]
+    (launch,) = run["launches"]
+    assert rows[variant, 2**20, 256] == [launch["metrics"][m] for m in data["metrics"]]
+
+
 def bad_shapes(variant: Listed) -> list[tuple[int, int]]:
     shapes = [(-1, variant.block), (1000, 0), (1000, 1025), (1000, -7)]
     shapes += [(1, block) for block in (31, 96, 1000, 1023) if not variant.takes(block)]

@@ -91,12 +91,12 @@ class Listed:
         return sorted({max(1, n * self.most // MOST_N) for n in sizes} | {min(31, self.most)})
 
 
-def listed(program: Program) -> tuple[int, list[Listed]]:
-    """The default block, and all variants."""
+def listed(program: Program) -> list[Listed]:
+    """All its variants."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "list.json")
         told, _ = json_of(program.path, ["--list", "--json", file.name], file)
-    return int(told["default_block"]), [Listed(each["name"], each) for each in told["variants"]]
+    return [Listed(each["name"], each) for each in told["variants"]]
 
 
 # ----------------------------------------------------------------------------------------- one run
@@ -246,7 +246,7 @@ class Chapter:
 
     def __init__(self, device: Device, program: Program, work: Path) -> None:
         self.device, self.program, self.work = device, program, work
-        self.default_block, self.variants = listed(program)
+        self.variants = listed(program)
 
     def ran(
         self, variant: str, n: int | str, block: int | str, seed: int = SEED, **settings: str

@@ -25,6 +25,7 @@ from tools.measuring.ptx import cut
 from tools.measuring.recipes import Recipe
 
 HARDWARE = "nvidia-h200"
+DEFAULT_N = 2**16
 
 
 def committed(chapter: str, root: Path = ROOT) -> dict[str, Any]:
@@ -54,26 +55,26 @@ def chapter_data(device: Device, program: Program) -> dict[str, Any] | None:
     """All that the page knows of a chapter; nothing where no variant has a recipe."""
     recorded = committed(program.chapter)
     recipes: dict[str, Recipe] = recorded["variants"]
-    default_block, variants = listed(program)
-    there = [each for each in variants if each.name in recipes]
+    there = [each for each in listed(program) if each.name in recipes]
     if not there:
         return None
     kernels = {name for each in there for name in kernels_of(recipes[each.name])}
     return {
         "words": recorded["words"],
         "ptx": cut(printed_ptx(device, program.path), kernels),
-        "variants": [_variant(each, recipes[each.name], default_block) for each in there],
+        "variants": [_variant(each, recipes[each.name]) for each in there],
         "metrics": HARDWARE_METRICS,
         "hardware": list(hardware(program.chapter, {each.name for each in there})),
     }
 
 
-def _variant(variant: Listed, recipe: Recipe, default_block: int) -> dict[str, Any]:
+def _variant(variant: Listed, recipe: Recipe) -> dict[str, Any]:
     told = variant.told
     kept = ("name", "region", "from", "legacy", "problem", "params", "blocks", "findings")
     return {
         **{key: told[key] for key in kept},
-        "default_block": told.get("block", default_block),
+        "default_block": told["block"],
+        "default_n": min(DEFAULT_N, told["sizes"]["usual"]),
         "most": variant.most,
         "recipe": recipe,
     }

@@ -85,7 +85,7 @@
     }
   }
 
-  // ------------------------------------------------------------------------------- the book's input
+  // ------------------------------------------------------------------------------ the book's input
 
   // Products of 64 bits, as two halves: the low half of a · b, and what it carries over.
   function highOf(a, b) {
@@ -164,14 +164,12 @@
     for (let i = 0; i < found.length; ++i) {
       if (found[i] !== value(i) && wrong++ === 0) first = i;
     }
-    if (wrong === 0) return { ok: true, got: `${found.length} of ${found.length}`, expected: `${found.length}`, what: agreed };
-    return {
-      ok: false,
-      got: `${found.length - wrong} of ${found.length}`,
-      expected: `${found.length}`,
-      what: `${wrong} of ${found.length} elements are wrong; the first, ${first}, is ` +
-        `${text(found[first])} and should be ${text(value(first))}`,
-    };
+    const what = wrong === 0
+      ? agreed
+      : `${wrong} of ${found.length} elements are wrong; the first, ${first}, is ` +
+        `${text(found[first])} and should be ${text(value(first))}`;
+    const right = `${found.length - wrong} of ${found.length}`;
+    return { ok: wrong === 0, got: right, expected: `${found.length}`, what };
   }
   /** A floating-point number as std::to_string has it. */
   const floatText = (value) => (Number.isNaN(value) ? "nan" : value.toFixed(6));
@@ -185,7 +183,8 @@
         const why = partials[i] === kPoison
           ? "was never written"
           : `is ${partials[i]}, but a sum of values 0 to 255 cannot be negative`;
-        return { ok: false, got: "", expected: `${expected}`, what: `partial sum of block ${i} ${why}` };
+        const what = `partial sum of block ${i} ${why}`;
+        return { ok: false, got: "", expected: `${expected}`, what };
       }
       sum += partials[i];
     }
@@ -275,8 +274,9 @@
     }
     if (!takes(variant.blocks, block)) return refusals.block.replace("{block}", block);
     if (n > variant.most && refusals.n) return refusals.n.replace("{n}", countText(n));
-    if (n > MOST_N) return `--n ${countText(n)}: a page takes n up to ${countText(MOST_N)}; the program itself takes more`;
-    return "";
+    if (n <= MOST_N) return "";
+    const most = countText(MOST_N);
+    return `--n ${countText(n)}: a page takes n up to ${most}; the program itself takes more`;
   }
 
   function contentOf(buffer, names, inputs, run) {
@@ -313,7 +313,8 @@
 
     const { recipe } = variant;
     const names = { n, block };
-    const first = recipe.passes ? recipe.passes.first : recipe.steps.find((step) => "kernel" in step);
+    const launches = recipe.passes ? [recipe.passes.first] : recipe.steps;
+    const first = launches.find((step) => "kernel" in step);
     names.grid = evaluate(first.grid[0], names);
     const how = problemOf(variant.problem);
     const run = { ...names, seed, params: variant.params, variant: name };
@@ -365,9 +366,13 @@
     );
   }
 
+  const SHOWN = [
+    "name", "region", "from", "legacy", "params", "blocks", "default_block", "default_n", "most",
+    "findings",
+  ];
+
   globalThis.LadderPlans = {
     MOST_N,
-    DEFAULT_N: 2 ** 16,
     load,
     plan,
     add: (chapter, data) => chapters.set(chapter, data),
@@ -375,13 +380,8 @@
     chapters: () => [...chapters.keys()],
     variants: (chapter) =>
       (chapters.get(chapter)?.variants ?? []).map((variant) => ({
-        ...Object.fromEntries(
-          ["name", "region", "from", "legacy", "params", "blocks", "default_block", "findings"].map(
-            (key) => [key, variant[key]],
-          ),
-        ),
-        most: variant.most,
-        sizes: null,
+        ...Object.fromEntries(SHOWN.map((key) => [key, variant[key]])),
+        sizes: null, // any that it takes
       })),
     hardware,
     shapes: (chapter, variant) =>
