@@ -317,6 +317,7 @@
     const first = launches.find((step) => "kernel" in step);
     names.grid = evaluate(first.grid[0], names);
     const how = problemOf(variant.problem);
+    if (!how) return { refused: `${name}: a page has no inputs for ${variant.problem}` };
     const run = { ...names, seed, params: variant.params, variant: name };
     const steps = recipe.passes
       ? passesOf(recipe.passes, names)

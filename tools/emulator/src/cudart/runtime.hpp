@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "cudart/host_log.hpp"
 #include "cudart/host_threads.hpp"
 #include "cudart/output.hpp"
 #include "cudart/reservation.hpp"
@@ -25,7 +26,6 @@
 #include "emu/memory.hpp"
 #include "emu/module.hpp"
 #include "watch/check.hpp"
-#include "watch/host_log.hpp"
 #include "watch/trace.hpp"
 
 namespace emu {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "decode/code.hpp"
 #include "emu/launch.hpp"
@@ -98,35 +97,6 @@ class Observer {
   virtual void host_wrote(Address, std::uint64_t /*bytes*/) {}  ///< a copy to it, or a set
   virtual void host_read(Address, std::uint64_t /*bytes*/) {}   ///< a copy from it
   virtual void host_copied(Address /*to*/, Address /*from*/, std::uint64_t /*bytes*/) {}
-};
-
-/// Tells several observers what the host does between launches.
-class HostObservers : public Observer {
- public:
-  void add(Observer& observer) { all_.push_back(&observer); }
-  bool empty() const { return all_.empty(); }
-
-  void allocated(const Allocation& a) override {
-    for (Observer* o : all_) o->allocated(a);
-  }
-  void freed(const Allocation& a) override {
-    for (Observer* o : all_) o->freed(a);
-  }
-  void refused_free(Address address, const std::string& why) override {
-    for (Observer* o : all_) o->refused_free(address, why);
-  }
-  void host_wrote(Address to, std::uint64_t bytes) override {
-    for (Observer* o : all_) o->host_wrote(to, bytes);
-  }
-  void host_read(Address from, std::uint64_t bytes) override {
-    for (Observer* o : all_) o->host_read(from, bytes);
-  }
-  void host_copied(Address to, Address from, std::uint64_t bytes) override {
-    for (Observer* o : all_) o->host_copied(to, from, bytes);
-  }
-
- private:
-  std::vector<Observer*> all_;
 };
 
 }  // namespace emu

@@ -1,8 +1,9 @@
-#include "watch/host_log.hpp"
+#include "cudart/host_log.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "watch/json.hpp"
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "machine/observer.hpp"
 
@@ -44,6 +44,35 @@ class HostLog : public Observer {
   Write write_;
   std::map<Address, Buffer> buffers_;
   std::uint64_t allocated_ = 0;
+};
+
+/// Tells several observers what the host does between launches.
+class HostObservers : public Observer {
+ public:
+  void add(Observer& observer) { all_.push_back(&observer); }
+  bool empty() const { return all_.empty(); }
+
+  void allocated(const Allocation& a) override {
+    for (Observer* o : all_) o->allocated(a);
+  }
+  void freed(const Allocation& a) override {
+    for (Observer* o : all_) o->freed(a);
+  }
+  void refused_free(Address address, const std::string& why) override {
+    for (Observer* o : all_) o->refused_free(address, why);
+  }
+  void host_wrote(Address to, std::uint64_t bytes) override {
+    for (Observer* o : all_) o->host_wrote(to, bytes);
+  }
+  void host_read(Address from, std::uint64_t bytes) override {
+    for (Observer* o : all_) o->host_read(from, bytes);
+  }
+  void host_copied(Address to, Address from, std::uint64_t bytes) override {
+    for (Observer* o : all_) o->host_copied(to, from, bytes);
+  }
+
+ private:
+  std::vector<Observer*> all_;
 };
 
 }  // namespace emu
