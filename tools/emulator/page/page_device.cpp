@@ -572,5 +572,6 @@ PAGE_ENTRY bool page_result() {
 /// Lets go of all but the modules that were read.
 PAGE_ENTRY void page_end() {
   session.reset();
-  in_box = out_box = {};
+  in_box = std::string();  // and its room
+  out_box = std::string();
 }
