@@ -47,7 +47,7 @@ using namespace emu;
 constexpr std::uint64_t kMemory = std::uint64_t{256} << 20;
 constexpr std::uint64_t kMostInstructions = std::uint64_t{1} << 31;
 constexpr std::uint64_t kApart = std::uint64_t{1} << 20;  // bytes between allocations, when checked
-constexpr std::size_t kModulesKept = 8;
+constexpr std::size_t kModulesKept = 8, kTextKept = 8 << 20;
 
 std::string in_box, out_box;
 
@@ -131,6 +131,7 @@ Session& open_session() {
 }
 
 [[noreturn]] void no_room(const Session& s, const std::string& what, std::uint64_t bytes) {
+  if (bytes != 0 && bytes <= s.memory->free_bytes()) throw std::bad_alloc();
   throw Refused{what + " takes " + std::to_string(bytes) + " bytes, and " +
                 std::to_string(s.memory->free_bytes()) + " of the device's memory are free"};
 }
@@ -323,6 +324,7 @@ PAGE_ENTRY bool page_module() {
       s.module = known->module;
     } else {
       s.module = parse_ptx(in_box, "the page", true);
+      if (in_box.size() > kTextKept) return true;
       modules.push_front({in_box, s.module});
       if (modules.size() > kModulesKept) modules.pop_back();
     }
@@ -570,5 +572,6 @@ PAGE_ENTRY bool page_result() {
 /// Lets go of all but the modules that were read.
 PAGE_ENTRY void page_end() {
   session.reset();
-  in_box = out_box = {};
+  in_box = std::string();  // and its room
+  out_box = std::string();
 }
