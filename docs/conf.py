@@ -14,6 +14,7 @@ Settings, each by environment (relative paths count from the repository's root):
     LADDER_DOXYGEN   folder that Doxygen writes xml/ into        build/docs/doxygen
     LADDER_FIGURES   folder that figures.draw wrote into         build/figures
     LADDER_RUNS      folder with what this machine's programs counted   build/runs
+    LADDER_STATIC    folder with device/, the kernels that pages run   build/static
     LADDER_URL       where the guide will be served, for link previews
     CUDACXX          the nvcc whose version the colophon gives   nvcc on PATH
 
@@ -78,7 +79,8 @@ nitpick_ignore_regex = [
 
 html_title = "The Reduction Ladder"
 html_theme = "furo"
-html_static_path = ["_static"]
+# The kernels that the pages run, where the programs have been built.
+html_static_path = ["_static", *filter(os.path.isdir, [_folder("LADDER_STATIC", "build/static")])]
 html_css_files = ["ladder.css"]
 html_js_files = [("ladder.js", {"defer": "defer"}), ("ladder-play.js", {"defer": "defer"})]
 html_copy_source = False

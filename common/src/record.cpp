@@ -1,11 +1,15 @@
+#include <cxxabi.h>
 #include <fmt/core.h>
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <ctime>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
+#include <typeindex>
 
 #include "book/list.hpp"
 #include "book/report.hpp"
@@ -133,6 +137,21 @@ Json json_of(const Blocks& blocks) {
           {"text", blocks.text()}};
 }
 
+/// What a run without `--n` takes on the embedded device, and the most it may take there.
+Json json_of(const Sizes& sizes) {
+  const bool bounded = sizes.most_embedded != ~std::size_t{0};
+  return {{"usual", sizes.usual_embedded},
+          {"most", bounded ? Json(sizes.most_embedded) : Json(nullptr)}};
+}
+
+/// A type as C++ has it: "book::Sum".
+std::string readable(std::type_index type) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
+  return status == 0 ? name.get() : type.name();
+}
+
 std::string_view word(Counters counters) {
   switch (counters) {
     case Counters::kExact: return "exact";
@@ -142,7 +161,8 @@ std::string_view word(Counters counters) {
   return "";
 }
 
-Json json_of(const Variant& v) {
+/// \param block  the chapter's, for a variant that has none of its own
+Json json_of(const Variant& v, unsigned block) {
   Json axes = Json::array();
   for (const Axis& axis : v.axes) axes.push_back({{"name", axis.name}, {"values", axis.values}});
   Json counted = Json::array();
@@ -151,8 +171,11 @@ Json json_of(const Variant& v) {
           {"from", v.from},
           {"region", v.region},
           {"legacy", v.legacy},
+          {"problem", readable(v.launch.type)},
+          {"sizes", json_of(v.sizes.value_or(Sizes{}))},
           {"findings", v.findings},
           {"blocks", json_of(v.blocks)},
+          {"block", v.blocks.nearest(v.block.value_or(block))},
           {"counters", word(v.counters)},
           {"compared", v.compared},
           {"profiled", v.profiled},
@@ -190,7 +213,7 @@ std::string list_json(const std::string& chapter, unsigned default_block,
                       const std::vector<Variant>& variants) {
   std::vector<Json> list;
   list.reserve(variants.size());
-  for (const Variant& v : variants) list.push_back(json_of(v));
+  for (const Variant& v : variants) list.push_back(json_of(v, default_block));
   const Json head{{"schema", kSchema}, {"chapter", chapter}, {"default_block", default_block}};
   return document(head, "variants", list);
 }

@@ -284,6 +284,8 @@ std::vector<Variant> two() {
   classic.legacy = true;
   classic.findings = {"racecheck"};
   classic.blocks = book::any_block(64);
+  classic.block = 512;
+  classic.sizes = book::Sizes{.usual_embedded = 256, .most_embedded = 512};
   classic.axes = {{"stride", {1, 2}}};
   classic.counters = book::Counters::kLessArbitration;
   classic.compared = false;
@@ -312,6 +314,8 @@ TEST(List, IsJsonForTools) {
       {"from", "chapter02_smem"},
       {"region", "smem-classic"},
       {"legacy", true},
+      {"problem", "(anonymous namespace)::Fake"},
+      {"sizes", {{"usual", 256}, {"most", 512}}},
       {"findings", {"racecheck"}},
       {"blocks",
        {{"low", 64},
@@ -319,6 +323,7 @@ TEST(List, IsJsonForTools) {
         {"powers_of_two", false},
         {"multiple_of", 1},
         {"text", "blocks of 64 to 1024"}}},
+      {"block", 512},
       {"counters", "less_arbitration"},
       {"compared", false},
       {"profiled", false},
@@ -329,6 +334,8 @@ TEST(List, IsJsonForTools) {
   EXPECT_EQ(list["variants"][1], classic) << list["variants"][1].dump(1);
   const auto& gmem = list["variants"][0];
   EXPECT_EQ(gmem["counters"], "exact");
+  EXPECT_EQ(gmem["block"], 128);
+  EXPECT_TRUE(gmem["sizes"]["most"].is_null());
   EXPECT_EQ(gmem["compared"], true);
   EXPECT_EQ(gmem["profiled"], true);
   EXPECT_EQ(gmem["findings"], nlohmann::json::array());

@@ -19,6 +19,7 @@ from figures.records.recordings import Recordings, is_stale
 from figures.records.sets import NoSuchRun, load_embedded_set
 from figures.records.transcripts import transcripts
 from tools.measuring import embedded as recording
+from tools.measuring import launches
 from tools.tests.built import BUILD
 
 COMMITTED = Path("figures/data") / EMBEDDED
@@ -60,8 +61,16 @@ def test_recording_again_gives_the_same_bytes(again: dict[str, str], name: str) 
     assert text == again[name], AGAIN
 
 
+#: Recorded with the set, and held to the programs by docs/tests/test_device_plans.py.
+LAUNCHES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / launches.FOLDER).iterdir())
+
+
+def test_every_chapter_says_what_it_launches() -> None:
+    assert [f"{launches.FOLDER}/{name}.json" for name in launches.chapters()] == LAUNCHES
+
+
 def test_nothing_of_one_machine_is_in_it(repository: Path) -> None:
-    for name in FILES:
+    for name in [*FILES, *LAUNCHES]:
         text = (repository / name).read_text(encoding="utf-8")
         for word in (
             str(repository),

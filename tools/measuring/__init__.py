@@ -5,6 +5,8 @@
 - ``steps``: doing steps once, however often the work is interrupted
 - ``records``: the files of a recorded set
 - ``embedded``: the embedded device's set, which needs no GPU
+- ``launches``, ``recipes``: what each variant launches, fitted to what its host code does
+- ``page``, ``ptx``: what a page gets to run a chapter's kernels
 - ``profilers``: what ncu and compute-sanitizer print
 - ``provenance``: which source is being measured
 - ``children``: the programs that are started, and their end

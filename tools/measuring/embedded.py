@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -115,12 +115,15 @@ class Device:
             raise Failure(f"{self.nvcc} --version names no version")
         return version[1]
 
-    def run(self, command: list[Path | str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, command: list[Path | str], cwd: Path, more: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a command in a folder, with *more* in its environment."""
         try:
             return subprocess.run(
                 command,
                 cwd=cwd,
-                env=self.environment,
+                env={**self.environment, **(more or {})},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
@@ -136,6 +139,13 @@ class Device:
         """Runs a program on the device; its counters go into *page*."""
         emulate = ROOT / "tools" / "emulate"
         return self.run([emulate, "--csv", page, *command], page.parent)
+
+    def host_log(
+        self, command: list[Path | str], page: Path, settings: Mapping[str, str]
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a program on the device; what its host code asks for goes into *page*."""
+        # Without the launcher: there are thousands of runs, and no draft to be kept.
+        return self.run(command, page.parent, {**settings, "EMU_HOST_LOG": str(page)})
 
     def count(
         self,

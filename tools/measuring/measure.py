@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from figures.records import manifest
-from tools.measuring import CUDA_ERROR, ROOT, Failure, children, embedded, profilers
+from tools.measuring import CUDA_ERROR, ROOT, Failure, children, embedded, launches, profilers
 from tools.measuring.plan import (
     PASSES,
     READERS_PASSES,
@@ -283,11 +283,11 @@ def _record_embedded(build: Path) -> int:
     """The embedded device's set, whole; it needs no GPU and gives the same bytes everywhere."""
     start = time.monotonic()
     folder = ROOT / embedded.FOLDER
-    files = embedded.record(build)
+    files = {**embedded.record(build), **launches.record(build)}
     with _work_folder(folder / ".partial"):
         publish(ROOT, folder / ".partial", files)
-        for old in folder.glob("*.*"):
-            if old.is_file() and f"{embedded.FOLDER}/{old.name}" not in files:
+        for old in [*folder.glob("*.*"), *(ROOT / launches.FOLDER).glob("*.*")]:
+            if old.is_file() and str(old.relative_to(ROOT)) not in files:
                 old.unlink()
     print(f"recorded in {duration(time.monotonic() - start)}")
     print("written:", *sorted(files), sep="\n  ")

@@ -18,6 +18,7 @@
 #include "elf.hpp"
 #include "list_unsupported.hpp"
 #include "options.hpp"
+#include "print_ptx.hpp"
 #include "results.hpp"
 #include "stop.hpp"
 
@@ -26,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kResults[] = {"EMU_TRACE", "EMU_CSV", "EMU_FINDINGS"};
+constexpr const char* kResults[] = {"EMU_TRACE", "EMU_CSV", "EMU_FINDINGS", "EMU_HOST_LOG"};
 
 std::string variable(const char* name) {
   const char* text = std::getenv(name);
@@ -137,9 +138,11 @@ int run(int argc, char** argv) {
   const std::string name = request.command.front();
   const std::string program = find_program(name);
   request.command.front() = program;
-  if (request.list_unsupported) {
-    const auto profile = request.settings.find("EMU_DEVICE_PROFILE");
-    return list_unsupported(profile == request.settings.end() ? "h200" : profile->second, program);
+  if (request.list_unsupported || request.print_ptx) {
+    const auto option = request.settings.find("EMU_DEVICE_PROFILE");
+    const std::string profile = option == request.settings.end() ? "h200" : option->second;
+    return request.list_unsupported ? list_unsupported(profile, program)
+                                    : print_ptx(profile, program);
   }
 
   // Two results in one file leave nothing to be read, wherever their names come from.

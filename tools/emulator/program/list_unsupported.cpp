@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cudart/fatbin.hpp"
+#include "containers.hpp"
 #include "cudart/profile.hpp"
 #include "elf.hpp"
 #include "emu/module.hpp"
@@ -22,22 +22,6 @@ constexpr std::string_view kRefused[] = {
 #include "cudart/refused.inc"
 #undef REFUSED
 };
-
-/// The containers of a section, which lie one after another with padding between them.
-std::vector<std::vector<FatbinEntry>> containers(std::span<const std::byte> section) {
-  std::vector<std::vector<FatbinEntry>> all;
-  while (section.size() >= 16) {
-    try {
-      const std::size_t size = fatbin_size(section.first<16>());
-      if (size > section.size()) throw FatbinError("a fat binary that is cut short");
-      all.push_back(read_fatbin(section.first(size)));
-      section = section.subspan(size);
-    } catch (const FatbinError&) {
-      section = section.subspan(8);
-    }
-  }
-  return all;
-}
 
 class List {
  public:

@@ -56,6 +56,9 @@ constexpr Setting kSettings[] = {
      "the block (default: 0,0,0)"},
     {"--trace-limit", "EMU_TRACE_LIMIT", "N", kNumber, kNoNumber,
      "at most N instructions (default: 100000)"},
+    {"--host-log", "EMU_HOST_LOG", "FILE", kFile, kNoFile,
+     "write what PROGRAM's host code asks of the device:\n"
+     "allocations, copies, sets, and launches with their arguments"},
     {"--device-profile", "EMU_DEVICE_PROFILE", "NAME", "h200|t4|gtx1050ti",
      "there are h200, t4 and gtx1050ti", "pass for this GPU: h200 (default), t4, gtx1050ti"},
     {"--threads", "EMU_THREADS", "N", kNumber, kNoNumber,
@@ -104,6 +107,10 @@ Request parse_command_line(int argc, char** argv) {
                "don't run PROGRAM: list what its file needs that the device\n"
                "doesn't have; the exit status is 0 for nothing, 1 for\n"
                "something")
+      ->disable_flag_override();
+  app.add_flag("--print-ptx", request.print_ptx,
+               "don't run PROGRAM: print the PTX that the device takes of\n"
+               "its file, a module after another")
       ->disable_flag_override();
   for (std::size_t i = 0; i < values.size(); ++i) {
     app.add_option(kSettings[i].option, values[i], kSettings[i].help)

@@ -12,6 +12,7 @@ namespace emu {
 struct Request {
   std::string help;                             ///< the text to print; nothing else is done then
   bool list_unsupported = false;                ///< read the program's file, run nothing
+  bool print_ptx = false;                       ///< the same
   std::map<std::string, std::string> settings;  ///< for the library, by the names of its variables
   std::vector<std::string> command;             ///< the program and its arguments
 };

@@ -54,12 +54,19 @@ Runtime::Runtime()
       findings_("EMU_FINDINGS", settings_ ? settings_->findings : "", Output::Mode::kAdd),
       trace_("EMU_TRACE", settings_ && settings_->trace ? settings_->trace->file : "",
              Output::Mode::kReplace),
+      host_log_file_("EMU_HOST_LOG", settings_ ? settings_->host_log : "", Output::Mode::kReplace),
       threads_(settings_ ? settings_->threads : 1) {
   // The program's own status, for who looks at it last: at_the_end, which gets none.
   on_exit([](int status, void*) { get().exit_status = status; }, nullptr);
   if (trace_.wanted() && !trace_.begin()) settings_.reset();
   if (!settings_) return;
   if (settings_->checks) checker_ = std::make_unique<Checker>(*settings_->checks);
+  if (host_log_file_.begin()) {
+    host_log_ =
+        std::make_unique<HostLog>([this](std::string_view line) { host_log_file_.write(line); });
+    host_observers_.add(*host_log_);
+  }
+  if (checker_) host_observers_.add(*checker_);
   start_memory();
 }
 
@@ -75,6 +82,7 @@ void Runtime::tell_findings() {
 }
 
 void Runtime::finish() {
+  host_log_file_.flush();
   if (settings_ && settings_->trace && !traced_) {
     const TraceSettings& wanted = *settings_->trace;
     say("nothing was traced: the program made " + std::to_string(trace_candidates_) + " launches" +
@@ -95,7 +103,8 @@ void Runtime::finish() {
 
 void Runtime::start_memory() {
   grid_workspace_ = 0;
-  memory_ = std::make_unique<GlobalMemory>(settings_->memory, checker_.get());
+  memory_ = std::make_unique<GlobalMemory>(settings_->memory,
+                                           host_observers_.empty() ? nullptr : &host_observers_);
   // A step of a grid at least; what lies between is not memory.
   if (checker_ && checker_->checks().memory) memory_->keep_apart(std::size_t{1} << 20);
 }
@@ -329,6 +338,7 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   if (const auto heap = limits.find(cudaLimitMallocHeapSize); heap != limits.end()) {
     memory_->prepare_heap(heap->second);
   }
+  if (host_log_) host_log_->started(config);
   const LaunchResult result = launch(config);
   if (trace) end_trace(*trace, result);
   tell_findings();

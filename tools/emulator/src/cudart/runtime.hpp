@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "cudart/host_log.hpp"
 #include "cudart/host_threads.hpp"
 #include "cudart/output.hpp"
 #include "cudart/reservation.hpp"
@@ -144,7 +145,7 @@ class Runtime {
   /// What the host's calls do to memory is told to who looks on.
   template <class F>
   void tell(const F& f) {
-    if (checker_) f(static_cast<Observer&>(*checker_));
+    if (!host_observers_.empty()) f(static_cast<Observer&>(host_observers_));
   }
   void tell_findings();
   void finish();         ///< the program is over
@@ -161,9 +162,11 @@ class Runtime {
   void end_trace(Trace& trace, const LaunchResult& result);
 
   std::optional<Settings> settings_;  // none: no device
-  Output csv_, findings_, trace_;
+  Output csv_, findings_, trace_, host_log_file_;
   HostThreads threads_;
   std::unique_ptr<Checker> checker_;
+  std::unique_ptr<HostLog> host_log_;
+  HostObservers host_observers_;
   Reservation reservation_;
   std::unique_ptr<GlobalMemory> memory_;
   Address grid_workspace_ = 0;  ///< lent to cooperative launches, once there was one

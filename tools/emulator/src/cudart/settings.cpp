@@ -137,6 +137,7 @@ std::optional<Settings> read_settings() {
         s.profile.global_bytes, number("EMU_MEMORY", std::min(kDefaultMemory, spare_bytes())));
     s.csv = text_of("EMU_CSV");
     s.findings = text_of("EMU_FINDINGS");
+    s.host_log = text_of("EMU_HOST_LOG");
     return s;
   } catch (const Refused& refused) {
     say(refused.why);

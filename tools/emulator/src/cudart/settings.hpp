@@ -28,7 +28,7 @@ struct Settings {
   std::optional<std::uint64_t> apart;  ///< the seed of a schedule that runs lanes apart
   std::optional<Checks> checks;
   std::optional<TraceSettings> trace;
-  std::string csv, findings;  ///< files; empty for none
+  std::string csv, findings, host_log;  ///< files; empty for none
 };
 
 /// Empty, after a line on stderr, where there is nonsense that must not pass for what was asked.

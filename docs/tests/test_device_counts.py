@@ -1,0 +1,215 @@
+"""Every kernel that a page can run, run in Chromium: counts and results are the native device's."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import re
+import shutil
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from docs.tests import device
+from tools.measuring import profilers
+from tools.measuring.launches import Chapter, Listed, Ran
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine"),
+]
+
+SHAPES = ((1000, 0), (4099, 1), (70_001, 2))  # n, and which of the blocks
+BLOCKS = (64, 160, 1000, 512)
+SEED = 11
+#: The recipes that this many variants of all chapters have at the least.
+VARIANTS = 200
+
+RUN = """async ([base, chapter, cases, spoil]) => {
+  await LadderPlans.load(base, chapter);
+  const device = await LadderDevice.open(base);
+  const text = (bytes) => {
+    let characters = "";
+    for (let i = 0; i < bytes.length; i += 4096) {
+      characters += String.fromCharCode(...bytes.subarray(i, i + 4096));
+    }
+    return btoa(characters);
+  };
+  const answers = [];
+  for (const { variant, n, block, seed } of cases) {
+    const plan = LadderPlans.plan(chapter, variant, { n, block, seed });
+    const ptx = plan.request.ptx.replace(...spoil);
+    if (spoil[0] && ptx === plan.request.ptx) throw new Error(`no ${spoil[0]}`);
+    const result = await device.run({
+      ...plan.request, ptx, checks: "", apart: null, limit: 0, lines: false, trace: null,
+    });
+    if (result.error) throw new Error(`${variant}: ${result.error}`);
+    const { launches, fault, read } = result;
+    answers.push({ launches, fault, read: read.map(text), verdict: plan.expect(read) });
+  }
+  return answers;
+}"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("device")
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> Iterator[Page]:
+    """A page from the file system, with the device and all chapters' files."""
+    scripts = ("client.js", "plans.js")
+    for name in ("client.js", "device.js", "plans.js"):
+        shutil.copy(device.STATIC / name, folder)
+    for chapter in device.CHAPTERS:
+        device.script(chapter, folder)
+    tags = "".join(f'<script src="{name}"></script>' for name in scripts)
+    (folder / "page.html").write_text(f"<!doctype html>{tags}", encoding="utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        opened = browser.new_page()
+        opened.goto((folder / "page.html").as_uri())
+        yield opened
+        browser.close()
+
+
+def shapes(variant: Listed) -> Iterator[tuple[int, int]]:
+    blocks = [variant.block, *filter(variant.takes, BLOCKS)]
+    for n, which in SHAPES:
+        most = min(n, variant.most, 128 if variant.most < 1000 else variant.most)
+        yield most, blocks[which % len(blocks)]
+
+
+Case = tuple[Listed, int, int, Ran, list[dict[str, Any]]]
+
+
+def natively(chapter: Chapter, recipes: dict[str, Any], folder: Path) -> list[Case]:
+    """What the programs launch, count and read."""
+    asked = list(
+        dict.fromkeys(
+            (variant, *shape)
+            for variant in chapter.variants
+            if variant.name in recipes
+            for shape in shapes(variant)
+        )
+    )
+
+    def run(number: int) -> Case:
+        variant, n, block = asked[number]
+        counts = folder / f"{number}.csv"
+        ran = chapter.ran(variant.name, n, block, SEED, EMU_CSV=str(counts))
+        text = counts.read_text(encoding="utf-8") if counts.exists() else ""
+        counts.unlink(missing_ok=True)
+        return variant, n, block, ran, counted(text)
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(run, range(len(asked))))
+
+
+def counted(text: str) -> list[dict[str, Any]]:
+    """The launches of a table, with every metric that it has."""
+    heading = next(csv.reader([text.partition("\n")[0]]), [])
+    return profilers.ncu_launches(text, [name for name in heading if name.endswith(".sum")])
+
+
+def test_there_is_much_to_run() -> None:
+    recipes = [device.committed(chapter)["variants"] for chapter in device.CHAPTERS]
+    assert sum(map(len, recipes)) >= VARIANTS
+
+
+def in_the_page(
+    page: Page, folder: Path, name: str, cases: list[Case], spoil: tuple[str, str] = ("", "")
+) -> list[dict[str, Any]]:
+    asked = [
+        {"variant": variant.name, "n": n, "block": block, "seed": SEED}
+        for variant, n, block, *_ in cases
+    ]
+    answers: list[dict[str, Any]] = page.evaluate(RUN, [folder.as_uri() + "/", name, asked, spoil])
+    return answers
+
+
+def differing(case: Case, recipe: dict[str, Any], answer: dict[str, Any]) -> list[str]:
+    """In what a page's run is not the program's."""
+    variant, _, _, ran, counts = case
+    found = []
+    ours = [launch["counters"] for launch in answer["launches"]]
+    theirs = [launch["metrics"] for launch in counts]
+    if variant.told["counters"] != "none" and ours != theirs:  # else it looks as often as it takes
+        found.append("counters")
+    verdict = answer["verdict"]
+    if answer["fault"] or ran.status not in (0, 1):
+        message = (answer["fault"] or {}).get("message", "no fault")
+        if of_any_ptx(message) not in of_any_ptx(ran.err) or verdict["ok"]:
+            found.append("fault")
+        return found
+    if [zlib.crc32(base64.b64decode(each)) for each in answer["read"]] != read_sums(ran, recipe):
+        found.append("read")
+    said = set(device.verdict_of(ran).splitlines())
+    if verdict["ok"] != (ran.status == 0) or not set(verdict["what"].splitlines()) <= said:
+        found.append("verdict")
+    return found
+
+
+@pytest.mark.parametrize("name", device.CHAPTERS)
+def test_counts_and_results_are_the_native_devices(name: str, page: Page, folder: Path) -> None:
+    recipes = device.committed(name)["variants"]
+    chapter = Chapter(device.device(), device.program(name, folder), folder)
+    cases = natively(chapter, recipes, folder)
+    answers = in_the_page(page, folder, name, cases)
+    for case, answer in zip(cases, answers, strict=True):
+        variant, n, block, *_ = case
+        where = f"{variant.name}, n = {n}, block {block}"
+        assert differing(case, recipes[variant.name], answer) == [], where
+        assert answer["launches"] or answer["fault"], where
+    assert {variant.name for variant, *_ in cases} == recipes.keys()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "seen"),
+    [
+        ("add.s32 %r10, %r8, %r9;", "sub.s32 %r10, %r8, %r9;", {"read", "verdict"}),
+        ("add.s32 %r10, %r8, %r9;", "add.s32 %r10, %r8, %r9;\nmov.u32 %r8, 0;", {"counters"}),
+    ],
+)
+def test_a_planted_instruction_is_seen(
+    before: str, after: str, seen: set[str], page: Page, folder: Path
+) -> None:
+    name = "chapter01_gmem"
+    recipe = device.committed(name)["variants"]
+    chapter = Chapter(device.device(), device.program(name, folder), folder)
+    cases = natively(chapter, {"gmem": recipe["gmem"]}, folder)
+    spoilt = in_the_page(page, folder, name, cases, (before, after))
+    for case, answer in zip(cases, spoilt, strict=True):
+        assert seen <= set(differing(case, recipe["gmem"], answer))
+
+
+def test_a_chapter_that_is_not_there_is_told(page: Page, folder: Path) -> None:
+    said = page.evaluate(
+        "base => LadderPlans.load(base, 'chapter99').catch((error) => error.message)",
+        folder.as_uri(),
+    )
+    assert said.endswith("/chapter99.js can't be loaded")
+    assert page.evaluate("LadderPlans.variants('chapter99')") == []
+
+
+def of_any_ptx(text: str) -> str:
+    """Without the number of a line of PTX, of which a page has less."""
+    return re.sub(r"PTX line \d+", "PTX line", text)
+
+
+def read_sums(ran: Ran, recipe: dict[str, Any]) -> list[int]:
+    """Check sums of what the host read in the end."""
+    last = max(i for i, event in enumerate(ran.events) if event["event"] == "launch")
+    reads = ran.events[last + 1 : last + 1 + len(recipe["read"])]
+    sums = []
+    for event in reads:
+        unit = bytes.fromhex(event.get("repeats", ""))
+        sums.append(zlib.crc32(unit * (event["bytes"] // len(unit))) if unit else event["crc32"])
+    return sums

@@ -1,0 +1,156 @@
+"""What a page gets of each chapter: the build's own PTX, small, and the programs' own words."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docs.tests import device
+from tools.measuring import page
+from tools.measuring.launches import Chapter, Listed
+from tools.measuring.ptx import digest
+from tools.tests.built import ROOT
+
+PTX_LIMIT = 400_000  # bytes, compressed, of all chapters
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("device")
+
+
+def data_of(chapter: str, folder: Path) -> dict[str, Any]:
+    text = device.script(chapter, folder).read_text(encoding="utf-8").splitlines()[0]
+    begin = f'LadderPlans.add("{chapter}", '
+    assert text.startswith(begin) and text.endswith(");")
+    data: dict[str, Any] = json.loads(text[len(begin) : -2])
+    return data
+
+
+def body_of(name: str, text: str) -> str:
+    """A kernel in the program's PTX, without the names of inlined functions and empty lines."""
+    found = re.search(rf"^\.visible \.entry {re.escape(name)}\(.*?^}}$", text, re.M | re.S)
+    assert found, name
+    named = re.sub(r", function_name \S+(?=,)", "", found[0])
+    return "\n".join(line for line in named.splitlines() if line.strip())
+
+
+@pytest.mark.parametrize("chapter", device.CHAPTERS)
+def test_the_ptx_is_the_builds(chapter: str, folder: Path) -> None:
+    ptx = data_of(chapter, folder)["ptx"]
+    printed = page.printed_ptx(device.device(), device.program(chapter, folder).path)
+    assert ptx["hash"] == digest(ptx["head"], ptx["files"], *ptx["items"].values())
+    assert ptx["uses"]
+    for kernel, uses in ptx["uses"].items():
+        assert kernel in uses and set(uses) <= ptx["items"].keys()
+        assert ptx["items"][kernel] == body_of(kernel, printed)
+
+
+@pytest.mark.parametrize("chapter", device.CHAPTERS)
+def test_nothing_of_one_machine_is_in_it(chapter: str, folder: Path) -> None:
+    ptx = data_of(chapter, folder)["ptx"]
+    assert "_INTERNAL_" not in "".join(ptx["items"].values())
+    files = re.findall(r'"([^"]*)"', ptx["files"])
+    assert any(file.startswith(f"chapters/{chapter}/") for file in files)
+    for file in files:
+        assert not file.startswith("/")
+        assert "/" not in file or (ROOT / file).is_file()
+
+
+def test_all_chapters_are_small(folder: Path) -> None:
+    texts = [json.dumps(data_of(chapter, folder)["ptx"]) for chapter in device.CHAPTERS]
+    assert len(texts) >= 10
+    size = sum(len(gzip.compress(text.encode(), 9)) for text in texts)
+    assert 20_000 < size < PTX_LIMIT
+
+
+@pytest.mark.parametrize("chapter", device.CHAPTERS)
+def test_every_variant_is_there_or_left_out(chapter: str, folder: Path) -> None:
+    known = device.committed(chapter)
+    program = Chapter(device.device(), device.program(chapter, folder), folder)
+    names = [variant.name for variant in program.variants]
+    assert sorted([*known["variants"], *known["left_out"]]) == sorted(names)
+    for variant in program.variants:
+        if variant.name in known["variants"]:
+            assert known["variants"][variant.name]["region"] == variant.told["region"]
+
+
+def test_what_hardware_counted_is_what_was_recorded(folder: Path) -> None:
+    chapter, variant = "chapter02_smem", "smem"
+    data = data_of(chapter, folder)
+    rows = {(v, n, block): counts for v, n, block, counts in data["hardware"]}
+    assert len(rows) == len(data["hardware"]) > 50
+    assert max(n for _, n, _ in rows) == 2**20
+    small = (ROOT / "chapters/tests/nvidia-h200.csv").read_text(encoding="utf-8")
+    (line,) = re.findall(
+        rf"^{chapter},--once --variant {variant} --n 1000 --block 64,.*$", small, re.M
+    )
+    assert rows[variant, 1000, 64] == [int(count) for count in line.split(",")[5:13]]
+    large = (ROOT / "figures/data/nvidia-h200/counters.json").read_text(encoding="utf-8")
+    (run,) = [
+        run
+        for run in json.loads(large)["runs"]
+        if (run["chapter"], run["variant"], run["n"], run["block"])
+        == (chapter, variant, 2**20, 256)
+    ]
+    (launch,) = run["launches"]
+    assert rows[variant, 2**20, 256] == [launch["metrics"][m] for m in data["metrics"]]
+
+
+def bad_shapes(variant: Listed) -> list[tuple[int, int]]:
+    shapes = [(-1, variant.block), (1000, 0), (1000, 1025), (1000, -7)]
+    shapes += [(1, block) for block in (31, 96, 1000, 1023) if not variant.takes(block)]
+    if variant.most < 2**20:
+        most = variant.most
+        shapes += [(most + 1, variant.block), (12 * most, variant.block), (2**20, variant.block)]
+    return shapes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", device.CHAPTERS)
+def test_refusals_are_the_programs_words(name: str, folder: Path) -> None:
+    recipes = device.committed(name)["variants"]
+    chapter = Chapter(device.device(), device.program(name, folder), folder)
+    #: One of each way to refuse.
+    kinds = {
+        (variant.told["blocks"]["text"], variant.most): variant
+        for variant in chapter.variants
+        if variant.name in recipes
+    }
+    cases = [
+        {"chapter": name, "variant": variant.name, "n": n, "block": block, "seed": "1"}
+        for variant in kinds.values()
+        for n, block in bad_shapes(variant)
+    ]
+    answers = device.in_node([device.script(name, folder)], cases)
+    assert len(cases) >= 4
+    for case, answer in zip(cases, answers, strict=True):
+        native = chapter.ran(case["variant"], case["n"], case["block"])
+        assert native.refusal and answer == {"refused": native.refusal}, case
+
+
+@pytest.mark.parametrize("name", device.CHAPTERS)
+def test_no_elements_are_no_launch(name: str, folder: Path) -> None:
+    chapter = Chapter(device.device(), device.program(name, folder), folder)
+    variant = next(each for each in chapter.variants if not each.told["legacy"])
+    case = {"chapter": name, "variant": variant.name, "n": 0, "block": variant.block, "seed": "1"}
+    (answer,) = device.in_node([device.script(name, folder)], [case])
+    said = chapter.ran(variant.name, 0, variant.block).out.splitlines()[-1]
+    assert answer == {"nothing": said}
+
+
+def test_more_than_a_page_takes_is_refused(folder: Path) -> None:
+    chapter = device.CHAPTERS[0]
+    (variant, *_) = device.committed(chapter)["variants"]
+    case = {"chapter": chapter, "variant": variant, "n": 2**20 + 1, "block": 256, "seed": "1"}
+    (answer,) = device.in_node([device.script(chapter, folder)], [case])
+    assert answer == {
+        "refused": "--n 1 048 577: a page takes n up to 2^20; the program itself takes more"
+    }
+    (answer,) = device.in_node([device.script(chapter, folder)], [{**case, "variant": "none"}])
+    assert "has no variant none" in answer["refused"]
