@@ -81,8 +81,10 @@ html_title = "The Reduction Ladder"
 html_theme = "furo"
 # The kernels that the pages run, where the programs have been built.
 html_static_path = ["_static", *filter(os.path.isdir, [_folder("LADDER_STATIC", "build/static")])]
-html_css_files = ["ladder.css"]
-html_js_files = [("ladder.js", {"defer": "defer"}), ("ladder-play.js", {"defer": "defer"})]
+html_css_files = ["ladder.css", "device.css"]
+html_js_files = [
+    (name, {"defer": "defer"}) for name in ("ladder.js", "ladder-play.js", "ladder-run.js")
+]
 html_copy_source = False
 html_baseurl = os.environ.get("LADDER_URL", "")
 html_context = {"author": author, "ladder_url": html_baseurl and html_baseurl.rstrip("/") + "/"}
@@ -96,7 +98,7 @@ html_theme_options = {
 }
 highlight_language = "none"
 # Copy what one would type: no line numbers, no prompt, no output.
-copybutton_exclude = ".linenos, .gp, .go"
+copybutton_exclude = ".linenos, .gp, .go, .heat"
 
 
 def _level_of_captions(

@@ -92,6 +92,18 @@ def _recordings(root: Path, runs: Path) -> Recordings:
     return recordings
 
 
+@lru_cache(maxsize=1)
+def _launched(folder: Path) -> dict[str, dict[str, str]]:
+    """Of each chapter the variants that a page can launch, and the region that each runs."""
+    return {
+        path.stem: {
+            name: one["region"]
+            for name, one in json.loads(path.read_text(encoding="utf-8"))["variants"].items()
+        }
+        for path in sorted(folder.glob("*.json"))
+    }
+
+
 class Book:
     """Lookups for the page that ``env`` is reading."""
 
@@ -126,6 +138,22 @@ class Book:
     def find_region(self, chapter: str, name: str) -> regions_module.Region | None:
         region = self._regions(chapter).get(name)
         return region if region and region.chapter == chapter else None
+
+    def any_region(self, name: str) -> regions_module.Region:
+        """A region of whichever chapter; the page depends on its file."""
+        found = _regions(self.root)[name]
+        inputs.note(self.env, [self.root / path for path in found.paths])
+        return found
+
+    def reference_name(self) -> str:
+        """The card whose counters stand beside the reader's."""
+        return self._data().reference.device_name
+
+    def launched(self, chapter: str) -> dict[str, str]:
+        """The variants that run in the page, and the region that each runs."""
+        folder = self.root / "figures" / "data" / EMBEDDED / "launches"
+        inputs.note(self.env, [folder, folder / f"{chapter}.json"])
+        return _launched(folder).get(chapter, {})
 
     def source(self, chapter: str, file: str) -> tuple[Path, str]:
         """A chapter's file: its path from the root, and its text."""
@@ -359,6 +387,7 @@ class Book:
 def _forget(app: Sphinx) -> None:
     _regions.cache_clear()
     _recordings.cache_clear()
+    _launched.cache_clear()
 
 
 def setup(app: Sphinx) -> None:

@@ -23,6 +23,7 @@ from figures.records.regions import Region
 from .book import Book, Lost, NotYet
 from .directive import LookupDirective
 from .names import BadName
+from .running import PANEL_OPTIONS, panel
 from .strings import _
 
 _HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
@@ -80,7 +81,12 @@ def source_block(
 
 
 class Listing(LookupDirective):
-    """``.. listing:: CHAPTER REGION``, or the path of a file outside the chapters, shown whole."""
+    """``.. listing:: CHAPTER REGION``, or the path of a file outside the chapters, shown whole.
+
+    If it is a kernel that runs in the page, a fold beneath it does so, with ``:presets:``.
+    """
+
+    option_spec: ClassVar = PANEL_OPTIONS
 
     def show(self, book: Book) -> list[nodes.Node]:
         if "/" in self.arguments[0]:
@@ -97,12 +103,18 @@ class Listing(LookupDirective):
                 region.last_line,
                 textwrap.dedent(region.text),
                 region.kind,
-            )
+            ),
+            *panel(book, region, self.options, is_listed=True),
         ]
 
 
 class Changed(LookupDirective):
-    """``.. changed:: CHAPTER REGION -> CHAPTER REGION``: a diff, numbered as the files are."""
+    """``.. changed:: CHAPTER REGION -> CHAPTER REGION``: a diff, numbered as the files are.
+
+    What it came to runs in the page, as under a listing.
+    """
+
+    option_spec: ClassVar = PANEL_OPTIONS
 
     def show(self, book: Book) -> list[nodes.Node]:
         sides = re.split(r"\s+(?:->|\u2192)\s+", self.arguments[0])
@@ -112,7 +124,8 @@ class Changed(LookupDirective):
         text = diff(before, after)
         if not text:
             raise Lost(f"nothing changed from '{before.name}' to '{after.name}'")
-        return [block(text, "diff", [nodes.Text(_("What changed"))], "changed")]
+        shown = block(text, "diff", [nodes.Text(_("What changed"))], "changed")
+        return [shown, *panel(book, after, self.options)]
 
 
 def diff(before: Region, after: Region) -> str:
