@@ -1,8 +1,8 @@
 """Recipes: what a variant's host code asks of the device, as formulas in n and the block.
 
-A recipe is fitted to launches that were written down (:mod:`tools.measuring.launches`), so nobody
-types one. Its numbers are expressions: an integer, a name, or a list of an operator and its
-operands. The names are
+A recipe is fitted to launches that were written down (:mod:`tools.measuring.launches`) and never
+typed. Its numbers are expressions: an integer, a name, or a list of an operator and its operands.
+The names are
 
 - ``n``, ``block``: what the run was asked for
 - ``grid``: blocks of the first launch
@@ -144,7 +144,7 @@ Written = tuple[int, int, Plan]
 
 
 class NoFit(Exception):
-    """What was written down is no recipe's: which number, and where."""
+    """No recipe gives what was written down: which number, and where."""
 
 
 def fitted(plans: Sequence[Written]) -> Recipe:

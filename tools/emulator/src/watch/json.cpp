@@ -17,7 +17,7 @@ std::size_t character(std::string_view text) {
   const unsigned first = byte(0);
   if (first < 0x80) return 1;
   if (in(first, 0xc2, 0xdf)) return follows(1) ? 2 : 0;
-  // The second byte tells what could have been shorter, and surrogates, which are no characters.
+  // The second byte rules out longer spellings than needed, and surrogates.
   if (in(first, 0xe0, 0xef)) {
     const bool second = in(byte(1), first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf);
     return second && follows(2) ? 3 : 0;
