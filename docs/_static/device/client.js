@@ -40,8 +40,9 @@
   class Device {
     #worker = null;
     #ready = null;
-    #current = null;
+    #current = null; // the job that runs
     #last = Promise.resolve();
+    #jobs = new WeakMap(); // of what run() has given
 
     constructor(parts) {
       this.parts = parts;
@@ -73,14 +74,15 @@
       this.#worker = null;
     }
 
-    async #run(request, onProgress) {
+    async #run(request, onProgress, job) {
       let over;
       const ended = new Promise((resolve) => (over = resolve));
-      this.#current = over;
+      job.over = over;
+      this.#current = job;
       try {
         await Promise.race([this.start(), ended]);
         const worker = this.#worker;
-        if (worker && this.#current === over) {
+        if (worker && this.#current === job) {
           worker.onmessage = ({ data }) => {
             if (data.progress) onProgress?.(...data.progress);
             else if (data.result) over(data.result);
@@ -98,24 +100,33 @@
       const { lost, ...result } = await ended;
       // What went wrong inside may have left anything behind.
       if (lost) this.#drop();
-      if (this.#current === over) this.#current = null;
+      if (this.#current === job) this.#current = null;
       return result;
     }
 
     /** One at a time: a second waits for the first. */
     run(request, onProgress) {
-      const turn = this.#last.then(() => this.#run(request, onProgress));
-      this.#last = turn;
+      const job = { stopped: false };
+      const cancelled = new Promise((resolve) => (job.cancel = resolve));
+      this.#last = this.#last.then(() => (job.stopped ? null : this.#run(request, onProgress, job)));
+      const turn = Promise.race([this.#last, cancelled]);
+      this.#jobs.set(turn, job);
       return turn;
     }
 
-    /** Ends the launch at hand; the next begins in a fresh worker. */
-    stop() {
-      const over = this.#current;
-      if (!over) return;
+    /**
+     * Ends what a call of run() gave, whether it runs or waits for its turn; without one, what runs.
+     * A launch ends with its worker: the next begins in a fresh one.
+     */
+    stop(turn) {
+      const job = turn ? this.#jobs.get(turn) : this.#current;
+      if (!job || job.stopped) return;
+      job.stopped = true;
+      job.cancel({ stopped: true });
+      if (job !== this.#current) return;
       this.#current = null;
       this.#drop();
-      over({ stopped: true });
+      job.over({ stopped: true });
     }
   }
 

@@ -435,6 +435,43 @@ def test_a_kernel_that_loops_is_stopped_and_the_next_one_runs(page: Page, kernel
     assert got["progress"] and all(0 < done <= 7 == all_ for done, all_ in got["progress"])
 
 
+WAITING = """async request => {
+  const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  for (const one of request.buffers) if (one.data) one.data = bytes(one.data);
+  for (const step of request.steps)
+    for (const one of step.args ?? []) if (one.bytes) one.bytes = bytes(one.bytes);
+  const device = await LadderDevice.open("device/");
+  const ended = [];
+  const begun = (name, step) => {
+    const turn = device.run({...request, steps: [request.steps[step]]});
+    turn.then(() => ended.push(name));
+    return turn;
+  };
+  const endless = begun("endless", 0), waiting = begun("waiting", 1), last = begun("last", 1);
+  await new Promise(resolve => setTimeout(resolve, 300));
+  device.stop(waiting);
+  const results = [await waiting];
+  const before = [...ended];
+  device.stop(endless);
+  results.push(await endless, await last);
+  device.stop(last);  // over: nothing to stop
+  return {before, ended, results};
+}"""
+
+
+def test_what_waits_is_stopped_without_what_runs(page: Page, kernels: Kernels) -> None:
+    tree = asked("tree", kernels)
+    request = {
+        **tree,
+        "steps": [*asked("loops for ever", kernels, limit=0)["steps"], *tree["steps"]],
+    }
+    request["buffers"][0] = {"name": "cudaMalloc", "bytes": 4096}
+    got = page.evaluate(WAITING, request)
+    assert got["before"] == ["waiting"] and got["ended"] == ["waiting", "endless", "last"]
+    assert got["results"][:2] == [{"stopped": True}] * 2
+    assert got["results"][2]["launches"][0]["kernel"] == "tree"
+
+
 @pytest.mark.parametrize(
     ("without", "why"),
     [
