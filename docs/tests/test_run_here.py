@@ -282,7 +282,7 @@ def test_the_stepper_begins_where_it_is_interesting(page: Page) -> None:
     panel = stepping(page, block="64", n="2^12")
     expect(panel.locator(".step-said")).to_contain_text("the warp diverges")
     expect(page.locator(".line.now")).to_have_count(2)  # in the listing, and in what changed
-    panel = opened(page, "embedded", "run-strided-index")
+    panel = opened(page, "chapters/chapter03_divergence", "run-strided-index")
     panel.get_by_role("button", name="Step to a bank conflict").click()
     said = panel.locator(".step-said")
     expect(said).to_have_text(
@@ -369,7 +369,7 @@ AGREES = """trace => trace.filter(one => one.access).map(step => {
 @pytest.mark.parametrize(
     ("name", "panel"),
     [
-        ("embedded", "run-strided-index"),
+        ("chapters/chapter03_divergence", "run-strided-index"),
         ("notebooks/chapter04_bank_conflicts", "run-tile-product"),
         ("notebooks/chapter04_bank_conflicts", "run-tile-vectors"),
         ("notebooks/chapter04_bank_conflicts", "run-width-walk"),
@@ -468,7 +468,7 @@ def test_every_panel_knows_its_variants(page: Page) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_nothing_scrolls_sideways_with_all_open(page: Page, width: int) -> None:
     as_wide_as(page, width)
-    panel = stepping(page, "embedded", "run-strided-index")
+    panel = stepping(page, "chapters/chapter03_divergence", "run-strided-index")
     run(panel, block="100")
     run(panel, block="256")
     panel.get_by_text("The PTX", exact=True).click()

@@ -143,6 +143,28 @@ def test_the_directive_stands_alone_and_is_told_apart(running: Book) -> None:
     assert summary is not None and summary.get_text() == "Try it"
 
 
+def test_a_fold_may_come_later(running: Book) -> None:
+    later = f"""\
+.. listing:: {SMEM} smem-loop
+   :later:
+
+.. changed:: {GMEM} gmem-loop -> {SMEM} smem-loop
+   :later:
+"""
+    assert folds(running.build(index=page(later))) == []
+    text = f"{later}\nA guess.\n\n.. run-here:: {SMEM} smem-loop\n"
+    (fold,) = folds(running.build(index=page(text)))
+    assert fold["id"] == "run-smem-loop"
+    above = fold.find_previous_sibling()
+    assert isinstance(above, Tag) and above.get_text() == "A guess."
+
+
+def test_a_fold_that_comes_later_has_its_presets_there(running: Book) -> None:
+    text = f".. listing:: {SMEM} smem-loop\n   :later:\n   :presets:\n      Small :: smem\n"
+    built = running.build(index=page(text))
+    assert any("they go to its run-here" in warning for warning in built.warnings)
+
+
 @pytest.mark.parametrize(
     ("preset", "message"),
     [

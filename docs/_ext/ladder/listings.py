@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,6 +25,9 @@ from .directive import LookupDirective
 from .names import BadName
 from .running import PANEL_OPTIONS, panel
 from .strings import _
+
+#: A listing's fold may stand further down, behind a prediction that it would answer.
+LISTING_OPTIONS = {**PANEL_OPTIONS, "later": directives.flag}
 
 _HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 
@@ -83,10 +86,11 @@ def source_block(
 class Listing(LookupDirective):
     """``.. listing:: CHAPTER REGION``, or the path of a file outside the chapters, shown whole.
 
-    If it is a kernel that runs in the page, a fold beneath it does so, with ``:presets:``.
+    If it is a kernel that runs in the page, a fold beneath it does so, with ``:presets:``. With
+    ``:later:`` it has none: a ``run-here`` further down is the kernel's fold.
     """
 
-    option_spec: ClassVar = PANEL_OPTIONS
+    option_spec: ClassVar = LISTING_OPTIONS
 
     def show(self, book: Book) -> list[nodes.Node]:
         if "/" in self.arguments[0]:
@@ -104,17 +108,17 @@ class Listing(LookupDirective):
                 textwrap.dedent(region.text),
                 region.kind,
             ),
-            *panel(book, region, self.options, is_listed=True),
+            *_fold(book, region, self.options, is_listed=True),
         ]
 
 
 class Changed(LookupDirective):
     """``.. changed:: CHAPTER REGION -> CHAPTER REGION``: a diff, numbered as the files are.
 
-    What it came to runs in the page, as under a listing.
+    What it came to runs in the page, as under a listing, or ``:later:``.
     """
 
-    option_spec: ClassVar = PANEL_OPTIONS
+    option_spec: ClassVar = LISTING_OPTIONS
 
     def show(self, book: Book) -> list[nodes.Node]:
         sides = re.split(r"\s+(?:->|\u2192)\s+", self.arguments[0])
@@ -125,7 +129,17 @@ class Changed(LookupDirective):
         if not text:
             raise Lost(f"nothing changed from '{before.name}' to '{after.name}'")
         shown = block(text, "diff", [nodes.Text(_("What changed"))], "changed")
-        return [shown, *panel(book, after, self.options)]
+        return [shown, *_fold(book, after, self.options)]
+
+
+def _fold(
+    book: Book, region: Region, options: Mapping[str, Any], is_listed: bool = False
+) -> list[nodes.Node]:
+    if "later" not in options:
+        return panel(book, region, options, is_listed)
+    if "presets" in options:
+        raise BadName("a listing whose fold comes later has no presets: they go to its run-here")
+    return []
 
 
 def diff(before: Region, after: Region) -> str:
