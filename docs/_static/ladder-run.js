@@ -3,6 +3,7 @@
 // command line that does the same.
 (() => {
   const base = new URL("device/", document.currentScript.src).href;
+  const SCRIPTS = ["lines.js", "stepper.js", "form.js", "results.js", "ptx.js", "run.js"];
   const wanted = {};
 
   /** Adds a script of _static/device/ once; fails with one sentence. */
@@ -39,11 +40,29 @@
   /** 2^16 where it is a power of two from 2^10 on, as the programs say it. */
   const size = (n) => (n >= 1024 && Number.isInteger(Math.log2(n)) ? `2^${Math.log2(n)}` : String(n));
 
-  window.LadderPage = { base, load, make, number, size };
+  const POWERS = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079";
+  const raised = (digits) => [...String(digits)].map((one) => POWERS[one]).join("");
+
+  /** As size, but as the book prints it: with a raised exponent, or with digits in threes. */
+  const sizeSaid = (n) => {
+    const typed = size(n);
+    return typed.startsWith("2^") ? `2${raised(typed.slice(2))}` : number(n);
+  };
+
+  /** A program's sentence with its numbers as the book prints them. */
+  const printed = (text) =>
+    text.replace(/(?<![\w.])2\^(\d+)/g, (_, power) => `2${raised(power)}`)
+      .replace(/(?<![\w.\u2070-\u2079])\d{5,}(?![\w.]*\w)/g, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, "\u202f"));
+
+  /** How to scroll, for a reader who may want no motion. */
+  const scrolling = () =>
+    (matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth");
+
+  window.LadderPage = { base, load, make, number, size, sizeSaid, printed, scrolling };
 
   const open = async (fold) => {
     try {
-      await Promise.all(["lines.js", "stepper.js", "run.js"].map(load));
+      await Promise.all(SCRIPTS.map(load));
       return await window.LadderRun.panel(fold);
     } catch (error) {
       if (!fold.querySelector(".run-status")) {
@@ -59,14 +78,45 @@
     if (fold.dataset.open) fold.open = true;
   }
 
+  // The theme's way to the top would lie over a panel that one works with.
+  const seen = new Set();
+  const tell = () =>
+    document.body.classList.toggle("run-seen", [...seen].some((fold) => fold.open));
+  const watch = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) seen[isIntersecting ? "add" : "delete"](target);
+    tell();
+  });
+  for (const fold of document.querySelectorAll("details.run-here")) {
+    watch.observe(fold);
+    fold.addEventListener("toggle", tell);
+  }
+
+  /** The answer that a fold is locked in until the reader has guessed. */
+  const lockOf = (fold) => fold.parentElement.closest("details.answer[hidden]");
+
+  let waiting = null;
   const follow = async () => {
+    waiting?.disconnect();
     const asked = new URLSearchParams(location.hash.slice(1));
     const fold = document.getElementById(asked.get("run") ?? "");
     if (!fold?.matches("details.run-here")) return;
-    for (let above = fold; above; above = above.parentElement.closest("details")) {
-      above.hidden = false; // an answer not yet guessed: the link asks for it
-      above.open = true;
+    const lock = lockOf(fold);
+    if (lock) {
+      const box = lock.closest("[data-guess]") ?? lock.parentElement;
+      if (!box.querySelector(".run-later")) {
+        lock.before(make("p", { class: "run-later", role: "status" },
+          "Your link leads into this answer. It opens when you have made your guess."));
+      }
+      box.scrollIntoView({ block: "start", behavior: scrolling() });
+      waiting = new MutationObserver(() => {
+        if (lockOf(fold)) return;
+        for (const one of box.querySelectorAll(".run-later")) one.remove();
+        follow();
+      });
+      waiting.observe(lock, { attributes: true, attributeFilter: ["hidden"] });
+      return;
     }
+    for (let above = fold; above; above = above.parentElement.closest("details")) above.open = true;
     (await open(fold))?.follow(Object.fromEntries(asked));
   };
   addEventListener("hashchange", follow);

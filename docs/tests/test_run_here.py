@@ -138,7 +138,9 @@ def test_the_next_try_is_held_against_the_last(page: Page) -> None:
     assert counters(panel, 3) == before
     stores = panel.locator(".run-counters tr", has_text="Global store sectors")
     expect(stores.locator(".run-change")).to_have_text("\u25b2 \u00d7\u202f2")
-    expect(panel.locator(".run-counters caption")).to_contain_text("n = 2^14, block 128. Your last")
+    expect(panel.locator(".run-counters caption")).to_contain_text(
+        "n = 2\u00b9\u2074, block 128. Your last"
+    )
 
 
 def test_the_lines_add_up_to_the_counter(page: Page) -> None:
@@ -189,14 +191,14 @@ def test_shutting_a_panel_takes_its_marks_away(page: Page) -> None:
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"n": "64Q"}, '"64Q" is not a count'),
-        ({"n": ""}, "is not a count"),
-        ({"n": "2^21"}, "2^20"),
+        ({"n": "64Q"}, "n: write a number up to 2\u00b2\u2070, such as 65536 or 2^16."),
+        ({"n": ""}, "n: write a number"),
+        ({"n": "2^21"}, "n: write a number up to 2\u00b2\u2070"),
         ({"n": "0"}, "n = 0"),
-        ({"block": "0"}, "--block"),
-        ({"block": "1025"}, "--block"),
-        ({"block": "ten"}, '"ten" is not a whole number'),
-        ({"seed": "-1"}, "is not a whole number"),
+        ({"block": "0"}, "block: write a whole number from 1 to 1024"),
+        ({"block": "1025"}, "block: write a whole number from 1 to 1024"),
+        ({"block": "ten"}, "block: write a whole number from 1 to 1024"),
+        ({"seed": "-1"}, "seed: write a whole number from 0"),
     ],
 )
 def test_bad_input_is_one_sentence_and_nothing_is_lost(
@@ -206,12 +208,29 @@ def test_bad_input_is_one_sentence_and_nothing_is_lost(
     panel.locator("input[name=seed]").fill("7")
     said = run(panel, **fields)
     assert sentence in said
-    assert "as expected" not in said
+    assert "as expected" not in said and "--" not in said
+    wrong = [name for name in fields if fields != {"n": "0"}]
+    marked = panel.locator("input[aria-invalid=true]")
+    assert marked.evaluate_all("all => all.map(one => one.name)") == wrong
     for name, text in {"seed": "7", **fields}.items():
         expect(panel.locator(f"input[name={name}]")).to_have_value(text)
     assert panel.locator(".run-counters").count() == 0
     good = {"n": "2^10", "block": "64", "seed": "1"}
     assert run(panel, **good).endswith("as expected.")
+    expect(marked).to_have_count(0)
+
+
+def test_a_program_s_own_refusal_has_no_flags(page: Page) -> None:
+    panel = opened(page, "notebooks/chapter02_smem", FAULTY)
+    said = run(panel, block="100")
+    assert said == "block 100: smem_classic takes powers of two from 1 to 1024."
+    expect(panel.locator("input[name=block]")).to_have_attribute("aria-invalid", "true")
+
+
+@pytest.mark.parametrize("typed", ["65536", "65 536", "65\u202f536", "64K", "2^16"])
+def test_a_number_may_be_written_in_several_ways(page: Page, typed: str) -> None:
+    panel = opened(page)
+    assert run(panel, n=typed) == "sum 8\u202f363\u202f911 as expected."
 
 
 def change_ptx(panel: Locator, change: str) -> None:
@@ -230,7 +249,7 @@ def test_ptx_that_cannot_be_read_is_one_sentence(page: Page) -> None:
     change_ptx(panel, "text.replace('ld.shared', 'ld.sharded')")
     assert re.search(r"line \d+.*ld\.sharded", outcome(panel))
     assert "ld.sharded" in panel.locator("textarea").input_value()
-    panel.get_by_role("button", name="Back to nvcc\u2019s").click()
+    panel.get_by_role("button", name="Back to nvcc\u2019s PTX").click()
     assert run(panel, n="2^10").endswith("as expected.")
 
 
@@ -238,7 +257,7 @@ def test_changed_ptx_runs_and_is_called_yours(page: Page) -> None:
     panel = opened(page)
     # Each block stores its number of threads in place of its sum.
     change_ptx(panel, r"text.replace(/(st\.global\.u32\s+\[%rd\d+\]),\s+%r\d+/, '$1, %ntid.x')")
-    assert outcome(panel).startswith("Your PTX: sum is 65536, expected ")
+    assert outcome(panel).startswith("Your PTX: sum is 65\u202f536, expected ")
 
 
 def test_a_launch_is_stopped_and_the_next_one_runs(page: Page) -> None:
@@ -246,7 +265,7 @@ def test_a_launch_is_stopped_and_the_next_one_runs(page: Page) -> None:
     change_ptx(panel, "text.replace(/bar\\.sync\\s+0;/, 'FOR_EVER: bra FOR_EVER;')")
     panel.get_by_role("button", name="Stop").click()
     assert outcome(panel).startswith("Stopped.")
-    panel.get_by_role("button", name="Back to nvcc\u2019s").click()
+    panel.get_by_role("button", name="Back to nvcc\u2019s PTX").click()
     assert run(panel, n="2^10").endswith("as expected.")
 
 
@@ -257,6 +276,271 @@ def test_a_browser_without_it_is_told(page: Page, missing: str) -> None:
     said = run(panel, n="2^10")
     assert said.count(".") == 1
     assert re.search(missing, said, re.IGNORECASE)
+
+
+# ------------------------------------------------------------------ the form and its outcomes
+
+
+def test_the_first_pass_and_the_finished_sum_have_words(page: Page) -> None:
+    panel = opened(page)
+    select = panel.get_by_label("sum", exact=True)
+    assert select.locator("option").all_text_contents() == ["first pass", "finished sum"]
+    select.select_option(label="finished sum")
+    assert run(panel).startswith("finished sum ")
+
+
+def test_what_comes_of_a_try_hides_the_last_one(page: Page) -> None:
+    panel = opened(page)
+    results = panel.locator(".run-results")
+    for field, text in [("n", "0"), ("n", "x"), ("block", "0"), ("seed", "x")]:
+        run(panel, n="2^12", block="64", seed="1")
+        panel.get_by_label("warp instructions").check()
+        expect(results).to_be_visible()
+        run(panel, **{field: text})
+        expect(results).to_be_hidden()
+        assert page.locator(".line.warm").count() == 0
+    run(panel, n="2^12", block="64", seed="1")
+    panel.get_by_role("button", name="Step through it").click()
+    expect(panel.locator(".step-body")).to_be_visible()
+    expect(results).to_be_hidden()
+    panel.get_by_role("button", name="Close").click()
+    expect(results).to_be_visible()
+    assert outcome(panel).endswith("as expected.")
+
+
+def test_a_stopped_launch_leaves_no_results(page: Page) -> None:
+    panel = opened(page)
+    run(panel, n="2^12")
+    change_ptx(panel, "text.replace(/bar\\.sync\\s+0;/, 'FOR_EVER: bra FOR_EVER;')")
+    stop = panel.get_by_role("button", name="Stop")
+    stop.focus()
+    page.keyboard.press("Enter")
+    assert outcome(panel).startswith("Stopped.")
+    expect(panel.locator(".run-results")).to_be_hidden()
+    assert panel.locator(".run-form .run-go").evaluate("one => one === document.activeElement")
+
+
+def test_run_keeps_the_focus(page: Page) -> None:
+    panel = opened(page)
+    go = panel.get_by_role("button", name="Run", exact=True)
+    go.focus()
+    page.keyboard.press("Enter")
+    outcome(panel)
+    assert go.evaluate("one => one === document.activeElement")
+
+
+def test_the_heat_map_opens_what_it_colours(page: Page) -> None:
+    """This page lists the kernel's code only in the panel's fold."""
+    panel = opened(page, "chapters/chapter04_bank_conflicts", "run-smem-loop")
+    code = panel.locator(".run-code").first
+    code.evaluate("one => one.open = false")
+    run(panel, n="2^12")
+    panel.get_by_label("warp instructions").check()
+    expect(code.locator(".line.warm").first).to_be_visible()
+
+
+# ------------------------------------------------------------------ the table
+
+
+def test_a_count_of_no_conflicts_is_shown(page: Page) -> None:
+    panel = opened(page)
+    run(panel, n="2^12")
+    shown = counters(panel)
+    assert shown["Shared load bank conflicts"] == shown["Shared store bank conflicts"] == 0
+    panel = opened(page, "chapters/chapter01_gmem", "run-gmem-interleaved")
+    run(panel, n="2^12")
+    assert not any(name.startswith("Shared") for name in counters(panel))
+
+
+def test_counts_are_had_per_block(page: Page) -> None:
+    panel = opened(page)
+    run(panel, n="2^12", block="64")
+    caption = panel.locator(".run-counters caption")
+    expect(caption).to_contain_text(
+        "one launch of 64 blocks: interleaved, n = 2\u00b9\u00b2, block 64"
+    )
+    whole = counters(panel)
+    panel.get_by_label("Counts per block").check()
+    assert counters(panel) == {name: count // 64 for name, count in whole.items()}
+
+
+def test_a_large_change_is_a_ratio(page: Page) -> None:
+    panel = opened(page)
+    run(panel, n="2^18", block="256")
+    run(panel, n="2^8")
+    loads = panel.locator(".run-counters tr", has_text="Global load requests")
+    expect(loads.locator(".run-change")).to_have_text("\u25bc \u00f7\u202f1024")
+
+
+def test_lanes_apart_are_not_held_against_hardware(page: Page) -> None:
+    panel = opened(page, "notebooks/chapter02_smem", FAULTY)
+    run(panel, n="2^14", block="256")
+    expect(panel.locator(".run-counters")).to_contain_text("H200\u2019s own")
+    panel.get_by_role("button", name="Lanes apart").click()
+    outcome(panel)
+    expect(panel.locator(".run-counters caption")).to_contain_text("lanes apart, schedule 1")
+    expect(panel.locator(".run-counters")).not_to_contain_text("H200\u2019s own")
+    expect(panel.locator(".run-results")).to_contain_text("belong to lanes that run together")
+
+
+def test_few_shapes_of_hardware_are_offered(page: Page) -> None:
+    panel = opened(page, "notebooks/chapter02_smem", FAULTY)
+    run(panel, n="2^13", block="256")
+    shapes = panel.get_by_role("button", name=re.compile(r"^n = ")).all_text_contents()
+    assert 1 <= len(shapes) <= 3
+    assert all(
+        re.fullmatch(r"n = 2[\u2070-\u2079\u00b9\u00b2\u00b3]+, block 256", one) for one in shapes
+    )
+
+
+def test_every_row_s_term_is_in_the_glossary(page: Page) -> None:
+    panel = opened(page)
+    run(panel, n="2^12")
+    terms = panel.locator(".run-counters a").evaluate_all("all => all.map(one => one.href)")
+    assert len(terms) == panel.locator(".run-counters tbody tr").count()
+    glossary = (GUIDE / "glossary.html").read_text(encoding="utf-8")
+    for address_of_term in set(terms):
+        path, _, term = address_of_term.partition("#")
+        assert path == address("glossary")
+        assert f'id="{term}"' in glossary, term
+
+
+def test_a_right_sum_with_a_race_has_no_tick(page: Page) -> None:
+    panel = opened(page, "notebooks/chapter02_smem", FAULTY)
+    panel.get_by_role("button", name="Look for races").click()
+    said = outcome(panel)
+    assert re.search(r"as expected this time, but the checks found \d+ races?\.", said)
+    expect(panel.locator("> .run-status.right")).to_have_count(0)
+    expect(panel.locator("> .run-status.doubt")).to_be_visible()
+
+
+def test_a_race_names_the_write_first_and_the_line_stands_out(page: Page) -> None:
+    panel = opened(page, "notebooks/chapter02_smem", FAULTY)
+    panel.get_by_role("button", name="Look for races").click()
+    outcome(panel)
+    finding = panel.locator(".run-findings > li", has_text="read after write").first
+    write, read = finding.locator(".run-quiet").all_text_contents()
+    details = finding.locator("li").all_text_contents()
+    assert any("writes" in one and write in one for one in details)
+    assert any("reads" in one and read in one for one in details)
+    finding.get_by_role("button").first.click()
+    flashed = page.locator(".line.flash")
+    expect(flashed).to_have_count(1)
+    assert (flashed.locator(".linenos").text_content() or "").strip() == write.split(":")[1]
+
+
+def test_a_narrow_screen_shows_one_finding(page: Page) -> None:
+    as_wide_as(page, 360)
+    panel = opened(page, "notebooks/chapter02_smem", FAULTY)
+    panel.get_by_role("button", name="Look for races").click()
+    outcome(panel)
+    assert panel.locator(".run-results > .run-findings > li:not(.run-rest)").count() == 1
+    expect(panel.locator(".run-rest")).to_contain_text("more findings")
+
+
+def test_a_mark_leaves_the_line_s_number_alone(page: Page) -> None:
+    panel = opened(page, "notebooks/chapter02_smem", FAULTY)
+    panel.get_by_role("button", name="Look for races").click()
+    outcome(panel)
+    line = page.locator(".line.found:has(.linenos)").first
+    ends = line.evaluate("""one => {
+      const bar = getComputedStyle(one, "::before");
+      const left = one.getBoundingClientRect().left + parseFloat(bar.left);
+      const text = document.createRange();
+      text.selectNodeContents(one.querySelector(".linenos"));
+      return [left + parseFloat(bar.width), text.getBoundingClientRect().left, bar.content];
+    }""")
+    assert ends[0] < ends[1] and ends[2] == '""'
+
+
+# ------------------------------------------------------------------ the PTX
+
+
+def test_the_ptx_has_numbered_lines_and_an_error_leads_to_its_own(page: Page) -> None:
+    panel = opened(page)
+    change_ptx(panel, "text.replace('ld.shared', 'ld.sharded')")
+    said = outcome(panel)
+    (line,) = re.findall(r"PTX line (\d+):", said)
+    panel.get_by_role("button", name=f"Go to PTX line {line}").click()
+    area = panel.locator("textarea")
+    assert area.evaluate("one => one === document.activeElement")
+    chosen = area.evaluate("one => one.value.slice(one.selectionStart, one.selectionEnd)")
+    assert "ld.sharded" in chosen
+    numbers = panel.locator(".ptx-lines")
+    written = (numbers.text_content() or "").split("\n")
+    assert written == [str(1 + at) for at in range(len(area.input_value().split("\n")))]
+    style = "one => [getComputedStyle(one).fontFamily, getComputedStyle(one).lineHeight]"
+    assert area.evaluate(style) == numbers.evaluate(style)
+    assert "mono" in area.evaluate(style)[0].lower()
+    assert area.evaluate("one => one.scrollTop") == numbers.evaluate("one => one.scrollTop") > 0
+
+
+def test_a_change_of_the_ptx_belongs_to_its_variant(page: Page) -> None:
+    panel = opened(page, "chapters/chapter04_bank_conflicts", "run-stride-walk")
+    change_ptx(panel, "text + '\\n// mine'")
+    assert outcome(panel).startswith("Your PTX: ")
+    area = panel.locator("textarea")
+    select = panel.locator("select[name=variant]")
+    first = select.input_value()
+    select.select_option(index=3)
+    assert "// mine" not in area.input_value()
+    assert not run(panel).startswith("Your PTX")
+    select.select_option(first)
+    assert area.input_value().endswith("// mine")
+    panel.get_by_role("button", name="Copy link").click()
+    expect(panel.locator("> .run-status")).to_contain_text("without your PTX")
+
+
+def test_a_preset_runs_nvcc_s_ptx(page: Page) -> None:
+    panel = opened(page, "notebooks/chapter02_smem", FAULTY)
+    panel.locator("input[name=n]").fill("2^14")
+    change_ptx(panel, "text + '\\n// mine'")
+    assert outcome(panel).startswith("Your PTX: ")
+    panel.get_by_role("button", name="Look for races").click()
+    assert not outcome(panel).startswith("Your PTX")
+    assert "// mine" not in panel.locator("textarea").input_value()
+    panel.get_by_role("button", name="Back to my PTX").click()
+    assert panel.locator("textarea").input_value().endswith("// mine")
+
+
+# ------------------------------------------------------------------ links
+
+
+def test_a_link_has_the_heat_map(page: Page) -> None:
+    panel = opened(page)
+    run(panel, n="2^12")
+    panel.get_by_label("shared wavefronts").check()
+    panel.get_by_role("button", name="Copy link").click()
+    expect(panel.locator("> .run-status")).to_contain_text("opens this panel as it is")
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.locator(f"#{PANEL}").get_by_label("shared wavefronts")).to_be_checked()
+    assert page.locator(".line.warm").count() > 0
+
+
+def test_a_link_into_an_answer_waits_for_the_guess(browser: Browser) -> None:
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    name = "run-interleaved-modulo"
+    page.goto(f"{address('chapters/chapter03_divergence')}#run={name}&variant=interleaved&n=2^12")
+    panel = page.locator(f"#{name}")
+    box = page.locator("[data-guess]", has=panel)
+    expect(box.locator(".run-later")).to_be_in_viewport()
+    expect(panel).to_be_hidden()
+    box.get_by_role("button", name="Just show me").click()
+    expect(panel.locator("> .run-status")).to_contain_text("as expected")
+    expect(box.locator(".run-later")).to_have_count(0)
+    context.close()
+
+
+def test_the_way_to_the_top_is_not_over_an_open_panel(page: Page) -> None:
+    panel = opened(page)
+    page.evaluate("document.querySelector('.back-to-top').style.display = 'block'")
+    panel.scroll_into_view_if_needed()
+    expect(page.locator(".back-to-top")).to_be_hidden()
+    panel.locator("summary").first.click()
+    expect(page.locator(".back-to-top")).to_be_visible()
 
 
 # ------------------------------------------------------------------ step by step
@@ -280,7 +564,7 @@ def at_step(panel: Locator) -> tuple[int, int]:
 
 def test_the_stepper_begins_where_it_is_interesting(page: Page) -> None:
     panel = stepping(page, block="64", n="2^12")
-    expect(panel.locator(".step-said")).to_contain_text("the warp diverges")
+    expect(panel.locator(".step-said")).to_contain_text("The warp diverges.")
     expect(page.locator(".line.now")).to_have_count(2)  # in the listing, and in what changed
     panel = opened(page, "chapters/chapter03_divergence", "run-strided-index")
     panel.get_by_role("button", name="Step to a bank conflict").click()
@@ -325,6 +609,70 @@ def test_the_stepper_goes_by_buttons_and_slider(page: Page) -> None:
     assert at_step(panel)[0] == 10
     panel.get_by_role("button", name="Last step").click()
     assert len(set(at_step(panel))) == 1
+
+
+def test_the_stepper_is_on_screen_and_says_why_it_begins_there(page: Page) -> None:
+    panel = opened(page)
+    run(panel, n="2^12", block="64")
+    panel.get_by_role("button", name="Step through it").click()
+    expect(panel.locator(".step-said")).to_be_in_viewport()
+    expect(panel.locator(".step-said")).to_contain_text("16 lanes jump, 16 go on.")
+    begun = "Opened at the first branch that parts the lanes."
+    expect(panel.locator(".step-opened")).to_contain_text(begun)
+    expect(panel.locator(".step-head")).to_have_text("interleaved, n = 2\u00b9\u00b2, block 64")
+    expect(panel.get_by_text(re.compile("^Keys: .*Escape closes"))).to_be_visible()
+
+
+def test_what_the_stepper_shows_stays_its_own_launch(page: Page) -> None:
+    panel = stepping(page, block="64", n="2^12")
+    panel.locator("input[name=n]").fill("2^13")
+    panel.get_by_label("which block").fill("3")
+    page.keyboard.press("Tab")
+    expect(panel.locator("> .run-status")).to_have_text("Stepping through block 3 of 64.")
+    expect(panel.locator(".step-head")).to_contain_text("n = 2\u00b9\u00b2")
+    panel.get_by_label("which block").fill("64")
+    page.keyboard.press("Tab")
+    expect(panel.locator("> .run-status")).to_contain_text("a number from 0 to 63")
+    panel.locator(".step-body").focus()
+    page.keyboard.press("Escape")
+    expect(panel.locator(".run-steps")).to_be_hidden()
+    assert panel.get_by_role("button", name="Step through it").evaluate(
+        "one => one === document.activeElement"
+    )
+
+
+def test_the_stepper_speaks_in_words(page: Page) -> None:
+    panel = stepping(page, block="64", n="2^12")
+    panel.get_by_role("button", name="First step").click()
+    expect(panel.locator(".step-said")).to_contain_text("read a kernel argument")
+    expect(panel.get_by_role("button", name="warp 1, not begun")).to_be_visible()
+    expect(panel.locator(".step-lanes")).to_be_hidden()
+    page.keyboard.press("PageDown")
+    expect(panel.locator(".step-lanes")).to_be_visible()
+    expect(panel.locator(".run-steps")).to_contain_text("s is the sector")
+    # No instruction of this kernel is without its words.
+    page.keyboard.press("Home")
+    last = at_step(panel)[1]
+    spoken = set()
+    for _ in range(last - 1):
+        spoken.add(panel.locator(".step-said").text_content())
+        page.keyboard.press("ArrowRight")
+    assert not [one for one in spoken if re.search(r"%|\[", one or "")]
+
+
+def test_the_stepper_finds_the_next_line_and_the_next_barrier(page: Page) -> None:
+    panel = stepping(page, block="64", n="2^12")
+    panel.get_by_role("button", name="First step").click()
+    source = panel.locator(".step-source")
+    before = source.text_content()
+    page.keyboard.press("l")
+    assert source.text_content() != before
+    panel.get_by_role("button", name="Next barrier").click()
+    expect(panel.locator(".step-said")).to_contain_text("wait at the block\u2019s barrier")
+    here = at_step(panel)[0]
+    page.keyboard.press("b")
+    assert at_step(panel)[0] > here
+    expect(panel.locator(".step-op")).to_contain_text("bar.sync")
 
 
 def test_a_link_opens_the_same_step(page: Page) -> None:
@@ -462,6 +810,9 @@ def test_every_panel_knows_its_variants(page: Page) -> None:
                 expect(go).to_have_count(1)
             except AssertionError:
                 unknown[f"{name}#{panel.get_attribute('id')}"] = panel.text_content()
+            choices = panel.locator("select[name=variant] option").all_text_contents()
+            if "undefined" in choices or len(set(choices)) < len(choices):
+                unknown[f"{name}#{panel.get_attribute('id')}"] = str(choices)
     assert unknown == {}
 
 

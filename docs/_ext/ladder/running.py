@@ -126,8 +126,7 @@ def panel(
         made["open"] = True
     made += summary("", "", nodes.Text(options.get("label") or _("Run it here")))
     made += _without_script(chapter, given[0] if given else Preset("", names[0], {}))
-    listed = region.name if is_listed else ""
-    made += _code(book, listed, [region.name, *(known[name] for name in variants)])
+    made += _code(book, region.name, [known[name] for name in variants], is_listed)
     return [made]
 
 
@@ -152,24 +151,30 @@ def _without_script(chapter: str, one: Preset) -> nodes.Node:
     )
 
 
-def _code(book: Book, listed: str, names: Iterable[str]) -> list[nodes.Node]:
+def _code(book: Book, kernel: str, others: Iterable[str], is_listed: bool) -> list[nodes.Node]:
     """Listings of what runs and the page may not show; the script hides those that it does."""
-    from .listings import source_block
-
     wanted: dict[str, Region] = {}
-    for name in dict.fromkeys(names):
+    for name in dict.fromkeys([kernel, *others]):
         run = book.any_region(name)
         for each in (name, *run.uses):
             used = book.any_region(each)
-            if each != listed and used.kind in CODE:
+            if used.kind in CODE:
                 wanted[each] = used
-    if not wanted:
-        return []
-    blocks: list[nodes.Node] = []
-    for one in wanted.values():
-        text = textwrap.dedent(one.text)
-        blocks.append(source_block(one.path, one.first_line, one.last_line, text, one.kind))
-    return [fold(_("More of the code that runs"), blocks, "run-code")]
+    own = wanted.pop(kernel, None)
+    folds = []
+    if own and not is_listed:
+        folds.append(fold(_("The whole kernel"), [_listing(own)], "run-code"))
+    if wanted:
+        rest = [_listing(one) for one in wanted.values()]
+        folds.append(fold(_("More of the code that runs"), rest, "run-code"))
+    return folds
+
+
+def _listing(region: Region) -> nodes.Node:
+    from .listings import source_block
+
+    text = textwrap.dedent(region.text)
+    return source_block(region.path, region.first_line, region.last_line, text, region.kind)
 
 
 class RunHere(LookupDirective):

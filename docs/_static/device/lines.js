@@ -1,6 +1,6 @@
 // The lines of the page's listings: found by file and number, marked, and given numbers of their own.
 (() => {
-  const { make } = window.LadderPage;
+  const { make, scrolling } = window.LadderPage;
 
   /** Each line of a block of code as an element of its own. */
   const split = (pre) => {
@@ -83,6 +83,9 @@
     }
   };
 
+  /** How long a line that was asked for stands out, in milliseconds. */
+  const FLASH = 2500;
+
   /** Shows a line: what it is folded in opens. Whether the page has it. */
   const go = (file, number) => {
     const places = at(file, number).map((one) => one.line);
@@ -91,8 +94,10 @@
     for (let fold = line.closest("details"); fold; fold = fold.parentElement.closest("details")) {
       fold.open = true;
     }
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    line.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
+    line.scrollIntoView({ block: "center", behavior: scrolling() });
+    clear("flash");
+    line.classList.add("flash");
+    setTimeout(() => line.classList.remove("flash"), FLASH);
     return true;
   };
 
@@ -106,8 +111,17 @@
     }
   };
 
-  /** Each counted line gets its number and a tint; the other lines of its listing stay in line. */
-  const heat = (counts, what) => {
+  /** Opens what code of a panel is folded in, if the page shows it nowhere else. */
+  const unfold = (line, panel) => {
+    const fold = line.closest(".run-code");
+    if (fold && panel.contains(fold) && !line.closest("[hidden]")) fold.open = true;
+  };
+
+  /**
+   * Each counted line gets its number and a tint; the other lines of its listing stay in line. What
+   * the panel has folded away opens.
+   */
+  const heat = (counts, what, panel) => {
     cool();
     const most = Math.max(...counts.map((one) => one.value), 1);
     const blocks = new Set();
@@ -117,6 +131,7 @@
         one.line.classList.add("warm");
         one.line.style.setProperty("--share", (value / most).toFixed(3));
         one.line.dataset.heat = SHORT.format(value);
+        unfold(one.line, panel);
       }
     }
     for (const block of blocks) {
@@ -141,7 +156,9 @@
     for (const block of here) {
       block.hidden = shown.has(block.querySelector(".code-block-caption").textContent);
     }
-    for (const code of fold.querySelectorAll(".run-code")) code.hidden = here.every((one) => one.hidden);
+    for (const code of fold.querySelectorAll(".run-code")) {
+      code.hidden = !code.querySelector(".literal-block-wrapper.listing:not([hidden])");
+    }
   };
 
   window.LadderLines = { source, mark, clear, go, heat, cool, unneeded, has: (f, n) => at(f, n).length > 0 };

@@ -131,19 +131,65 @@
     return `${begin}, ${plural(fronts, "wavefront")}${conflict}`;
   };
 
+  /** What an instruction that touches no memory does, in words; the first that fits. */
+  const DOES = [
+    [/^ld\.param/, "read a kernel argument"],
+    [/^mov\S*\s+\S+\s+%(tid|ntid|ctaid|nctaid|laneid|warpid)/, "read their place in the grid"],
+    [/^mov/, "copy a value"],
+    [/^cvta/, "convert an address"],
+    [/^cvt/, "convert a value"],
+    [/^add/, "add"],
+    [/^sub/, "subtract"],
+    [/^(mad|fma)/, "multiply and add"],
+    [/^mul/, "multiply"],
+    [/^div/, "divide"],
+    [/^rem/, "take a remainder"],
+    [/^neg/, "change the sign"],
+    [/^min/, "take the smaller value"],
+    [/^max/, "take the larger value"],
+    [/^setp/, "compare"],
+    [/^selp/, "choose one of two values"],
+    [/^(and|or|xor|not)\.pred/, "combine two comparisons"],
+    [/^(and|or|xor|not|lop3|bfi|bfe|prmt|brev)/, "combine bits"],
+    [/^sh[lrf]\./, "shift bits"],
+    [/^(popc|bfind|clz)/, "count bits"],
+    [/^(activemask|match|vote)/, "ask which lanes there are"],
+    [/^redux/, "reduce a value over the lanes"],
+    [/^shfl/, "hand values to each other"],
+    [/^bar(rier)?\.warp/, "wait for the other lanes of the warp"],
+    [/^bar/, "wait at the block\u2019s barrier"],
+    [/^(ret|exit)/, "are done"],
+    [/^bra/, "jump"],
+  ];
+  const opcode = (step) => (step.op ?? "").replace(/^@!?%\w+\s+/, "");
+  const isBranch = (step) => /^bra\b/.test(opcode(step));
   const opSaid = (step) => {
-    const op = (step.op ?? "").replace(/^@!?%\w+\s+/, "");
-    if (step.branches || /^bra\b/.test(op)) return "a branch that all active lanes take the same way";
-    if (/^bar(rier)?\.|^bar\b/.test(op)) return op.includes("warp") ? "lanes wait for each other" : "wait at the block\u2019s barrier";
-    if (/^shfl/.test(op)) return "lanes hand values to each other";
-    if (/^(ret|exit)/.test(op)) return "these lanes are done";
-    return op || "an instruction";
+    const op = opcode(step);
+    return DOES.find(([pattern]) => pattern.test(op))?.[1] ?? (op || "execute an instruction");
   };
 
-  const said = (step) => {
-    if (!step.active.length) return `Warp ${step.warp}, no lane active: the guard is off for all of them.`;
-    if (step.diverging_branches) {
-      return `Warp ${step.warp}, ${step.active.length} of ${LANES} lanes take the branch, and the others don\u2019t: the warp diverges.`;
+  const lanesCounted = (count) => `${count} lane${count === 1 ? "" : "s"}`;
+
+  /** Of a branch that parts the lanes: those that jump, and those that were with them before and go on. */
+  const parted = (steps, at) => {
+    const step = steps[at];
+    const jump = lanesCounted(step.active.length);
+    for (let i = at - 1; i >= 0; i -= 1) {
+      const before = steps[i];
+      if (before.warp !== step.warp || !step.active.every((lane) => before.active.includes(lane))) continue;
+      const rest = before.active.length - step.active.length;
+      if (rest > 0) return `${jump} jump${step.active.length === 1 ? "s" : ""}, ${rest} go${rest === 1 ? "es" : ""} on`;
+      break;
+    }
+    return `${jump} jump${step.active.length === 1 ? "s" : ""}, and the others go on`;
+  };
+
+  const said = (steps, at) => {
+    const step = steps[at];
+    if (step.diverging_branches) return `Warp ${step.warp}: ${parted(steps, at)}. The warp diverges.`;
+    if (!step.active.length) {
+      return isBranch(step) ? `Warp ${step.warp}: no lane jumps, and all go on.`
+        : `Warp ${step.warp}, no lane active: the guard is off for all of them.`;
     }
     const who = `Warp ${step.warp}, ${step.active.length} of ${LANES} lanes active: `;
     const what = (step.access ?? []).map((access) => accessSaid(step, access)).join("; ");
@@ -163,28 +209,40 @@
     barrier: (step) => /^(@!?%\w+\s+)?bar/.test(step.op ?? ""),
   };
 
+  const FIRST = {
+    conflict: "bank conflict",
+    branch: "branch that parts the lanes",
+    global: "access to global memory",
+    shared: "access to shared memory",
+    "shared-load": "load from shared memory",
+    barrier: "barrier",
+  };
+
+  /** The step to begin at, and a sentence why where the reader didn't ask for that one. */
   const start = (steps, asked) => {
     const last = steps.length - 1;
-    if (Number.isInteger(asked)) return Math.min(Math.max(asked, 0), last);
-    if (asked === "first") return 0;
-    if (asked === "last") return last;
+    if (Number.isInteger(asked)) return { at: Math.min(Math.max(asked, 0), last), why: "" };
+    if (asked === "first") return { at: 0, why: "" };
+    if (asked === "last") return { at: last, why: "" };
     for (const name of asked in TESTS ? [asked] : ["conflict", "branch", "global"]) {
-      const found = steps.findIndex(TESTS[name]);
-      if (found >= 0) return found;
+      const at = steps.findIndex(TESTS[name]);
+      if (at >= 0) return { at, why: `Opened at the first ${FIRST[name]}. |\u25c0\ufe0e goes to the start.` };
     }
-    return 0;
+    return { at: 0, why: asked in TESTS ? `This block has no ${FIRST[asked]} in what is shown.` : "" };
   };
 
   // ------------------------------------------------------------------ drawing
 
-  const LEGEND = "Filled: active now. Outlined: active in this warp\u2019s latest instruction.";
+  const KEYS_SAID = "Keys: \u2190 \u2192 step, \u2191 \u2193 step this warp, Page Up and Page Down find an access to memory, " +
+    "L the next line, B the next barrier, Home and End the ends. Escape closes.";
+  const LEGEND = "Filled: active now. Outlined: active in this warp\u2019s latest instruction. A warp\u2019s name goes to its next step.";
 
   const bankRows = (served) => {
     const rows = make("div", { class: "step-banks", "aria-hidden": "true" });
     served.forEach((pass, at) => {
       const busy = new Set(pass.flatMap((one) => one.banks));
-      const row = make("div", { class: `step-row pass-${at ? "late" : "first"}` });
-      row.append(make("span", { class: "step-label" }, `pass ${at + 1}`));
+      const row = make("div", { class: `step-row front-${at ? "late" : "first"}` });
+      row.append(make("span", { class: "step-label" }, `wavefront ${at + 1}`));
       for (let bank = 0; bank < LANES; bank += 1) {
         row.append(make("i", { class: busy.has(bank) ? "on" : "" }));
       }
@@ -224,46 +282,55 @@
     }
     const { served, bytes } = found;
     const merged = bytes === access.bytes ? "" : `The assembler makes one load of ${bytes} bytes of this and its neighbours. `;
-    const list = make("ol", { class: "step-passes" });
+    const list = make("ol", { class: "step-fronts" });
     for (const pass of served) list.append(make("li", {}, lanesSaid(pass.map((one) => one.lane))));
     box.append(
-      make("p", {}, merged + (served.length === 1 ? "1 pass" : `${served.length} passes, one after another`) +
+      make("p", {}, merged + (served.length === 1 ? "1 wavefront" : `${served.length} wavefronts, one after another`) +
         "; a column is a bank, from 0 to 31:"),
       bankRows(served),
       served.length > 1 ? make("details", { class: "folded" },
-        make("summary", {}, "Which lanes each pass serves"), list) : "",
+        make("summary", {}, "Which lanes each wavefront serves"), list) : "",
     );
     return box;
   };
 
-  /** What a lane touches, short enough for its cell: a bank or a sector, and its pass. */
+  /** What a lane touches, short enough for its cell: a bank or a sector, and its wavefront if there are several. */
   const touched = (step) => {
     const cells = new Map();
     for (const access of step.access ?? []) {
       if (access.space === "shared") {
         const served = servedAs(step, access)?.served ?? [];
         access.lanes.forEach((lane, at) => {
-          const pass = served.findIndex((one) => one.some((each) => each.lane === lane));
-          const which = served.length > 1 ? `\u00b7${pass + 1}` : "";
-          cells.set(lane, { text: `b${access.bank[at]}${which}`, late: pass > 0 });
+          const turn = served.findIndex((one) => one.some((each) => each.lane === lane));
+          cells.set(lane, { text: `b${access.bank[at]}`, turn: served.length > 1 ? `w${turn + 1}` : "", late: turn > 0 });
         });
       } else if (access.space === "global" || access.space === "constant") {
         const from = access.offset ?? access.address;
         access.lanes.forEach((lane, at) => {
-          cells.set(lane, { text: `s${Math.floor(from[at] / SECTOR)}`, late: false });
+          cells.set(lane, { text: `s${Math.floor(from[at] / SECTOR)}`, turn: "", late: false });
         });
       }
     }
     return cells;
   };
 
+  /** What the letters in the cells mean. */
+  const cellsSaid = (cells) => {
+    const all = [...cells.values()];
+    const parts = [];
+    if (all.some((one) => one.text.startsWith("b"))) parts.push("b is the bank of shared memory that the lane asks for.");
+    if (all.some((one) => one.turn)) parts.push("w is the wavefront that serves it.");
+    if (all.some((one) => one.text.startsWith("s"))) parts.push("s is the sector, counted from the start of its allocation.");
+    return parts.join(" ");
+  };
+
   // ------------------------------------------------------------------ the stepper
 
   /**
    * Fills `root` with the stepper of a trace. `at` is where it begins, a number or a name of TESTS;
-   * `lines` are the page's listings; `moved(step)` is told of every step.
+   * `lines` are the page's listings; `close` is what Escape does.
    */
-  const show = (root, { trace, at, lines, moved }) => {
+  const show = (root, { trace, at, lines, close }) => {
     const head = trace.find((one) => "trace" in one) ?? {};
     const foot = trace.find((one) => "end" in one) ?? {};
     const steps = trace.filter((one) => "warp" in one);
@@ -289,9 +356,14 @@
       button("\u25b6\ufe0e", "One step forward", () => go(here + 1)),
       button("\u25b6\ufe0e|", "Last step", () => go(steps.length - 1)),
       range,
-      button("\u21e4 mem", "Previous access to memory", () => memory(-1)),
-      button("mem \u21e5", "Next access to memory", () => memory(1)));
+      make("span", { class: "step-jumps" },
+        button("\u21e4 mem", "Previous access to memory", () => memory(-1)),
+        button("mem \u21e5", "Next access to memory", () => memory(1))),
+      make("span", { class: "step-jumps" },
+        button("line \u21e5", "Next line of this warp", () => line()),
+        button("barrier \u21e5", "Next barrier", () => barrier())));
     const count = make("p", { class: "step-count" });
+    const opened = make("p", { class: "step-opened" });
     const live = make("p", { class: "step-said", "aria-live": "polite" });
     const op = make("code", { class: "step-op" });
     const source = make("p", { class: "step-source" });
@@ -306,7 +378,8 @@
     });
     const lanes = make("ol", { class: "step-lanes" });
     const laneCells = Array.from({ length: LANES }, (_, lane) => {
-      const made = make("li", {}, make("span", { class: "step-lane" }, String(lane)), make("span", {}));
+      const made = make("li", {}, make("span", { class: "step-lane" }, String(lane)), make("span", {}),
+        make("span", {}));
       lanes.append(made);
       return made;
     });
@@ -322,23 +395,27 @@
       here = wanted;
       draw();
     };
-    const memory = (way) => {
+    /** Goes to the nearest step that way which passes the test, if there is one. */
+    const seek = (way, test) => {
       for (let i = here + way; i >= 0 && i < steps.length; i += way) {
-        if (touches(steps[i], "global") || touches(steps[i], "shared")) return go(i);
+        if (test(steps[i])) {
+          go(i);
+          return;
+        }
       }
-      return undefined;
     };
-    const next = (warp, way) => {
-      for (let i = here + way; i >= 0 && i < steps.length; i += way) {
-        if (steps[i].warp === warp) return go(i);
-      }
-      return undefined;
+    const memory = (way) => seek(way, (one) => touches(one, "global") || touches(one, "shared"));
+    const next = (warp, way) => seek(way, (one) => one.warp === warp);
+    const line = () => {
+      const from = steps[here];
+      seek(1, (one) => one.warp === from.warp && one.line && (one.line !== from.line || one.file !== from.file));
     };
+    const barrier = () => seek(1, TESTS.barrier);
 
     const draw = () => {
       const step = steps[here];
       range.value = String(here);
-      live.textContent = said(step);
+      live.textContent = said(steps, here);
       range.setAttribute("aria-valuetext", `${here + 1} of ${steps.length}`);
       count.textContent = `Step ${number(here + 1)} of ${number(steps.length)}. ${cut}`;
       op.textContent = step.op ?? `PTX line ${step.ptx_line}`;
@@ -358,10 +435,9 @@
         const own = latest.get(warp);
         const now = warp === step.warp;
         row.classList.toggle("now", now);
-        const where = own ? (own.line ? ` \u00b7 ${own.line}` : "") : " \u00b7 \u2013";
+        const where = own ? (own.line ? `, line ${own.line}` : "") : ", not begun";
         label.textContent = `warp ${warp}${where}`;
-        label.setAttribute("aria-label",
-          `Warp ${warp}, ${own ? (own.line ? `line ${own.line}` : "begun") : "not begun"}; go to its next step`);
+        label.title = `Go to warp ${warp}\u2019s next step`;
         const active = new Set(own?.active ?? []);
         cells.forEach((cell, lane) => {
           cell.className = active.has(lane) ? (now ? "on" : "was") : "";
@@ -373,15 +449,14 @@
       laneCells.forEach((cell, lane) => {
         const what = cells.get(lane);
         cell.className = what?.late ? "late" : active.has(lane) ? "on" : "";
-        cell.lastChild.textContent = what?.text ?? (active.has(lane) ? "\u2022" : "\u00a0");
+        cell.children[1].textContent = what?.text ?? "\u00a0";
+        cell.children[2].textContent = what?.turn ?? "";
       });
+      lanes.hidden = !cells.size;
+      key.hidden = !cells.size;
       lanes.setAttribute("aria-label", `Warp ${step.warp}\u2019s lanes`);
-      const texts = [...cells.values()].map((one) => one.text);
-      key.textContent = texts.some((one) => one.startsWith("b"))
-        ? `b: the bank of shared memory${texts.some((one) => one.includes("\u00b7")) ? "; behind the dot: the pass" : ""}.`
-        : texts.length ? "s: the sector in its allocation." : "\u00a0";
+      key.textContent = cellsSaid(cells);
       access.replaceChildren(...(step.access ?? []).map((one) => accessDrawn(step, one)));
-      moved?.(here);
     };
 
     range.addEventListener("input", () => go(Number(range.value)));
@@ -390,15 +465,16 @@
       ArrowDown: () => next(steps[here].warp, 1), ArrowUp: () => next(steps[here].warp, -1),
       Home: () => go(0), End: () => go(steps.length - 1),
       PageDown: () => memory(1), PageUp: () => memory(-1),
+      l: line, b: barrier, Escape: () => close?.(),
     };
     const body = make("div", { class: "step-body", role: "group", tabIndex: 0,
-      "aria-label": `Block ${(head.block ?? [0, 0, 0]).join(", ")}, step by step. Arrow keys step, Page Down finds the next access to memory.` },
-      controls, count, live,
+      "aria-label": `Block ${(head.block ?? [0, 0, 0]).join(", ")}, step by step` },
+      controls, make("p", { class: "step-legend" }, KEYS_SAID), opened, count, live,
       make("div", { class: "step-where" }, op, source),
       grid, make("p", { class: "step-legend" }, LEGEND),
       lanes, key, access);
     body.addEventListener("keydown", (event) => {
-      const act = KEYS[event.key];
+      const act = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
       if (!act || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       act();
@@ -412,7 +488,10 @@
       if (Math.abs(swept) > 40) go(here + (swept < 0 ? 1 : -1));
     }, { passive: true });
     root.append(body);
-    go(start(steps, at));
+    const begun = start(steps, at);
+    opened.textContent = begun.why;
+    opened.hidden = !begun.why;
+    go(begun.at);
     return { go, at: () => here, focus: () => body.focus({ preventScroll: true }) };
   };
 

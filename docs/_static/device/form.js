@@ -1,0 +1,177 @@
+// A panel's form: which variant, at which n, block size and seed, with which checks and schedule.
+(() => {
+  const { make, size, sizeSaid } = window.LadderPage;
+  const DEFAULT_SEED = 2018;
+  const MOST_BLOCK = 1024;
+  const CHECKS = {
+    race: "races between threads of a block",
+    memory: "accesses outside allocations",
+    init: "reads of what was never written",
+    sync: "threads that wait for ever",
+  };
+
+  // ------------------------------------------------------------------ what the reader typed
+
+  /** One sentence about one field. */
+  class Refused extends Error {
+    constructor(field, message) {
+      super(message);
+      this.field = field;
+    }
+  }
+
+  /** 65536, 65 536, 2^16 or 64K; NaN for anything else. */
+  const count = (text) => {
+    const typed = text.replace(/\s/g, "");
+    const power = typed.match(/^2\^(\d{1,2})$/);
+    const plain = typed.match(/^(\d{1,15})([KMG]?)$/i);
+    if (power) return 2 ** Number(power[1]);
+    if (plain) return Number(plain[1]) * { "": 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }[plain[2].toUpperCase()];
+    return Number.NaN;
+  };
+
+  const countOf = (text, { most, default_n: usual }) => {
+    const n = count(text);
+    if (n <= most) return n;
+    const ways = [...new Set([String(usual), size(usual)])].join(" or ");
+    throw new Refused("n", `n: write a number up to ${sizeSaid(most)}, such as ${ways}.`);
+  };
+
+  const blockOf = (text) => {
+    const block = count(text);
+    if (block >= 1 && block <= MOST_BLOCK) return block;
+    throw new Refused("block", `block: write a whole number from 1 to ${MOST_BLOCK}, such as 256.`);
+  };
+
+  /** A seed has up to 64 bits, and stays exact where a number would lose some. */
+  const seedOf = (name, text) => {
+    const typed = text.replace(/\s/g, "");
+    if (!/^\d{1,20}$/.test(typed) || BigInt(typed) >= 2n ** 64n) {
+      throw new Refused(name, `${name}: write a whole number from 0 to 2\u2076\u2074 \u2212 1, such as ${DEFAULT_SEED}.`);
+    }
+    return Number.isSafeInteger(Number(typed)) ? Number(typed) : BigInt(typed);
+  };
+
+  // ------------------------------------------------------------------ which variant
+
+  /**
+   * What tells the variants apart, if that is one parameter that each of them has, or whether they
+   * finish the sum: the name of the choice, and each one's words. Else their names.
+   */
+  const choiceOf = (offered, region) => {
+    const names = { label: "variant", text: (one) => one.name };
+    const keys = [...new Set(offered.flatMap((one) => Object.keys(one.params ?? {})))];
+    const tells = (value) => new Set(offered.map(value)).size === offered.length;
+    if (offered.some((one) => one.region !== region) || keys.length !== 1) return names;
+    const [key] = keys;
+    if (key === "finished") {
+      const text = (one) => (one.params?.finished ? "finished sum" : "first pass");
+      return tells(text) ? { label: "sum", text } : names;
+    }
+    const value = (one) => one.params?.[key];
+    return tells(value) && offered.every((one) => value(one) !== undefined)
+      ? { label: key.replaceAll("_", " "), text: (one) => String(value(one)) } : names;
+  };
+
+  // ------------------------------------------------------------------ the form
+
+  const field = (text, input, hint) => {
+    const label = make("label", { class: "run-field" }, make("span", {}, text), input);
+    if (hint) label.append(hint);
+    return label;
+  };
+
+  /**
+   * The form for these variants, `{form, buttons, select, chosen, fill, asked, mark}`. `name` keeps its
+   * radio buttons apart from other panels'; `region` is the panel's kernel.
+   */
+  const build = (name, region, offered) => {
+    const choice = choiceOf(offered, region);
+    const select = make("select", { name: "variant" });
+    for (const one of offered) {
+      select.append(make("option", { value: one.name }, choice.text(one) + (one.legacy ? " (faulty)" : "")));
+    }
+    const n = make("input", { type: "text", name: "n", autocomplete: "off", spellcheck: "false" });
+    const block = make("input", { type: "text", name: "block", inputmode: "numeric", autocomplete: "off" });
+    const seed = make("input", { type: "text", name: "seed", inputmode: "numeric", autocomplete: "off",
+      value: String(DEFAULT_SEED) });
+    const nHint = make("span", { class: "run-hint" });
+    const blockHint = make("span", { class: "run-hint" });
+    const fields = make("div", { class: "run-fields" });
+    if (offered.length > 1) fields.append(field(choice.label, select));
+    fields.append(field("n", n, nHint), field("block", block, blockHint), field("seed", seed));
+
+    const boxes = Object.entries(CHECKS).map(([check, text]) => {
+      const box = make("input", { type: "checkbox", name: check });
+      return { name: check, box, label: make("label", {}, box, ` ${text}`) };
+    });
+    const together = make("input", { type: "radio", name: `${name}-lanes`, value: "together", checked: true });
+    const apart = make("input", { type: "radio", name: `${name}-lanes`, value: "apart" });
+    const apartSeed = make("input", { type: "text", inputmode: "numeric", value: "1", class: "run-short",
+      "aria-label": "Schedule" });
+    const more = make("details", { class: "folded run-more" },
+      make("summary", {}, "Checks and schedule"),
+      make("fieldset", {}, make("legend", {}, "Look for"), ...boxes.map((one) => one.label)),
+      make("fieldset", {}, make("legend", {}, "The lanes of a warp run"),
+        make("label", {}, together, " together"),
+        make("label", {}, apart, " apart, by schedule "), apartSeed));
+    const buttons = make("div", { class: "run-buttons" });
+    const form = make("form", { class: "run-form", noValidate: true }, fields, more, buttons);
+    const inputs = { n, block, seed, schedule: apartSeed };
+
+    let chosen = offered[0];
+    const choose = (wanted) => {
+      chosen = offered.find((one) => one.name === wanted) ?? offered[0];
+      select.value = chosen.name;
+      blockHint.textContent = chosen.blocks.text.replace(/^blocks? (of )?/, "");
+      nHint.textContent = `at most ${sizeSaid(chosen.most)}`;
+    };
+
+    const fill = (given) => {
+      const before = chosen;
+      if (given.variant) choose(given.variant);
+      if ("n" in given) n.value = size(Number(given.n));
+      else if (given.variant && (before !== chosen || !n.value)) n.value = size(chosen.default_n);
+      if ("block" in given) block.value = String(given.block);
+      else if (given.variant && (before !== chosen || !block.value)) block.value = String(chosen.default_block);
+      if ("seed" in given) seed.value = String(given.seed);
+      if (given.variant || "checks" in given) {
+        const on = given.checks === "all" ? Object.keys(CHECKS) : String(given.checks ?? "").split(",");
+        for (const one of boxes) one.box.checked = on.includes(one.name);
+      }
+      if (given.variant || "apart" in given) {
+        apart.checked = "apart" in given;
+        together.checked = !apart.checked;
+        if ("apart" in given) apartSeed.value = String(given.apart);
+      }
+      more.open ||= apart.checked || boxes.some((one) => one.box.checked);
+    };
+
+    /** What the fields say; throws what is wrong with one. */
+    const asked = () => ({
+      variant: chosen.name,
+      n: countOf(n.value, chosen),
+      block: blockOf(block.value),
+      seed: seedOf("seed", seed.value),
+      checks: boxes.filter((one) => one.box.checked).map((one) => one.name).join(","),
+      apart: apart.checked ? seedOf("schedule", apartSeed.value) : null,
+    });
+
+    /** Marks the field that a sentence is about, and no other. */
+    const mark = (wrong, sentence) => {
+      for (const [each, input] of Object.entries(inputs)) {
+        input.removeAttribute("aria-invalid");
+        input.removeAttribute("aria-describedby");
+        if (each !== wrong) continue;
+        input.setAttribute("aria-invalid", "true");
+        input.setAttribute("aria-describedby", sentence);
+      }
+    };
+
+    apartSeed.addEventListener("input", () => { apart.checked = true; });
+    for (const input of Object.values(inputs)) input.addEventListener("input", () => mark(null));
+    return { form, buttons, select, fill, asked, mark, chosen: () => chosen, typed: (text) => { n.value = text; } };
+  };
+
+  window.LadderForm = { build, field, Refused };
+})();
