@@ -94,6 +94,10 @@
   /** The answer that a fold is locked in until the reader has guessed. */
   const lockOf = (fold) => fold.parentElement.closest("details.answer[hidden]");
 
+  /** Pictures above a place move it until they are there. */
+  const laidOut = document.readyState === "complete" ? null
+    : new Promise((done) => addEventListener("load", done, { once: true }));
+
   let waiting = null;
   const follow = async () => {
     waiting?.disconnect();
@@ -103,14 +107,14 @@
     const lock = lockOf(fold);
     if (lock) {
       const box = lock.closest("[data-guess]") ?? lock.parentElement;
-      if (!box.querySelector(".run-later")) {
-        lock.before(make("p", { class: "run-later", role: "status" },
-          "Your link leads into this answer. It opens when you have made your guess."));
-      }
-      box.scrollIntoView({ block: "start", behavior: scrolling() });
+      const later = box.querySelector(".run-later") ?? make("p", { class: "run-later", role: "status" },
+        "Your link leads into this answer. It opens when you have made your guess.");
+      lock.before(later);
+      await laidOut;
+      later.scrollIntoView({ block: "center", behavior: scrolling() });
       waiting = new MutationObserver(() => {
         if (lockOf(fold)) return;
-        for (const one of box.querySelectorAll(".run-later")) one.remove();
+        later.remove();
         follow();
       });
       waiting.observe(lock, { attributes: true, attributeFilter: ["hidden"] });

@@ -1,5 +1,5 @@
-// The PTX of a panel, which the reader can change. A change belongs to the PTX that it was made to:
-// another variant has its own.
+// The PTX of a panel, which the reader can change. A change belongs to the variant and the PTX that
+// it was made to.
 (() => {
   const { make } = window.LadderPage;
 
@@ -18,8 +18,9 @@
       make("div", { class: "ptx-editor" }, gutter, area),
       make("div", { class: "run-buttons" }, go, back, mine, at, said));
 
-    const changes = new Map();  // by the PTX as nvcc made it
+    const changes = new Map();  // by variant and PTX as nvcc made it
     let shipped = "";
+    let key = "";
     let lines = 0;
 
     const isChanged = () => Boolean(shipped) && area.value !== shipped;
@@ -29,7 +30,7 @@
       lines = now;
       gutter.scrollTop = area.scrollTop;
       back.hidden = !isChanged();
-      mine.hidden = isChanged() || !changes.has(shipped);
+      mine.hidden = isChanged() || !changes.has(key);
       place();
     };
     const place = () => {
@@ -42,11 +43,13 @@
     };
 
     /** Shows a plan's PTX, with what the reader has changed in it. */
-    const show = (text) => {
-      if (text === shipped) return;
+    const show = (variant, text) => {
+      const wanted = `${variant}\n${text}`;
+      if (wanted === key) return;
+      key = wanted;
       shipped = text;
       said.textContent = "";
-      put(changes.get(text) ?? text);
+      put(changes.get(key) ?? text);
     };
     /** nvcc's again; a change is kept. */
     const restore = () => {
@@ -69,8 +72,8 @@
 
     area.addEventListener("input", () => {
       said.textContent = "";
-      if (isChanged()) changes.set(shipped, area.value);
-      else changes.delete(shipped);
+      if (isChanged()) changes.set(key, area.value);
+      else changes.delete(key);
       render();
     });
     area.addEventListener("scroll", () => { gutter.scrollTop = area.scrollTop; });
@@ -84,7 +87,7 @@
       mine.focus();
     });
     mine.addEventListener("click", () => {
-      put(changes.get(shipped));
+      put(changes.get(key));
       said.textContent = "This is your PTX.";
       back.focus();
     });

@@ -54,7 +54,7 @@
     return [before, make("a", { href: address, class: "run-term" }, words), after];
   };
 
-  const digits = (ratio) => number(Number(ratio.toPrecision(3)));
+  const digits = (ratio) => number(Number.isInteger(ratio) ? ratio : Number(ratio.toPrecision(3)));
   const change = (now, before) => {
     if (now === before) return "";
     if (!before) return "was 0";

@@ -163,6 +163,7 @@
         return result;
       } catch (error) {
         if (mine === turn) {
+          busy(false);
           say(error.message, "wrong");
           end("");
         }
@@ -184,7 +185,7 @@
         end("");
         return null;
       }
-      ptx.show(wanted.plan.request.ptx);
+      ptx.show(wanted.shape.variant, wanted.plan.request.ptx);
       if (isShipped) ptx.restore();
       return wanted;
     };
@@ -214,7 +215,7 @@
     /** Steps through one block of a launch. */
     const trace = async (wanted, at, where) => {
       begin();
-      ptx.show(wanted.plan.request.ptx);
+      ptx.show(wanted.shape.variant, wanted.plan.request.ptx);
       const launches = wanted.plan.request.steps
         .map((one, index) => ({ ...one, index })).filter((one) => one.kind === "launch");
       const launch = launches[Math.min(where.launch ?? 0, launches.length - 1)];
@@ -317,7 +318,7 @@
       try {
         const { variant, ...shape } = form.asked();
         const plan = window.LadderPlans.plan(data.chapter, variant, shape);
-        if (plan.request) ptx.show(plan.request.ptx);
+        if (plan.request) ptx.show(variant, plan.request.ptx);
       } catch (error) {
         if (!(error instanceof window.LadderForm.Refused)) throw error;
       }
