@@ -83,6 +83,16 @@ def test_it_brings_the_code_that_the_listing_calls(running: Book) -> None:
     assert "helper" in listing.get_text() and "smem(int* data)" not in listing.get_text()
 
 
+def test_the_whole_kernel_has_its_own_fold_where_the_page_lists_less(running: Book) -> None:
+    text = f".. changed:: {GMEM} gmem-loop -> {SMEM} smem-loop\n"
+    (fold,) = folds(running.build(index=page(text)))
+    whole, more = fold.select(".run-code")
+    assert whole.select_one("summary").get_text() == "The whole kernel"  # type: ignore[union-attr]
+    assert "smem(int* data)" in whole.get_text() and "int helper()" not in whole.get_text()
+    assert more.select_one("summary").get_text() == "More of the code that runs"  # type: ignore[union-attr]
+    assert "int helper()" in more.get_text()
+
+
 def test_without_scripts_it_is_a_command(running: Book) -> None:
     presets = "   :presets:\n      Races :: smem_classic n=2^12 block=64 checks=race\n"
     (fold,) = folds(running.build(index=page(f".. listing:: {SMEM} smem-loop\n{presets}")))
