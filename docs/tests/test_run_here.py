@@ -354,7 +354,7 @@ def test_a_count_of_no_conflicts_is_shown(page: Page) -> None:
     assert not any(name.startswith("Shared") for name in counters(panel))
 
 
-def test_counts_are_had_per_block(page: Page) -> None:
+def test_counts_can_be_per_block(page: Page) -> None:
     panel = opened(page)
     run(panel, n="2^12", block="64")
     caption = panel.locator(".run-counters caption")

@@ -161,7 +161,7 @@ def _code(book: Book, kernel: str, others: Iterable[str], is_listed: bool) -> li
             if used.kind in CODE:
                 wanted[each] = used
     own = wanted.pop(kernel, None)
-    folds = []
+    folds: list[nodes.Node] = []
     if own and not is_listed:
         folds.append(fold(_("The whole kernel"), [_listing(own)], "run-code"))
     if wanted:
