@@ -269,6 +269,40 @@ def test_a_launch_is_stopped_and_the_next_one_runs(page: Page) -> None:
     assert run(panel, n="2^10").endswith("as expected.")
 
 
+ENDLESS = "text.replace(/bar\\.sync\\s+0;/, 'FOR_EVER: bra FOR_EVER;')"
+
+
+def test_what_is_asked_for_last_is_what_runs(page: Page) -> None:
+    """A panel whose kernel never ends does something else when it is asked to."""
+    panel = opened(page)
+    change_ptx(panel, ENDLESS)
+    panel.get_by_role("button", name="Back to nvcc\u2019s PTX").click()
+    expect(panel.locator("> .run-status")).to_have_text("Running\u2026")
+    panel.get_by_role("button", name="Step through it").click()
+    expect(panel.locator(".step-body")).to_be_visible(timeout=20_000)
+    assert outcome(panel).startswith("Stepping through block 0")
+
+
+def test_an_endless_kernel_can_be_stepped_through(page: Page) -> None:
+    panel = opened(page)
+    change_ptx(panel, ENDLESS)
+    panel.get_by_role("button", name="Stop").click()
+    outcome(panel)
+    panel.get_by_role("button", name="Step through it").click()
+    expect(panel.locator(".step-body")).to_be_visible(timeout=60_000)
+    expect(panel.locator(".step-count")).to_contain_text("Cut after 10\u202f000 instructions")
+
+
+@pytest.mark.parametrize(
+    "more", ["step=__proto__", "step=hasOwnProperty", "step=1&launch=-1&in=-1"]
+)
+def test_a_link_with_nonsense_opens_the_stepper_all_the_same(page: Page, more: str) -> None:
+    page.goto(f"{address(STORY)}#run={PANEL}&n=2^10&block=64&{more}")
+    panel = page.locator(f"#{PANEL}")
+    expect(panel.locator(".step-said")).to_contain_text("lanes", timeout=60_000)
+    assert outcome(panel).startswith("Stepping through block 0")
+
+
 @pytest.mark.parametrize("missing", ["WebAssembly", "Worker"])
 def test_a_browser_without_it_is_told(page: Page, missing: str) -> None:
     page.add_init_script(f"delete window.{missing};")

@@ -7,6 +7,9 @@
   const { field } = window.LadderForm;
   const { shapeSaid } = window.LadderResults;
   const TRACE_LIMIT = 10000;
+  // Warp instructions of a launch that is stepped through: some seconds. One that never ends can be
+  // stepped through, too.
+  const TRACE_WORK = 2 ** 26;
   const WHAT = "Your browser executes the PTX that nvcc made of this kernel, and counts what hardware " +
     "counts. It measures no times.";
 
@@ -140,23 +143,31 @@
       if (isBusy) bar.removeAttribute("value");
     };
 
+    let halt = () => {};
+
     /** The device's answer to a request; nothing where a sentence says why there is none. */
     const execute = async (request) => {
       const mine = ++turn;
+      halt(); // a panel runs one thing at a time: what is asked for last
       busy(true);
       say("Running\u2026");
       try {
-        let device = null;
         let isHalted = false;
         stop.onclick = () => {
           isHalted = true;
-          device?.stop();
+          halt();
         };
         await load("client.js");
-        device = await window.LadderDevice.open(base);
-        const result = isHalted ? { stopped: true } : await device.run(request, (done, all) => {
-          if (mine === turn) bar.value = done / all;
-        });
+        const device = await window.LadderDevice.open(base);
+        if (mine !== turn) return null;
+        let result = { stopped: true };
+        if (!isHalted) {
+          const job = device.run(request, (done, all) => {
+            if (mine === turn) bar.value = done / all;
+          });
+          halt = () => device.stop(job);
+          result = await job;
+        }
         if (mine !== turn) return null; // the reader has asked for something else by now
         if (result.error) throw new Error(result.error);
         if (result.stopped) throw new Error("Stopped. Nothing is shown of a launch that did not end.");
@@ -225,7 +236,7 @@
       const place = [index % x, Math.floor(index / x) % y, Math.floor(index / (x * y))];
       const isChanged = ptx.isChanged();
       const result = await execute(requestOf(wanted, {
-        checks: "", lines: false, trace: { step: launch.index, block: place, limit: TRACE_LIMIT },
+        checks: "", lines: false, limit: TRACE_WORK, trace: { step: launch.index, block: place, limit: TRACE_LIMIT },
       }));
       if (!result) return;
       traced = { wanted, launch: launches.indexOf(launch), block: index };
@@ -300,6 +311,7 @@
       }
     };
 
+    const whole = (text) => (/^\d+$/.test(text ?? "") ? Number(text) : 0);
     const follow = (given) => {
       const one = offered.some((each) => each.name === given.variant) ? given.variant : offered[0].name;
       const { n: typed, ...rest } = given;
@@ -308,7 +320,7 @@
       fold.scrollIntoView({ block: "start" });
       if (given.step === undefined) return run({ heat: given.heat });
       const at = /^\d+$/.test(given.step) ? Number(given.step) : given.step;
-      return stepThrough(at, { block: Number(given.in) || 0, launch: Number(given.launch) || 0 });
+      return stepThrough(at, { block: whole(given.in), launch: whole(given.launch) });
     };
 
     // ---------------------------------------------------------------- who does what

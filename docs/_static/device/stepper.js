@@ -224,11 +224,11 @@
     if (Number.isInteger(asked)) return { at: Math.min(Math.max(asked, 0), last), why: "" };
     if (asked === "first") return { at: 0, why: "" };
     if (asked === "last") return { at: last, why: "" };
-    for (const name of asked in TESTS ? [asked] : ["conflict", "branch", "global"]) {
+    for (const name of Object.hasOwn(TESTS, asked) ? [asked] : ["conflict", "branch", "global"]) {
       const at = steps.findIndex(TESTS[name]);
       if (at >= 0) return { at, why: `Opened at the first ${FIRST[name]}. |\u25c0\ufe0e goes to the start.` };
     }
-    return { at: 0, why: asked in TESTS ? `This block has no ${FIRST[asked]} in what is shown.` : "" };
+    return { at: 0, why: Object.hasOwn(TESTS, asked) ? `This block has no ${FIRST[asked]} in what is shown.` : "" };
   };
 
   // ------------------------------------------------------------------ drawing

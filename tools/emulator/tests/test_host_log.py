@@ -169,6 +169,7 @@ def test_bad_files_are_refused(arguments: tuple[str, ...], said: str) -> None:
 # ------------------------------------------------------------------------------------------- PTX
 
 
+@pytest.mark.nvcc
 def test_prints_the_ptx_that_the_device_takes(program: Path) -> None:
     done = emulate("--print-ptx", program)
     assert (done.stderr, done.returncode) == ("", 0)
