@@ -43,6 +43,7 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # No sandbox: containers that run as root have none. The pages are our own.
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        expect.set_options(timeout=30_000)  # a busy machine takes longer than five seconds
         yield chromium
         chromium.close()
 

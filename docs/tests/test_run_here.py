@@ -45,6 +45,7 @@ FAULTY = "run-smem-classic"
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        expect.set_options(timeout=30_000)  # a busy machine takes longer than five seconds
         yield chromium
         chromium.close()
 
