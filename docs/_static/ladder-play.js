@@ -25,15 +25,7 @@
     }
   };
 
-  const make = (name, attributes = {}, ...children) => {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (key in made && typeof value !== "string") made[key] = value;
-      else made.setAttribute(key, value);
-    }
-    made.append(...children);
-    return made;
-  };
+  const { make } = window.LadderPage;
 
   const isClose = (data, guess) => {
     const off = Math.max(guess / data.value, data.value / guess);

@@ -23,15 +23,7 @@
     return wanted[name];
   };
 
-  const make = (name, attributes = {}, ...children) => {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (key in made && typeof value !== "string") made[key] = value;
-      else made.setAttribute(key, value);
-    }
-    made.append(...children);
-    return made;
-  };
+  const { make } = window.LadderPage;
 
   /** Digits in threes, as on the rest of the page. */
   const number = (value) =>
@@ -58,7 +50,7 @@
   const scrolling = () =>
     (matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth");
 
-  window.LadderPage = { base, load, make, number, size, sizeSaid, printed, scrolling };
+  Object.assign(window.LadderPage, { base, load, number, size, sizeSaid, printed, scrolling });
 
   const open = async (fold) => {
     try {

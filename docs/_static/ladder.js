@@ -1,3 +1,17 @@
+// What the page's scripts share; ladder-run.js adds to it.
+window.LadderPage = {
+  /** An element with attributes (what isn't text is a property where there is one) and children. */
+  make(name, attributes = {}, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (key in made && typeof value !== "string") made[key] = value;
+      else made.setAttribute(key, value);
+    }
+    made.append(...children);
+    return made;
+  },
+};
+
 // What scrolls sideways must be reachable by keyboard. Browsers that do this by themselves lose
 // nothing; the page reads the same with scripts off.
 (() => {

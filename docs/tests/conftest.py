@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from playwright.sync_api import Browser, expect, sync_playwright
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
@@ -186,3 +188,16 @@ def render(recorded_book: Book) -> Callable[[str], Built]:
         return built
 
     return build
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium, for a file's tests."""
+    with sync_playwright() as playwright:
+        # No sandbox: containers that run as root have none. The pages are our own.
+        chromium = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        expect.set_options(timeout=30_000)  # a busy machine takes longer than five seconds
+        yield chromium
+        chromium.close()

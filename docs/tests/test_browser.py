@@ -11,7 +11,7 @@ from pathlib import Path
 import axe_playwright_python
 import pypdfium2 as pdfium
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = Path(os.environ.get("GUIDE_HTML", ROOT / "build" / "guide")).resolve()
@@ -36,16 +36,6 @@ SCHEMES = ["light", "dark"]
 
 def address(page: str) -> str:
     return (GUIDE / f"{page}.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        # No sandbox: containers that run as root have none. The pages are our own.
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        expect.set_options(timeout=30_000)  # a busy machine takes longer than five seconds
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from docs.tests import device
 from tools.measuring import profilers
@@ -63,7 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def page(folder: Path) -> Iterator[Page]:
+def page(folder: Path, browser: Browser) -> Iterator[Page]:
     """A page from the file system, with the device and all chapters' files."""
     scripts = ("client.js", "plans.js")
     for name in ("client.js", "device.js", "plans.js"):
@@ -72,12 +72,10 @@ def page(folder: Path) -> Iterator[Page]:
         device.script(chapter, folder)
     tags = "".join(f'<script src="{name}"></script>' for name in scripts)
     (folder / "page.html").write_text(f"<!doctype html>{tags}", encoding="utf-8")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        opened = browser.new_page()
-        opened.goto((folder / "page.html").as_uri())
-        yield opened
-        browser.close()
+    opened = browser.new_page()
+    opened.goto((folder / "page.html").as_uri())
+    yield opened
+    opened.close()
 
 
 def shapes(variant: Listed) -> Iterator[tuple[int, int]]:

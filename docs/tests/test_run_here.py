@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from docs.tests.test_browser import (
     CHROMIUM,
@@ -39,15 +39,6 @@ LOOKED = """if (location.protocol === "file:")
 STORY = "chapters/chapter02_smem"
 PANEL = "run-interleaved-modulo"
 FAULTY = "run-smem-classic"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        expect.set_options(timeout=30_000)  # a busy machine takes longer than five seconds
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ Needs nvcc, and no GPU.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import zlib
 from pathlib import Path
@@ -14,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from tools.emulator.tests.test_emulate import emulate
 from tools.tests.built import nvcc
-from tools.tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[3]
 EMULATE = ROOT / "tools/emulate"
@@ -59,17 +58,6 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     flags = ["-std=c++20", "-cudart", "shared", "-arch=compute_90", "-code=compute_90"]
     subprocess.run([nvcc(), *flags, "-o", program, source], check=True, capture_output=True)
     return program
-
-
-def emulate(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [EMULATE, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        env={**os.environ, **environment},
-        check=False,
-    )
 
 
 def little(values: range, size: int = 4) -> bytes:

@@ -314,16 +314,19 @@ def chromium() -> str:
 
 
 #: Bytes are base64 in what goes to the page and in what comes back.
-RUN = """async requests => {
+UNPACKED = """() => window.unpacked = request => {
   const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  for (const one of request.buffers) if (one.data) one.data = bytes(one.data);
+  for (const step of request.steps)
+    for (const one of step.args ?? []) if (one.bytes) one.bytes = bytes(one.bytes);
+  return request;
+}"""
+RUN = """async requests => {
   const text = bytes => btoa(Array.from(bytes, c => String.fromCharCode(c)).join(""));
   const device = await LadderDevice.open("device/");
   const results = [];
   for (const request of requests) {
-    for (const one of request.buffers) if (one.data) one.data = bytes(one.data);
-    for (const step of request.steps)
-      for (const one of step.args ?? []) if (one.bytes) one.bytes = bytes(one.bytes);
-    const result = await device.run(request);
+    const result = await device.run(unpacked(request));
     results.push({...result, ...(result.read && {read: result.read.map(text)})});
   }
   return results;
@@ -347,6 +350,7 @@ def page(folder: Path) -> Iterator[Page]:
         wrong: list[str] = []
         shown.on("pageerror", lambda error: wrong.append(str(error)))
         shown.goto((folder / "page.html").as_uri())
+        shown.evaluate(UNPACKED)
         yield shown
         browser.close()
     assert wrong == []
@@ -401,11 +405,17 @@ def test_what_is_wrong_is_one_sentence(page: Page, kernels: Kernels) -> None:
     assert right["fault"] is None and len(right["launches"]) == 1
 
 
-LONG = """async request => {
-  const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
-  for (const one of request.buffers) if (one.data) one.data = bytes(one.data);
-  for (const step of request.steps)
-    for (const one of step.args ?? []) if (one.bytes) one.bytes = bytes(one.bytes);
+def endless_and_tree(kernels: Kernels) -> Json:
+    """Two launches: one that never ends, then one that does."""
+    endless = asked("loops for ever", kernels, limit=0)
+    tree = asked("tree", kernels)
+    request = {**tree, "steps": [*endless["steps"], *tree["steps"]]}
+    request["buffers"][0] = {"name": "cudaMalloc", "bytes": 4096}
+    return request
+
+
+LONG = """async given => {
+  const request = unpacked(given);
   const device = await LadderDevice.open("device/");
   const ended = [], progress = [];
   const first = device.run({...request, steps: request.steps.slice(0, 1)})
@@ -423,11 +433,7 @@ LONG = """async request => {
 
 
 def test_a_kernel_that_loops_is_stopped_and_the_next_one_runs(page: Page, kernels: Kernels) -> None:
-    endless = asked("loops for ever", kernels, limit=0)
-    tree = asked("tree", kernels)
-    request = {**tree, "steps": [*endless["steps"], *tree["steps"]]}
-    request["buffers"][0] = {"name": "cudaMalloc", "bytes": 4096}
-    got = page.evaluate(LONG, request)
+    got = page.evaluate(LONG, endless_and_tree(kernels))
     assert got["before"] == [] and got["ended"] == ["first", "second"]
     assert got["results"][0] == {"stopped": True}
     assert got["results"][1]["stopped"] is False
@@ -435,11 +441,8 @@ def test_a_kernel_that_loops_is_stopped_and_the_next_one_runs(page: Page, kernel
     assert got["progress"] and all(0 < done <= 7 == all_ for done, all_ in got["progress"])
 
 
-WAITING = """async request => {
-  const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
-  for (const one of request.buffers) if (one.data) one.data = bytes(one.data);
-  for (const step of request.steps)
-    for (const one of step.args ?? []) if (one.bytes) one.bytes = bytes(one.bytes);
+WAITING = """async given => {
+  const request = unpacked(given);
   const device = await LadderDevice.open("device/");
   const ended = [];
   const begun = (name, step) => {
@@ -460,13 +463,7 @@ WAITING = """async request => {
 
 
 def test_what_waits_is_stopped_without_what_runs(page: Page, kernels: Kernels) -> None:
-    tree = asked("tree", kernels)
-    request = {
-        **tree,
-        "steps": [*asked("loops for ever", kernels, limit=0)["steps"], *tree["steps"]],
-    }
-    request["buffers"][0] = {"name": "cudaMalloc", "bytes": 4096}
-    got = page.evaluate(WAITING, request)
+    got = page.evaluate(WAITING, endless_and_tree(kernels))
     assert got["before"] == ["waiting"] and got["ended"] == ["waiting", "endless", "last"]
     assert got["results"][:2] == [{"stopped": True}] * 2
     assert got["results"][2]["launches"][0]["kernel"] == "tree"
