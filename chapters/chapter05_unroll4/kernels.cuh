@@ -63,6 +63,25 @@ __global__ void unroll(const int* in, int* partial, std::size_t n) {
 }
 // end unroll-factor
 
+// begin halving-tree
+/// unroll<4> with a loop that need not round up, and all its barriers.
+///
+/// \pre blockDim.x is a power of two, at most 1024
+__global__ void halving(const int* in, int* partial, std::size_t n) {
+  __shared__ int tile[1024];
+  const unsigned t = threadIdx.x;
+  tile[t] = load_and_add<4>(in, n);
+  __syncthreads();
+
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (t < half) tile[t] += tile[t + half];
+    __syncthreads();
+  }
+
+  if (t == 0) partial[blockIdx.x] = tile[0];
+}
+// end halving-tree
+
 // begin last-warp-sync
 /// unroll<4> whose last warp finishes without barriers of the whole block.
 ///

@@ -97,6 +97,16 @@ int main(int argc, char** argv) {
   chapter.add(first_add);
   chapter.add(book::family<1, 2, 4, 8, 16>(
       "unroll", [](auto factor) { return unroll<decltype(factor)::value>(); }));
+  chapter.add({
+      .name = "halving",
+      .region = "halving-tree",
+      .kernel = book::kernel(chapter05::halving),
+      .blocks = book::powers_of_two(),
+      .factor = 4,
+      .axes = {kSizes, {"block"}},
+      .launch = book::launch<book::Sum>(
+          [](const auto& l) { chapter05::halving<<<l.grid, l.block>>>(l.in, l.partial, l.n); }),
+  });
   const book::Variant last_warp_sync{
       .name = "last_warp_sync",
       .region = "last-warp-sync",

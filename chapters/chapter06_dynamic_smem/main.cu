@@ -17,18 +17,20 @@ std::size_t ints(unsigned block) {
 }
 
 // begin run-ask
-/// dynamic_unroll<4> with far more shared memory than it needs, so that fewer blocks fit an SM.
+/// dynamic_unroll with far more shared memory than it needs, so that fewer blocks fit an SM.
+template <unsigned Factor = 4>
 book::Variant ask(unsigned kib) {
   return {
       .name = "ask" + std::to_string(kib) + "k",
       .region = "dynamic-unroll",
-      .kernel = book::kernel(chapter06::dynamic_unroll<4>),
-      .factor = 4,
+      .kernel = book::kernel(chapter06::dynamic_unroll<Factor>),
+      .factor = Factor,
       .shared_bytes = [kib](unsigned) { return kib * kKiB; },
       .axes = book::at_large_n(),
       .launch = book::launch<book::Sum>([](const auto& l) {
-        allow(chapter06::dynamic_unroll<4>, l.shared_bytes);
-        chapter06::dynamic_unroll<4><<<l.grid, l.block, l.shared_bytes>>>(l.in, l.partial, l.n);
+        allow(chapter06::dynamic_unroll<Factor>, l.shared_bytes);
+        chapter06::dynamic_unroll<Factor>
+            <<<l.grid, l.block, l.shared_bytes>>>(l.in, l.partial, l.n);
       }),
   };
 }
@@ -93,7 +95,10 @@ int main(int argc, char** argv) {
         chapter06::dynamic_unroll<4><<<l.grid, l.block, l.shared_bytes>>>(l.in, l.partial, l.n);
       }),
   });
-  chapter.add(book::family({"shared_kib", {32, 48, 64, 96, 227}}, ask));
+  chapter.add(book::family({"shared_kib", {32, 48, 64, 96, 227}}, ask<>));
+  book::Variant fewer_threads = ask<16>(96);
+  fewer_threads.name = "ask96k_unroll16";
+  chapter.add(std::move(fewer_threads));
   const auto dynamic_by_warps = [](const book::Sum::Launch& l) {
     chapter06::dynamic_by_warps<8><<<l.grid, l.block, l.shared_bytes>>>(l.in, l.partial, l.n);
   };

@@ -52,9 +52,6 @@ __global__ void many(const int* in, int* partial, std::size_t n) {
 /// \param running  a word that is 0 before the launch and after it
 /// \param ticket   another
 /// \pre blockDim.x is at most 512
-///
-/// One fence is missing: nothing orders the last block's atomicExch behind the other blocks'
-/// additions (chapter 8, "The last block adds"). The recorded times are of this form.
 __global__ void finish(const int* partial, std::size_t count, long long* total,
                        unsigned long long* running, unsigned* ticket) {
   __shared__ long long tile[512];
@@ -75,6 +72,7 @@ __global__ void finish(const int* partial, std::size_t count, long long* total,
     atomicAdd(running, static_cast<unsigned long long>(tile[0]));
     __threadfence();  // the writer's: this sum before this ticket
     const bool last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // and back to 0
+    __threadfence();  // the reader's: no sum older than the tickets it has seen
     if (last) *total = static_cast<long long>(atomicExch(running, 0ull));
   }
 }

@@ -58,6 +58,7 @@ constexpr unsigned kSpineBlock = 256;  // as in the chapters before, whose rungs
 const book::Axis kSizes{"n", {std::size_t{1} << 20, std::size_t{1} << 24, std::size_t{1} << 28}};
 const std::vector<book::Point> kCounted{{std::size_t{1} << 24, kSpineBlock},
                                         {std::size_t{1} << 20, kSpineBlock},
+                                        {std::size_t{1} << 16, kSpineBlock},
                                         {std::size_t{1} << 28, kSpineBlock}};
 
 /// wide<Loads> as a variant.
@@ -217,7 +218,9 @@ int main(int argc, char** argv) {
                          .counted = {{std::size_t{1} << 24, 128},
                                      {std::size_t{1} << 24, 256},
                                      {std::size_t{1} << 20, 256},
-                                     {std::size_t{1} << 28, 128}}}};
+                                     {std::size_t{1} << 28, 128},
+                                     {std::size_t{1} << 16, 128},
+                                     {std::size_t{1} << 16, 256}}}};
 
   for (const Method& m : seven_methods()) chapter.add(partial(m));
   for (const Method& m : seven_methods()) chapter.add(finished(m));

@@ -138,10 +138,12 @@ void launch_whole(const Wide::Launch& l) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  book::Chapter chapter{"chapter08_multi_pass",
-                        "Until one value is left",
-                        "the page's figure of times against n, and the ratio to CUB's",
-                        {.counted = {{std::size_t{1} << 24, 256}, {std::size_t{1} << 20, 256}}}};
+  book::Chapter chapter{
+      "chapter08_multi_pass",
+      "Until one value is left",
+      "the page's figure of times against n, and the ratio to CUB's",
+      {.counted = {
+           {std::size_t{1} << 24, 256}, {std::size_t{1} << 20, 256}, {std::size_t{1} << 16, 256}}}};
 
   chapter.add({
       .name = "passes",

@@ -158,11 +158,13 @@ book::Variant faulty(const char* name, const char* region, std::vector<std::stri
 }  // namespace
 
 int main(int argc, char** argv) {
-  book::Chapter chapter{"chapter09_histogram",
-                        "How often does each value occur?",
-                        "the page's figure of time by method and kind of data",
-                        {.n = book::powers(18, 30),
-                         .counted = {{std::size_t{1} << 24, 256}, {std::size_t{1} << 20, 256}}}};
+  book::Chapter chapter{
+      "chapter09_histogram",
+      "How often does each value occur?",
+      "the page's figure of time by method and kind of data",
+      {.n = book::powers(18, 30),
+       .counted = {
+           {std::size_t{1} << 24, 256}, {std::size_t{1} << 20, 256}, {std::size_t{1} << 16, 256}}}};
   namespace legacy = chapter09::legacy;
 
   add_methods<Data::kUniform>(chapter);

@@ -72,6 +72,20 @@ book::Variant load_offset(unsigned offset) {
   };
 }
 
+book::Variant four_offset(unsigned offset) {
+  return {
+      .name = "four_offset" + std::to_string(offset),
+      .region = "load-offset-four",
+      .kernel = book::kernel(chapter10::load_offset_four),
+      .factor = 4,
+      .launch = book::launch(copy({.offset = offset, .behind = kFurthestOffset}),
+                             [offset](const auto& l) {
+                               chapter10::load_offset_four<<<l.grid, l.block>>>(l.in, l.out, l.n,
+                                                                                offset);
+                             }),
+  };
+}
+
 // begin run-copy-words
 template <class Word>
 book::Variant copy_words() {
@@ -83,6 +97,8 @@ book::Variant copy_words() {
           [](std::size_t n, unsigned block) {
             return book::grid_for((n * sizeof(int) + sizeof(Word) - 1) / sizeof(Word), block);
           },
+      // Words of 4 bytes in blocks of 1024 make as many blocks as words of 16 in blocks of 256.
+      .axes = {{"n"}, {"block", {64, 256, 1024}}},
       .launch = book::launch<Copy>([](const auto& l) {
         chapter10::copy_words<Word><<<l.grid, l.block>>>(l.in, l.out, l.n);
       }),
@@ -93,16 +109,18 @@ book::Variant copy_words() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  book::Chapter chapter{
-      "chapter10_coalescing",
-      "What a warp asks for, and what is sent",
-      "the page's figures of sectors and bandwidth against stride and offset",
-      // What is swept here is the pattern; one n, and one that no cache holds.
-      {.n = {std::size_t{1} << 28}, .blocks = {}, .counted = {{std::size_t{1} << 24, 256}}}};
+  book::Chapter chapter{"chapter10_coalescing",
+                        "What a warp asks for, and what is sent",
+                        "the page's figures of sectors and bandwidth against stride and offset",
+                        // What is swept here is the pattern; one n, and one that no cache holds.
+                        {.n = {std::size_t{1} << 28},
+                         .blocks = {},
+                         .counted = {{std::size_t{1} << 24, 256}, {std::size_t{1} << 16, 256}}}};
 
   chapter.add(book::family({"stride", {1, 2, 3, 4, 8, 16, 32}}, load_stride));
   chapter.add(book::family({"stride", {2, 4, 8, 16, 32}}, store_stride));
   chapter.add(book::family({"offset", {0, 1, 2, 4, 7, 8, 9, 16, 32}}, load_offset));
+  chapter.add(book::family({"offset", {0, 1, 8, 16}}, four_offset));
   chapter.add(book::family_of_types<char, int, int2, int4>(
       "width", [](auto word) { return copy_words<typename decltype(word)::type>(); }));
   chapter.add({

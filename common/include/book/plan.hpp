@@ -18,7 +18,8 @@ struct Defaults {
   std::vector<std::size_t> blocks = powers(5, 10);  ///< and `--sweep block`; empty for no such axis
   std::vector<Point> counted = {{std::size_t{1} << 24, 256},  ///< where profilers look …
                                 {std::size_t{1} << 20, 256},
-                                {std::size_t{1} << 24, 128}};
+                                {std::size_t{1} << 24, 128},
+                                {std::size_t{1} << 16, 256}};  ///< and where a page begins
   Point checked = {1'048'573, 256};  ///< … and compute-sanitizer: an n with tails
 };
 
