@@ -169,10 +169,11 @@ def test_a_fold_may_come_later(running: Book) -> None:
     assert isinstance(above, Tag) and above.get_text() == "A guess."
 
 
-def test_a_fold_that_comes_later_has_its_presets_there(running: Book) -> None:
-    text = f".. listing:: {SMEM} smem-loop\n   :later:\n   :presets:\n      Small :: smem\n"
+@pytest.mark.parametrize("option", [":step: race", ":presets:\n      Small :: smem"])
+def test_a_fold_that_comes_later_has_its_options_there(running: Book, option: str) -> None:
+    text = f".. listing:: {SMEM} smem-loop\n   :later:\n   {option}\n"
     built = running.build(index=page(text))
-    assert any("they go to its run-here" in warning for warning in built.warnings)
+    assert any("it goes to its run-here" in warning for warning in built.warnings)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +185,9 @@ def test_a_fold_that_comes_later_has_its_presets_there(running: Book) -> None:
         ("Small :: smem size=3", "a preset has no 'size'"),
         ("Small :: smem n=many", "'many' is not a whole number"),
         ("Small :: smem checks=races", "checks= is one of all, race, memory, init, sync, not "),
-        ("Small :: smem step=middle", "step= is one of conflict"),
+        ("Small :: smem step=middle", "a step is one of conflict"),
+        ("Small :: smem step=global:", "a step is one of conflict"),
+        ("Small :: smem step=global:x", "a step is one of conflict"),
         ("Small :: smem heat=red", "heat= is one of instructions"),
     ],
 )
@@ -194,10 +197,32 @@ def test_a_preset_that_says_nothing_is_refused(running: Book, preset: str, messa
     assert any(message in warning for warning in built.warnings), built.warnings
 
 
-def test_presets_want_a_kernel_that_runs(running: Book) -> None:
-    text = f".. listing:: {SMEM} helper\n   :presets:\n      Small :: smem\n"
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [("race", "race"), ("global:2", "global:2"), ("17", 17), ("warp-barrier", "warp-barrier")],
+)
+def test_a_listing_says_where_its_stepper_starts(
+    running: Book, asked: str, given: str | int
+) -> None:
+    (fold,) = folds(
+        running.build(index=page(f".. listing:: {SMEM} smem-loop\n   :step: {asked}\n"))
+    )
+    assert data_of(fold)["step"] == given
+
+
+def test_a_start_that_is_no_step_is_refused(running: Book) -> None:
+    built = running.build(index=page(f".. listing:: {SMEM} smem-loop\n   :step: middle\n"))
+    assert any("a step is one of conflict" in warning for warning in built.warnings)
+
+
+@pytest.mark.parametrize("option", [":step: race", ":presets:\n      Small :: smem"])
+def test_presets_want_a_kernel_that_runs(running: Book, option: str) -> None:
+    text = f".. listing:: {SMEM} helper\n   {option}\n"
     built = running.build(index=page(text))
     assert any("no variant runs 'helper'" in warning for warning in built.warnings)
+
+
+def test_run_here_wants_a_kernel_that_runs(running: Book) -> None:
     built = running.build(index=page(f".. run-here:: {SMEM} helper\n"))
     assert any("no variant runs 'helper'" in warning for warning in built.warnings)
 

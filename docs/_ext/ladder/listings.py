@@ -86,8 +86,9 @@ def source_block(
 class Listing(LookupDirective):
     """``.. listing:: CHAPTER REGION``, or the path of a file outside the chapters, shown whole.
 
-    If it is a kernel that runs in the page, a fold beneath it does so, with ``:presets:``. With
-    ``:later:`` it has none: a ``run-here`` further down is the kernel's fold.
+    If it is a kernel that runs in the page, a fold beneath it does so, with ``:presets:`` and the
+    ``:step:`` where its stepper starts. With ``:later:`` it has none: a ``run-here`` further down
+    is the kernel's fold.
     """
 
     option_spec: ClassVar = LISTING_OPTIONS
@@ -137,8 +138,11 @@ def _fold(
 ) -> list[nodes.Node]:
     if "later" not in options:
         return panel(book, region, options, is_listed)
-    if "presets" in options:
-        raise BadName("a listing whose fold comes later has no presets: they go to its run-here")
+    for option in ("presets", "step"):
+        if option in options:
+            raise BadName(
+                f"a listing whose fold comes later has no :{option}:: it goes to its run-here"
+            )
     return []
 
 

@@ -34,11 +34,14 @@ NUMBERS = ("n", "block", "seed", "apart", "in")
 WORDS = ("checks", "heat", "step")
 CHECKS = ("all", "race", "memory", "init", "sync")
 HEATS = ("instructions", "sectors", "wavefronts")
-#: Steps by name; a number is a step of the trace, counted from 0.
-STEPS = ("conflict", "branch", "global", "shared", "shared-load", "barrier", "first", "last")
-#: What a directive takes that has a panel.
+#: Steps by name (_static/device/starts.js); "global:2" is the second such step. A number is a step
+#: of the trace, counted from 0.
+STEPS = ("conflict", "branch", "global", "shared", "shared-load", "atomic", "shuffle", "barrier",
+         "warp-barrier", "race", "first", "last")  # fmt: skip
+#: What a directive takes that has a panel. Its stepper starts at ``:step:``.
 PANEL_OPTIONS: dict[str, Callable[[str], Any]] = {
     "presets": directives.unchanged_required,
+    "step": directives.unchanged_required,
     "open": directives.flag,
 }
 #: Not what a kernel is made of, but what launches it.
@@ -76,12 +79,22 @@ def _value(key: str, text: str) -> int | str:
         return whole(text)
     if key not in WORDS:
         raise BadName(f"a preset has no '{key}'{nearest(key, [*NUMBERS, *WORDS])}")
-    if key == "step" and text.isdigit():
-        return int(text)
-    allowed = {"checks": CHECKS, "heat": HEATS, "step": STEPS}[key]
+    if key == "step":
+        return step(text)
+    allowed = {"checks": CHECKS, "heat": HEATS}[key]
     for word in text.split(",") if key == "checks" else [text]:
         if word not in allowed:
             raise BadName(f"a preset's {key}= is one of {', '.join(allowed)}, not '{word}'")
+    return text
+
+
+def step(text: str) -> int | str:
+    """Where the stepper starts: a number, or the name of a step."""
+    if text.isdigit():
+        return int(text)
+    name, colon, which = text.partition(":")
+    if name not in STEPS or (colon and not which.isdigit()):
+        raise BadName(f"a step is one of {', '.join(STEPS)}, not '{text}'")
     return text
 
 
@@ -99,7 +112,7 @@ def panel(
     given = presets(options.get("presets", ""))
     chapter, names = _runs(book, region)
     if not names:
-        if given:
+        if given or "step" in options:
             raise Lost(f"no variant runs '{region.name}' in the page, so it can't have presets")
         return []
     shown = book.env.temp_data.setdefault("ladder_run_here", [])
@@ -122,6 +135,8 @@ def panel(
         "variants": [{"name": name, "region": known[name]} for name in variants],
         "presets": [one.data() for one in given],
     }
+    if "step" in options:
+        made["data"]["step"] = step(options["step"])
     if "open" in options:
         made["open"] = True
     made += summary("", "", nodes.Text(options.get("label") or _("Run it here")))
@@ -180,7 +195,8 @@ def _listing(region: Region) -> nodes.Node:
 class RunHere(LookupDirective):
     """``.. run-here:: CHAPTER REGION``: the fold where it stands, with ``:presets:``.
 
-    ``:label:`` is what its line says, ``:open:`` opens it from the start.
+    ``:label:`` is what its line says, ``:step:`` where its stepper starts, and ``:open:`` opens it
+    from the start.
     """
 
     option_spec: ClassVar = {**PANEL_OPTIONS, "label": directives.unchanged_required}

@@ -2,7 +2,8 @@
 (() => {
   const { make, size, sizeSaid } = window.LadderPage;
   const DEFAULT_SEED = 2018;
-  const MOST_BLOCK = 1024;
+  const MOST_BLOCK = 1024n;
+  const MOST_SEED = 2n ** 64n - 1n;
   const CHECKS = {
     race: "races between threads of a block",
     memory: "accesses outside allocations",
@@ -23,33 +24,38 @@
   /** 65536, 65 536, 2^16 or 64K; NaN for anything else. */
   const count = (text) => {
     const typed = text.replace(/\s/g, "");
-    const power = typed.match(/^2\^(\d{1,2})$/);
+    const power = typed.match(/^2\^(\d{1,3})$/);
     const plain = typed.match(/^(\d{1,15})([KMG]?)$/i);
     if (power) return 2 ** Number(power[1]);
     if (plain) return Number(plain[1]) * { "": 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }[plain[2].toUpperCase()];
     return Number.NaN;
   };
 
-  const countOf = (text, { most, default_n: usual }) => {
-    const n = count(text);
-    if (n <= most) return n;
-    const ways = [...new Set([String(usual), size(usual)])].join(" or ");
-    throw new Refused("n", `n: write a number up to ${sizeSaid(most)}, such as ${ways}.`);
-  };
-
-  const blockOf = (text) => {
-    const block = count(text);
-    if (block >= 1 && block <= MOST_BLOCK) return block;
-    throw new Refused("block", `block: write a whole number from 1 to ${MOST_BLOCK}, such as 256.`);
-  };
-
-  /** A seed has up to 64 bits, and stays exact where a number would lose some. */
-  const seedOf = (name, text) => {
+  // The words of the programs and of tools/emulate, whose options these are.
+  const COUNTS = "digits (16777216), a power of two (2^24), or digits with K, M or G (16M)";
+  const refused = (name, text, why, allowed) =>
+    new Refused(name, `${name}: "${text.trim()}" ${why}; allowed: ${allowed}.`);
+  const wholeOf = (name, text, low, high) => {
     const typed = text.replace(/\s/g, "");
-    if (!/^\d{1,20}$/.test(typed) || BigInt(typed) >= 2n ** 64n) {
-      throw new Refused(name, `${name}: write a whole number from 0 to 2\u2076\u2074 \u2212 1, such as ${DEFAULT_SEED}.`);
+    if (!/^\d+$/.test(typed) || BigInt(typed) < low || BigInt(typed) > high) {
+      throw refused(name, text, "is not a whole number in range", `${low} to ${high}`);
     }
-    return Number.isSafeInteger(Number(typed)) ? Number(typed) : BigInt(typed);
+    return BigInt(typed);
+  };
+  /** A seed has up to 64 bits, and stays exact where a number would lose some. */
+  const exact = (whole) => (whole <= Number.MAX_SAFE_INTEGER ? Number(whole) : whole);
+
+  /** One that is too large is refused where the launch is planned. */
+  const countOf = (text, most) => {
+    const n = count(text);
+    if (Number.isNaN(n)) throw refused("n", text, "is not a count", `${COUNTS}; at most ${size(most)}`);
+    return n;
+  };
+
+  const scheduleOf = (text) => {
+    const typed = text.replace(/\s/g, "");
+    if (/^\d{1,19}$/.test(typed)) return exact(BigInt(typed));
+    throw new Refused("schedule", `schedule apart:${text.trim()}: there are together and apart:SEED.`);
   };
 
   // ------------------------------------------------------------------ which variant
@@ -150,11 +156,11 @@
     /** What the fields say; throws what is wrong with one. */
     const asked = () => ({
       variant: chosen.name,
-      n: countOf(n.value, chosen),
-      block: blockOf(block.value),
-      seed: seedOf("seed", seed.value),
+      n: countOf(n.value, chosen.most),
+      block: Number(wholeOf("block", block.value, 1n, MOST_BLOCK)),
+      seed: exact(wholeOf("seed", seed.value, 0n, MOST_SEED)),
       checks: boxes.filter((one) => one.box.checked).map((one) => one.name).join(","),
-      apart: apart.checked ? seedOf("schedule", apartSeed.value) : null,
+      apart: apart.checked ? scheduleOf(apartSeed.value) : null,
     });
 
     /** Marks the field that a sentence is about, and no other. */

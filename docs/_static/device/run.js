@@ -2,7 +2,7 @@
 // executes (client.js), the plans say what a variant launches (plans.js), form.js, results.js,
 // ptx.js and stepper.js each show their part.
 (() => {
-  const { base, load, make, number, size, scrolling } = window.LadderPage;
+  const { base, load, make, number, size, printed, scrolling } = window.LadderPage;
   const Lines = window.LadderLines;
   const { field } = window.LadderForm;
   const { shapeSaid } = window.LadderResults;
@@ -65,7 +65,7 @@
       const button = make("button", { type: "button" }, one.label);
       button.addEventListener("click", () => {
         form.fill(one);
-        if ("step" in one) stepThrough(one.step, { isShipped: true });
+        if ("step" in one) stepThrough(one.step, { block: one.in, isShipped: true });
         else run({ heat: one.heat, isShipped: true });
       });
       presetRow.append(button);
@@ -90,7 +90,7 @@
     // ---------------------------------------------------------------- running
 
     const refuse = (fieldName, message) => {
-      say(message, "wrong");
+      say(printed(message), "wrong");
       form.mark(fieldName, status.id);
     };
 
@@ -111,7 +111,10 @@
       if (!shape) return null;
       const plan = await window.LadderPlans.plan(data.chapter, shape.variant,
         { n: shape.n, block: shape.block, seed: shape.seed });
-      if (plan.refused) refuse("block", `${plan.refused.replace(/^--/, "").replace(/\.$/, "")}.`);
+      if (plan.refused) {
+        const why = plan.refused.replace(/^--/, "").replace(/\.$/, "");
+        refuse(why.startsWith("n ") ? "n" : "block", `${why}.`);
+      }
       else if (plan.nothing) say(`${plan.nothing}.`);
       else return { shape, plan };
       return null;
@@ -223,6 +226,17 @@
       if (wanted) await trace(wanted, at, where);
     };
 
+    /** Of lines that were inlined, the call in the kernel; none where several calls brought them. */
+    const callsOf = (ran) => {
+      const calls = new Map();
+      for (const { file, line, inlined_at: call } of ran) {
+        const key = `${file}:${line}`;
+        const isSame = !calls.has(key) || JSON.stringify(calls.get(key)) === JSON.stringify(call);
+        calls.set(key, isSame ? call : undefined);
+      }
+      return calls;
+    };
+
     /** Steps through one block of a launch. */
     const trace = async (wanted, at, where) => {
       begin();
@@ -236,7 +250,7 @@
       const place = [index % x, Math.floor(index / x) % y, Math.floor(index / (x * y))];
       const isChanged = ptx.isChanged();
       const result = await execute(requestOf(wanted, {
-        checks: "", lines: false, limit: TRACE_WORK, trace: { step: launch.index, block: place, limit: TRACE_LIMIT },
+        checks: "", limit: TRACE_WORK, trace: { step: launch.index, block: place, limit: TRACE_LIMIT },
       }));
       if (!result) return;
       traced = { wanted, launch: launches.indexOf(launch), block: index };
@@ -247,7 +261,9 @@
       steps.replaceChildren(make("p", { class: "step-head" }, head), choices(launches, launch, index, blocks), body);
       steps.hidden = false;
       marked = fold;
-      stepper = window.LadderStepper.show(body, { trace: result.trace ?? [], at, lines: Lines, close });
+      stepper = window.LadderStepper.show(body, {
+        trace: result.trace ?? [], at, usual: data.step, lines: Lines, calls: callsOf(result.lines), close,
+      });
       end("steps");
       stepper?.focus();
       steps.scrollIntoView({ block: "start", behavior: scrolling() });

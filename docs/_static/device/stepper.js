@@ -2,14 +2,12 @@
 // It draws the objects of a trace (tools/emulator/README.md) and knows nothing of where they come from.
 (() => {
   const { make, number } = window.LadderPage;
+  const { start, counted, opcode, touches, isBarrier } = window.LadderStarts;
   const LANES = 32;
   const WORD = 4;
   const SECTOR = 32;
 
   // ------------------------------------------------------------------ what an access costs
-
-  const counted = (step, space, what) =>
-    (step[`${space}_load_${what}`] ?? 0) + (step[`${space}_store_${what}`] ?? 0);
 
   /** Rounds in which 32 banks hand out their words: a word goes to all lanes that want it. */
   const rounds = (lanes) => {
@@ -161,13 +159,13 @@
     [/^(ret|exit)/, "are done"],
     [/^bra/, "jump"],
   ];
-  const opcode = (step) => (step.op ?? "").replace(/^@!?%\w+\s+/, "");
   const isBranch = (step) => /^bra\b/.test(opcode(step));
   const opSaid = (step) => {
     const op = opcode(step);
     return DOES.find(([pattern]) => pattern.test(op))?.[1] ?? (op || "execute an instruction");
   };
 
+  const placeSaid = ({ file, line }) => `${file.split("/").at(-1)}, line ${line}`;
   const lanesCounted = (count) => `${count} lane${count === 1 ? "" : "s"}`;
 
   /** Of a branch that parts the lanes: those that jump, and those that were with them before and go on. */
@@ -194,41 +192,6 @@
     const who = `Warp ${step.warp}, ${step.active.length} of ${LANES} lanes active: `;
     const what = (step.access ?? []).map((access) => accessSaid(step, access)).join("; ");
     return `${who}${what || opSaid(step)}.`;
-  };
-
-  // ------------------------------------------------------------------ where to begin
-
-  const touches = (step, space) => (step.access ?? []).some((one) => one.space === space);
-  const TESTS = {
-    conflict: (step) => counted(step, "shared", "conflicts") > 0,
-    branch: (step) => step.diverging_branches > 0,
-    global: (step) => touches(step, "global"),
-    shared: (step) => touches(step, "shared"),
-    "shared-load": (step) =>
-      (step.access ?? []).some((one) => one.space === "shared" && one.direction === "load"),
-    barrier: (step) => /^(@!?%\w+\s+)?bar/.test(step.op ?? ""),
-  };
-
-  const FIRST = {
-    conflict: "bank conflict",
-    branch: "branch that parts the lanes",
-    global: "access to global memory",
-    shared: "access to shared memory",
-    "shared-load": "load from shared memory",
-    barrier: "barrier",
-  };
-
-  /** The step to begin at, and a sentence why where the reader didn't ask for that one. */
-  const start = (steps, asked) => {
-    const last = steps.length - 1;
-    if (Number.isInteger(asked)) return { at: Math.min(Math.max(asked, 0), last), why: "" };
-    if (asked === "first") return { at: 0, why: "" };
-    if (asked === "last") return { at: last, why: "" };
-    for (const name of Object.hasOwn(TESTS, asked) ? [asked] : ["conflict", "branch", "global"]) {
-      const at = steps.findIndex(TESTS[name]);
-      if (at >= 0) return { at, why: `Opened at the first ${FIRST[name]}. |\u25c0\ufe0e goes to the start.` };
-    }
-    return { at: 0, why: Object.hasOwn(TESTS, asked) ? `This block has no ${FIRST[asked]} in what is shown.` : "" };
   };
 
   // ------------------------------------------------------------------ drawing
@@ -294,6 +257,19 @@
     return box;
   };
 
+  /** Each lane's address; what is `seen` stays open from step to step. */
+  const addressesDrawn = (access, seen) => {
+    const list = make("ul", { class: "step-addresses" });
+    access.lanes.forEach((lane, at) => {
+      list.append(make("li", {}, `lane ${lane}: `, make("code", {}, `0x${access.address[at].toString(16)}`)));
+    });
+    const from = access.space === "shared" ? ", from the start of the block\u2019s shared memory" : "";
+    const fold = make("details", { class: "folded", open: seen.addresses },
+      make("summary", {}, `Addresses${from}`), list);
+    fold.addEventListener("toggle", () => { seen.addresses = fold.open; });
+    return fold;
+  };
+
   /** What a lane touches, short enough for its cell: a bank or a sector, and its wavefront if there are several. */
   const touched = (step) => {
     const cells = new Map();
@@ -327,10 +303,11 @@
   // ------------------------------------------------------------------ the stepper
 
   /**
-   * Fills `root` with the stepper of a trace. `at` is where it begins, a number or a name of TESTS;
-   * `lines` are the page's listings; `close` is what Escape does.
+   * Fills `root` with the stepper of a trace. `at` is where the reader wants it to begin, `usual`
+   * where the page does (starts.js); `lines` are the page's listings, and `calls` where the kernel
+   * calls what they lack; `close` is what Escape does.
    */
-  const show = (root, { trace, at, lines, close }) => {
+  const show = (root, { trace, at, usual, lines, calls, close }) => {
     const head = trace.find((one) => "trace" in one) ?? {};
     const foot = trace.find((one) => "end" in one) ?? {};
     const steps = trace.filter((one) => "warp" in one);
@@ -341,6 +318,7 @@
     }
     const warps = Math.max(...steps.map((one) => one.warp)) + 1;
     let here = -1;
+    const seen = { addresses: false };
 
     const button = (text, label, act) => {
       const made = make("button", { type: "button", class: "step-button", "aria-label": label, title: label }, text);
@@ -410,7 +388,7 @@
       const from = steps[here];
       seek(1, (one) => one.warp === from.warp && one.line && (one.line !== from.line || one.file !== from.file));
     };
-    const barrier = () => seek(1, TESTS.barrier);
+    const barrier = () => seek(1, isBarrier);
 
     const draw = () => {
       const step = steps[here];
@@ -419,13 +397,16 @@
       range.setAttribute("aria-valuetext", `${here + 1} of ${steps.length}`);
       count.textContent = `Step ${number(here + 1)} of ${number(steps.length)}. ${cut}`;
       op.textContent = step.op ?? `PTX line ${step.ptx_line}`;
-      const code = step.file ? lines.source(step.file, step.line) : "";
       source.replaceChildren();
+      lines.clear("now");
       if (step.file) {
-        const name = `${step.file.split("/").at(-1)}, line ${step.line}`;
-        source.append(`${name}${code ? ": " : " (not shown on this page)"}`, code ? make("code", {}, code) : "");
-        lines.mark("now", [{ file: step.file, line: step.line }]);
-      } else lines.clear("now");
+        const call = lines.has(step.file, step.line) ? null : calls.get(`${step.file}:${step.line}`);
+        const { file, line } = call ?? step;
+        const code = lines.source(file, line);
+        source.append(`${call ? `${placeSaid(step)}, called at ` : ""}${placeSaid({ file, line })}` +
+          `${code ? ": " : " (not shown on this page)"}`, code ? make("code", {}, code) : "");
+        lines.mark("now", [{ file, line }]);
+      }
 
       const latest = new Map();
       for (let i = here; i >= 0 && latest.size < warps; i -= 1) {
@@ -456,7 +437,8 @@
       key.hidden = !cells.size;
       lanes.setAttribute("aria-label", `Warp ${step.warp}\u2019s lanes`);
       key.textContent = cellsSaid(cells);
-      access.replaceChildren(...(step.access ?? []).map((one) => accessDrawn(step, one)));
+      access.replaceChildren(...(step.access ?? []).flatMap((one) =>
+        [accessDrawn(step, one), addressesDrawn(one, seen)]));
     };
 
     range.addEventListener("input", () => go(Number(range.value)));
@@ -488,12 +470,17 @@
       if (Math.abs(swept) > 40) go(here + (swept < 0 ? 1 : -1));
     }, { passive: true });
     root.append(body);
-    const begun = start(steps, at);
+    const begun = start(steps, at, usual);
     opened.textContent = begun.why;
+    if (begun.before !== undefined) {
+      const there = make("button", { type: "button", class: "run-quiet" }, `Go to step ${number(begun.before + 1)}`);
+      there.addEventListener("click", () => go(begun.before));
+      opened.append(" ", there);
+    }
     opened.hidden = !begun.why;
     go(begun.at);
     return { go, at: () => here, focus: () => body.focus({ preventScroll: true }) };
   };
 
-  window.LadderStepper = { show, servedAs, sectors, said, start };
+  window.LadderStepper = { show, servedAs, sectors, said };
 })();
