@@ -15,6 +15,7 @@ MAY_BE_SKIPPED = (
     r"unshare is not permitted here",
     r"only root can act as another user",
     r"the packages are elsewhere on this machine",
+    r"no firefox-esr on this machine",  # a package of Debian's alone
     r"recorded with (CUDA|nvcc) [\d.]+[,;] .*",  # by a toolkit that makes other code
     r"measured on an earlier form, to be recorded again: .*",
     r".* not recorded (yet|with counters yet).*",
