@@ -417,7 +417,7 @@
         const now = warp === step.warp;
         row.classList.toggle("now", now);
         const where = own ? (own.line ? `, line ${own.line}` : "") : ", not begun";
-        label.textContent = `warp ${warp}${where}`;
+        label.replaceChildren(`warp ${warp}`, make("span", { class: "step-at" }, where));
         label.title = `Go to warp ${warp}\u2019s next step`;
         const active = new Set(own?.active ?? []);
         cells.forEach((cell, lane) => {
