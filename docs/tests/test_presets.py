@@ -29,9 +29,10 @@ class Outcome:
 
     preset: dict[str, Any]
     fields: dict[str, str] = field(default_factory=dict)
+    is_faulty: bool = False  # the kernel, as the book says
+    is_right: bool = False
     status: str = ""
     counters: dict[str, int] = field(default_factory=dict)
-    caption: str = ""
     findings: list[str] = field(default_factory=list)
     warm: list[str] = field(default_factory=list)  # lines with a number beside them
     opened: str = ""
@@ -63,8 +64,13 @@ STEPS = {
 
 
 def check_given(one: Outcome) -> None:
-    """What a preset sets is in the form, and what it asks for is shown."""
+    """What a preset sets is in the form, and what it asks for is shown.
+
+    A right kernel's result is right. A faulty one's fault shows: in the result, or in findings.
+    """
     given = one.preset
+    if "step" not in given:
+        assert one.is_right != one.is_faulty or (one.is_faulty and one.findings), one.status
     for name in ("n", "block", "seed"):
         assert name not in given or same(one.fields[name], given[name]), name
     assert one.fields["variant"] == given["variant"]
@@ -229,11 +235,11 @@ def clicked(panel: Locator, preset: dict[str, Any]) -> Outcome:
         one.said = panel.locator(".step-said").text_content() or ""
         return one
     expect(panel.locator(".run-results")).to_be_visible()
+    one.is_right = panel.locator("> .run-status.right").count() == 1
     one.findings = panel.locator(".run-findings > li:not(.run-rest)").all_text_contents()
     one.warm = panel.page.locator(".line.warm").all_text_contents()
     if panel.locator(".run-counters").count():  # none of a launch that was stopped
         one.counters = counters(panel)
-        one.caption = panel.locator(".run-counters caption").text_content() or ""
     return one
 
 
@@ -243,8 +249,12 @@ def test_every_preset_does_what_it_says(page: Page, name: str) -> None:
     for data in panels(name):
         panel = page.locator(f"#{data['id']}")
         panel.evaluate(OPEN)
+        expect(panel.locator(".run-presets")).to_be_visible()
+        kinds = f"LadderPlans.variants({data['chapter']!r}).map(one => [one.name, one.legacy])"
+        faulty = dict(page.evaluate(kinds))
         outcomes = [clicked(panel, preset) for preset in data["presets"]]
         for one in outcomes:
+            one.is_faulty = faulty[one.preset["variant"]]
             check_given(one)
             check_label(one, data["id"])
         check_compared(data["id"], outcomes)
@@ -282,32 +292,49 @@ def test_a_label_that_is_not_true_is_caught(wrong: Outcome) -> None:
         check_label(wrong, "run-gmem")
 
 
+def coming_to(preset: dict[str, Any], **shown: Any) -> Outcome:
+    """A preset of variant a, and what is shown; a right result where nothing else is said."""
+    usual: dict[str, Any] = {"fields": {"variant": "a", "n": "2^4"}, "is_right": True}
+    return Outcome({"label": "", "variant": "a", **preset}, **{**usual, **shown})
+
+
+BLOCK_0 = "Stepping through block 0 of 4."
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
-        Outcome({"label": "", "variant": "a", "n": 16}, {"variant": "a", "n": "2^5"}),
-        Outcome({"label": "", "variant": "a"}, {"variant": "b"}),
-        Outcome({"label": "", "variant": "a", "checks": "race"}, {"variant": "a"}),
-        Outcome({"label": "", "variant": "a", "apart": 1}, {"variant": "a"}, "sum 1 as expected."),
-        Outcome({"label": "", "variant": "a", "heat": "sectors"}, {"variant": "a"}),
-        Outcome(
-            {"label": "", "variant": "a", "step": "race"},
-            {"variant": "a"},
-            "Stepping through block 0 of 1.",
-            opened="This block has no race in what is shown.",
+        coming_to({"n": 32}),
+        coming_to({"variant": "b"}),
+        coming_to({}, is_right=False),
+        coming_to({}, is_faulty=True),
+        coming_to({"checks": "race"}),
+        coming_to({"apart": 1}, status="sum 1 as expected."),
+        coming_to({"heat": "sectors"}),
+        coming_to(
+            {"step": "race"}, status=BLOCK_0, opened="This block has no race in what is shown."
         ),
-        Outcome(
-            {"label": "", "variant": "a", "step": "global", "in": 3},
-            {"variant": "a"},
-            "Stepping through block 0 of 4.",
-            opened="Opened at the first access to global memory.",
-        ),
+        coming_to({"step": "global"}, status=BLOCK_0, opened="Opened at the first barrier."),
+        coming_to({"step": "first", "in": 3}, status=BLOCK_0),
     ],
-    ids=range(7),
+    ids=range(10),
 )
 def test_a_preset_that_comes_to_something_else_is_caught(wrong: Outcome) -> None:
     with pytest.raises(AssertionError):
         check_given(wrong)
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        coming_to({"n": 16}),
+        coming_to({"checks": "race"}, is_faulty=True, is_right=False, findings=["race"]),
+        coming_to({"step": "first"}, status=BLOCK_0),
+    ],
+    ids=range(3),
+)
+def test_a_preset_that_comes_to_what_it_says_passes(right: Outcome) -> None:
+    check_given(right)
 
 
 def test_presets_that_do_not_differ_are_caught() -> None:

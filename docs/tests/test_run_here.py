@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +24,8 @@ from docs.tests.test_browser import (
     all_barriers,
     as_wide_as,
 )
+from tools.tests.built import BUILD
+from tools.tests.limits import LIMIT
 
 pytestmark = [
     pytest.mark.slow,
@@ -183,14 +187,15 @@ def test_shutting_a_panel_takes_its_marks_away(page: Page) -> None:
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"n": "64Q"}, "n: write a number up to 2\u00b2\u2070, such as 65536 or 2^16."),
-        ({"n": ""}, "n: write a number"),
-        ({"n": "2^21"}, "n: write a number up to 2\u00b2\u2070"),
+        ({"n": "64Q"}, 'n: "64Q" is not a count; allowed: digits'),
+        ({"n": ""}, 'n: "" is not a count; allowed: digits'),
+        ({"n": "2^21"}, "n 2\u00b2\u00b9: a page takes n up to 2\u00b2\u2070; "),
+        ({"n": "2^99"}, "n 2\u2079\u2079: a page takes n up to 2\u00b2\u2070; "),
         ({"n": "0"}, "n = 0"),
-        ({"block": "0"}, "block: write a whole number from 1 to 1024"),
-        ({"block": "1025"}, "block: write a whole number from 1 to 1024"),
-        ({"block": "ten"}, "block: write a whole number from 1 to 1024"),
-        ({"seed": "-1"}, "seed: write a whole number from 0"),
+        ({"block": "0"}, 'block: "0" is not a whole number in range; allowed: 1 to 1024.'),
+        ({"block": "1025"}, 'block: "1025" is not a whole number in range'),
+        ({"block": "ten"}, 'block: "ten" is not a whole number in range'),
+        ({"seed": "-1"}, 'seed: "-1" is not a whole number in range; allowed: 0 to 18\u202f446'),
     ],
 )
 def test_bad_input_is_one_sentence_and_nothing_is_lost(
@@ -210,6 +215,48 @@ def test_bad_input_is_one_sentence_and_nothing_is_lost(
     good = {"n": "2^10", "block": "64", "seed": "1"}
     assert run(panel, **good).endswith("as expected.")
     expect(marked).to_have_count(0)
+
+
+def said_natively(*command: str | Path) -> str:
+    """The one sentence that a command line is refused with, without whose it is."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+    assert done.returncode == 2, done
+    return done.stderr.strip().split(": --", 1)[1]
+
+
+@pytest.mark.parametrize(
+    ("field", "typed"),
+    [
+        ("seed", "-1"),
+        ("seed", "many"),
+        ("seed", str(2**64)),
+        ("block", "0"),
+        ("block", "ten"),
+        ("n", "64Q"),
+        ("schedule", "x"),
+        ("schedule", "-1"),
+        ("schedule", 20 * "9"),
+    ],
+)
+def test_what_is_refused_is_refused_in_the_command_line_s_words(
+    page: Page, field: str, typed: str
+) -> None:
+    program = BUILD / "chapters/chapter02_smem/chapter02_smem"
+    if field == "schedule":
+        said = said_natively(ROOT / "tools/emulate", "--schedule", f"apart:{typed}", program)
+    else:
+        said = said_natively(program, "--once", "--variant", "interleaved", f"--{field}={typed}")
+    panel = opened(page)
+    if field == "schedule":
+        panel.get_by_text("Checks and schedule").click()
+        panel.get_by_role("textbox", name="Schedule").fill(typed)
+        panel.get_by_role("button", name="Run", exact=True).click()
+    shown = outcome(panel) if field == "schedule" else run(panel, **{field: typed})
+    # A page takes fewer elements than a program does.
+    expected = page.evaluate("text => LadderPage.printed(text)", said).replace(
+        "2\u2076\u2070", "2\u00b2\u2070"
+    )
+    assert shown == f"{expected}."
 
 
 def test_a_program_s_own_refusal_has_no_flags(page: Page) -> None:
@@ -592,7 +639,7 @@ def at_step(panel: Locator) -> tuple[int, int]:
 
 def test_the_stepper_begins_where_it_is_interesting(page: Page) -> None:
     panel = stepping(page, block="64", n="2^12")
-    expect(panel.locator(".step-said")).to_contain_text("The warp diverges.")
+    expect(panel.locator(".step-said")).to_contain_text("load 4 bytes each from shared memory")
     expect(page.locator(".line.now")).to_have_count(2)  # in the listing, and in what changed
     panel = opened(page, "chapters/chapter03_divergence", "run-strided-index")
     panel.get_by_role("button", name="Step to a bank conflict").click()
@@ -603,6 +650,88 @@ def test_the_stepper_begins_where_it_is_interesting(page: Page) -> None:
     )
     assert panel.locator(".step-banks .step-row").count() == 2
     assert panel.locator(".step-lanes .late").count() == 16
+
+
+@pytest.mark.parametrize(
+    ("name", "panel"),
+    [(STORY, FAULTY), ("chapters/chapter05_unroll4", "run-last-warp-classic")],
+)
+def test_a_faulty_kernel_opens_between_the_lines_that_race(
+    page: Page, name: str, panel: str
+) -> None:
+    stepper = stepping(page, name, panel)
+    opened_at = stepper.locator(".step-opened")
+    expect(opened_at).to_contain_text("Opened at a race: lane 0 reads what lane 16 wrote in step ")
+    here, _last = at_step(stepper)
+    second = stepper.locator(".step-source").text_content() or ""
+    assert "[t + 16]" in second
+    opened_at.get_by_role("button").click()
+    assert at_step(stepper)[0] < here
+    expect(stepper.locator(".step-said")).to_contain_text("store 4 bytes each to shared memory")
+    assert "[t + 32]" in (stepper.locator(".step-source").text_content() or "")
+
+
+#: What follows each other in the one warp of a trace, and whether the first race is at the end.
+ORDERS = [
+    (["write 0", "read 4"], True),
+    (["read 4", "write 0"], True),
+    (["write 0", "write 4"], True),
+    (["write 0", "change 4"], True),
+    (["write 0", "read 0"], False),
+    (["read 0", "read 4"], False),
+    (["change 0", "change 4"], False),
+    (["write 0", "bar.sync 0", "read 4"], False),
+    (["write 0", "bar.warp.sync -1", "read 4"], False),
+    (["write 0", "bar.warp.sync -1", "read 64"], True),  # a barrier of one warp is not the block's
+    (["write 0", "bar.sync 0", "read 64"], False),
+    (["write 0", "add.s32 %r1", "read 4"], True),
+]
+TRACED = """orders => {
+  const KINDS = { write: "store", read: "load", change: "atomic" };
+  const steps = orders.flatMap(order => {
+    const [what, thread] = order.split(" ");
+    if (!KINDS[what]) return [0, 1, 2].map(warp =>
+      ({ warp, op: order, active: Array.from({ length: 32 }, (_, lane) => lane) }));
+    const lane = thread % 32;
+    return [{ warp: Math.floor(thread / 32), op: what, active: [lane], access: [
+      { space: "shared", direction: KINDS[what], bytes: 4, lanes: [lane], address: [128] }] }];
+  });
+  const race = LadderStarts.firstRace(steps);
+  return race && race.now.at === steps.length - 1;
+}"""
+
+
+def test_a_race_is_what_no_barrier_orders(page: Page) -> None:
+    opened(page)
+    for orders, races in ORDERS:
+        assert bool(page.evaluate(TRACED, orders)) == races, orders
+
+
+def test_an_instruction_of_a_header_is_shown_at_its_call(page: Page) -> None:
+    panel = stepping(page, "chapters/chapter08_multi_pass", "run-last-block")
+    source = panel.locator(".step-source")
+    expect(source).to_contain_text("device_atomic_functions.hpp, line ")
+    expect(source).to_contain_text("called at kernels.cuh, line ")
+    expect(source.locator("code")).to_contain_text("atomicInc(ticket, gridDim.x - 1)")
+    expect(page.locator(".listing .line.now").first).to_contain_text("atomicInc(ticket")
+
+
+def test_the_addresses_of_the_lanes_are_a_fold(page: Page) -> None:
+    panel = stepping(page, block="64", n="2^12")
+    fold = panel.locator(".run-steps details", has_text="Addresses, from the start of the block")
+    expect(fold.locator("li").first).to_be_hidden()
+    fold.locator("summary").click()
+    written = fold.locator("li").all_text_contents()
+    assert written[:2] == ["lane 0: 0x80", "lane 2: 0x88"]  # of warp 1
+    page.keyboard.press("PageDown")  # it stays open
+    expect(fold.locator("li").first).to_be_visible()
+    panel.locator(".step-body").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("PageDown")
+    addresses = panel.locator(".step-addresses li").all_text_contents()
+    numbers = [int(one.split(": ")[1], 16) for one in addresses]
+    assert [each - numbers[0] for each in numbers] == [4 * lane for lane in range(32)]
+    assert numbers[0] > 2**32
 
 
 def test_the_stepper_goes_by_keyboard(page: Page) -> None:
@@ -640,7 +769,7 @@ def test_the_stepper_goes_by_buttons_and_slider(page: Page) -> None:
 
 
 def test_the_stepper_is_on_screen_and_says_why_it_begins_there(page: Page) -> None:
-    panel = opened(page)
+    panel = opened(page, "chapters/chapter03_divergence")
     run(panel, n="2^12", block="64")
     panel.get_by_role("button", name="Step through it").click()
     expect(panel.locator(".step-said")).to_be_in_viewport()
@@ -756,6 +885,7 @@ AGREES = """trace => trace.filter(one => one.access).map(step => {
 def test_what_is_drawn_is_what_was_counted(page: Page, name: str, panel: str) -> None:
     page.goto(address(name))
     page.evaluate("""async () => {
+      await LadderPage.load("starts.js");
       await LadderPage.load("stepper.js");
       const show = LadderStepper.show;
       LadderStepper.show = (root, given) => {
@@ -794,37 +924,6 @@ def test_what_is_drawn_is_what_was_counted(page: Page, name: str, panel: str) ->
 
 
 # ------------------------------------------------------------------ everywhere
-
-
-def test_every_preset_runs(page: Page) -> None:
-    """A right kernel's result is right, and a faulty one's fault shows: in a wrong result, or in
-    what the checks find."""
-    seen = 0
-    wrong = {}
-    for name in EVERY_PAGE:
-        page.goto(address(name))
-        for panel in page.locator("details.run-here").all():
-            data = json.loads(panel.get_attribute("data-run") or "")
-            if not data["presets"]:
-                continue
-            panel.evaluate(OPEN)
-            kinds = f"LadderPlans.variants({data['chapter']!r}).map(one => [one.name, one.legacy])"
-            expect(panel.locator(".run-presets")).to_be_visible()
-            faulty = dict(page.evaluate(kinds))
-            for preset in data["presets"]:
-                panel.get_by_role("button", name=preset["label"], exact=True).click()
-                said = outcome(panel)
-                seen += 1
-                if "step" in preset:
-                    right = panel.locator(".step-body").is_visible()
-                else:
-                    is_right = panel.locator("> .run-status.right").count() == 1
-                    found = panel.locator(".run-findings > li").count()
-                    right = (not is_right or found > 0) if faulty[preset["variant"]] else is_right
-                if not right:
-                    wrong[f"{name}: {preset['label']}"] = said
-    assert seen > 20
-    assert wrong == {}
 
 
 def test_every_panel_knows_its_variants(page: Page) -> None:
