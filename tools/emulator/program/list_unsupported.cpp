@@ -62,9 +62,7 @@ class List {
       const auto module = parse_ptx(texts, "the program's PTX");
       for (const auto& [name, kernel] : module->kernels) {
         if (kernel.unsupported.empty()) continue;
-        const std::size_t place = kernel.unsupported.find("PTX line");
-        add("kernel " + kernel_name(name) + ": " +
-            kernel.unsupported.substr(place == std::string::npos ? 0 : place));
+        add("kernel " + kernel_name(name) + ": " + kernel.unsupported);
       }
       link_module(*module);
     } catch (const PtxError& error) {

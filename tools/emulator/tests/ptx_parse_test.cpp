@@ -2,6 +2,7 @@
 #include <random>
 
 #include "interp_support.hpp"
+#include "ptx/lexer.hpp"
 
 namespace emu::test {
 namespace {
@@ -17,12 +18,25 @@ std::string refusal(const std::string& body) {
   return parse_ptx(kernel(body), "test")->kernels.at("k").unsupported;
 }
 
-TEST(Parse, WhatIsUnsupportedIsNamedWithKernelAndLine) {
+TEST(Parse, WhatIsUnsupportedIsNamedWithItsLine) {
   const std::string why =
       refusal("mov.u32 %r1, %tid.x;\ntex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, {%r1}];");
-  EXPECT_NE(why.find("kernel k"), std::string::npos) << why;
-  EXPECT_NE(why.find("PTX line 7"), std::string::npos) << why;
+  EXPECT_TRUE(why.starts_with("PTX line 7: ")) << why;  // whose kernel, the caller says
   EXPECT_NE(why.find("tex.1d.v4.f32.s32"), std::string::npos) << why;
+}
+
+TEST(Parse, ALongWordIsCut) {
+  const std::string cut = std::string(63, 'x') + "\u2026'";
+  const std::string word(100'000, 'x');
+  EXPECT_NE(refusal(word + ".u32 %r1;").find("'" + cut + " isn't supported"), std::string::npos);
+  try {
+    parse_ptx(word, "test");
+    FAIL() << "that is no PTX";
+  } catch (const PtxError& error) {
+    EXPECT_TRUE(std::string(error.what()).ends_with("found '" + cut)) << error.what();
+  }
+  EXPECT_EQ(with_short_words("  " + std::string(64, 'x') + "  y "),
+            "  " + std::string(64, 'x') + "  y ");
 }
 
 TEST(Parse, NothingIsOverlooked) {

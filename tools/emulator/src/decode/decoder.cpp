@@ -5,6 +5,7 @@
 #include "decode/joins.hpp"
 #include "decode/merge.hpp"
 #include "decode/scopes.hpp"
+#include "ptx/lexer.hpp"
 
 namespace emu {
 
@@ -43,8 +44,7 @@ Decoded Decoder::run() {
 }
 
 void Decoder::refuse(const std::string& what, int line) const {
-  throw Unsupported("kernel " + std::string(kernel_.name) + ", PTX line " + std::to_string(line) +
-                    ": " + what);
+  throw Unsupported("PTX line " + std::to_string(line) + ": " + with_short_words(what));
 }
 
 void Decoder::spend(int line) {

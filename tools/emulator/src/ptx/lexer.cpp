@@ -1,5 +1,6 @@
 #include "ptx/lexer.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <string>
@@ -27,6 +28,21 @@ int digit_value(char c) {
 }
 
 }  // namespace
+
+std::string with_short_words(std::string_view message) {
+  constexpr std::size_t kLongest = 64;
+  std::string text;
+  while (!message.empty()) {
+    const std::size_t length = std::min(message.find(' '), message.size());
+    text += message.substr(0, std::min(length, kLongest));
+    if (length > kLongest) text += message[length - 1] == '\'' ? "\u2026'" : "\u2026";
+    message.remove_prefix(length);
+    const std::size_t blanks = std::min(message.find_first_not_of(' '), message.size());
+    text += message.substr(0, blanks);
+    message.remove_prefix(blanks);
+  }
+  return text;
+}
 
 void Lexer::skip_blanks() {
   while (at_ < text_.size()) {

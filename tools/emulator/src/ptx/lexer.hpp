@@ -2,6 +2,7 @@
 /// PTX text to tokens.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace emu {
@@ -28,6 +29,9 @@ struct Token {
     return kind == TokenKind::kDirective && text == directive;
   }
 };
+
+/// A message whose words are cut after 64 bytes: PTX may have a token of any length.
+std::string with_short_words(std::string_view message);
 
 /// Reads tokens one by one; throws PtxError for bytes that begin none.
 class Lexer {

@@ -44,7 +44,9 @@ class Parser {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& message) const { throw PtxError(now_.line, message); }
+  [[noreturn]] void fail(const std::string& message) const {
+    throw PtxError(now_.line, with_short_words(message));
+  }
   [[noreturn]] void expected(const std::string& what) const {
     std::string found = "the end";
     if (now_.kind != TokenKind::kEnd) found = std::string("'").append(now_.text).append("'");
