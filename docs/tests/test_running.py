@@ -104,6 +104,49 @@ def test_without_scripts_it_is_a_command(running: Book) -> None:
     assert without is not None and command in without.get_text()
 
 
+def test_without_scripts_the_command_has_the_schedule(running: Book) -> None:
+    presets = "   :presets:\n      Apart :: smem_classic n=2^12 apart=7\n"
+    (fold,) = folds(running.build(index=page(f".. listing:: {SMEM} smem-loop\n{presets}")))
+    command = "./tools/emulate --schedule apart:7 ./run --once --variant smem_classic --n=4096"
+    without = fold.select_one(".run-without")
+    assert without is not None and command in without.get_text()
+
+
+STILL = {
+    "head": "smem, n = 64, block 64: block 0 of 1.",
+    "said": "Warp 1, 2 of 32 lanes active: load 4 bytes each from shared memory.",
+    "race": "A race: lane 0 reads what lane 16 wrote.",
+    "source": ["kernels.cuh: ", "tile[t] < 1;"],
+    "warps": [["warp 0", "+" + 31 * "."], ["warp 1", "##" + 30 * "."]],
+    "lanes": [["b0", "w1", "on"], ["b0", "w2", "late"], *[["", "", ""]] * 30],
+    "key": "b is the bank.",
+    "access": [
+        {"text": "2 wavefronts", "banks": [["wavefront 1", "#" + 31 * "."]], "sectors": []},
+        {"text": "1 sector", "banks": [], "sectors": [["####....", "sector 0: lanes 0\u20133"]]},
+    ],
+}
+
+
+def test_without_scripts_a_still_stands_there(running: Book) -> None:
+    path = running.root / "docs" / "stills.json"
+    write(path, json.dumps({"index": {"run-smem-loop": STILL}}))
+    text = page(f".. listing:: {SMEM} smem-loop\n")
+    (fold,) = folds(running.build(index=text))
+    (still,) = fold.select(".run-without .run-still")
+    rows = [[cell.get("class") for cell in row.select("i")] for row in still.select(".step-row")]
+    assert [row[:2] for row in rows] == [[["was"], None], [["on"], ["on"]], [["on"], None]]
+    assert [len(row) for row in rows] == [32, 32, 32]
+    assert len(still.select(".step-lanes li")) == 32
+    assert [one.get_text() for one in still.select(".step-lanes .late span")] == ["1", "b0", "w2"]
+    assert len(still.select(".step-words i.on")) == 4
+    for said in (STILL["head"], STILL["said"], STILL["race"], "tile[t] < 1;", "b is the bank."):
+        assert str(said) in still.get_text()
+    # Another picture is drawn anew, and a panel without one has the command alone.
+    write(path, json.dumps({"index": {"run-gmem-loop": STILL}}))
+    (fold,) = folds(running.build(index=text))
+    assert fold.select(".run-still") == [] and fold.select_one(".run-without") is not None
+
+
 def test_a_preset_brings_its_variant_and_that_kernels_code(running: Book) -> None:
     presets = "   :presets:\n      Races :: smem_classic n=2^12 checks=race step=conflict\n"
     (fold,) = folds(running.build(index=page(f".. listing:: {SMEM} smem-loop\n{presets}")))

@@ -3,7 +3,7 @@
 The fold says which chapter's variants run the kernel, and which presets lead to the point in one
 click. It has the listings that the page doesn't show, too: what the kernel calls, and kernels that
 only a preset runs. ``_static/device/`` does the rest. Without JavaScript the fold is the command
-line that does the same.
+line that does the same, and a still picture of the step that the stepper starts at.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from .directive import LookupDirective
 from .folded import fold, summary
 from .names import BadName, chapter_of, whole
 from .provenance import short_device
+from .stills import still
 from .strings import _
 
 #: What a preset may set beside its variant, and how it is read.
@@ -140,7 +141,12 @@ def panel(
     if "open" in options:
         made["open"] = True
     made += summary("", "", nodes.Text(options.get("label") or _("Run it here")))
-    made += _without_script(chapter, given[0] if given else Preset("", names[0], {}))
+    made += nodes.container(
+        "",
+        _command(chapter, given[0] if given else Preset("", names[0], {})),
+        *still(book, made["ids"][0]),
+        classes=["run-without"],
+    )
     made += _code(book, region.name, [known[name] for name in variants], is_listed)
     return [made]
 
@@ -154,16 +160,15 @@ def _runs(book: Book, region: Region) -> tuple[str, list[str]]:
     return region.chapter, []
 
 
-def _without_script(chapter: str, one: Preset) -> nodes.Node:
+def _command(chapter: str, one: Preset) -> nodes.Node:
     words = ["./tools/emulate", "./run", "--once", "--variant", one.variant]
     words += [f"--{key}={one.given[key]}" for key in ("n", "block", "seed") if key in one.given]
     checks = one.given.get("checks")
     words[1:1] = ["--check", str(checks)] if checks else []
+    words[1:1] = ["--schedule", f"apart:{one.given['apart']}"] if "apart" in one.given else []
     command = f"make {chapter} && {shlex.join(words)}"
     text = _("This needs JavaScript. On your own machine the same is done by ")
-    return nodes.paragraph(
-        "", "", nodes.Text(text), nodes.literal(command, command), classes=["run-without"]
-    )
+    return nodes.paragraph("", "", nodes.Text(text), nodes.literal(command, command))
 
 
 def _code(book: Book, kernel: str, others: Iterable[str], is_listed: bool) -> list[nodes.Node]:

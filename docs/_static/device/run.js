@@ -47,7 +47,7 @@
       say("This kernel can\u2019t be run in the page.");
       return null;
     }
-    without.hidden = true;
+    without.remove();
     Lines.unneeded(fold);
 
     // ---------------------------------------------------------------- what there is
