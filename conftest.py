@@ -22,6 +22,31 @@ MAY_BE_SKIPPED = (
 )
 
 
+#: Files that take a minute of a core and more, the longest first: begun last, one would be alone.
+FIRST = (
+    "tools/tests/test_guide.py",
+    "tools/emulator/tests/test_sanitized.py",
+    "docs/tests/test_browser.py",
+    "figures/tests/test_embedded_set.py",
+    "chapters/chapter08_multi_pass/tests/test_take_home.py",
+    "tools/emulator/tests/test_corpus.py",
+    "tools/tests/test_build.py",
+    "chapters/tests/test_schedules.py",
+    "docs/tests/test_run_here.py",
+    "tools/emulator/tests/test_page_device.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """tools/test hands files to its workers in this order (--no-loadscope-reorder)."""
+
+    def place(item: pytest.Item) -> int:
+        file = item.nodeid.partition("::")[0]
+        return FIRST.index(file) if file in FIRST else len(FIRST)
+
+    items.sort(key=place)
+
+
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 

@@ -85,8 +85,13 @@ attended() {
   job=
   return "$status"
 }
+aside=
 interrupted() { # SIGNAL NUMBER
   trap - INT TERM HUP # asked again, it ends at once
+  if [[ $aside ]]; then
+    kill "-$1" "$aside" 2>/dev/null || true
+    wait "$aside" || true
+  fi
   if [[ $job ]]; then
     kill "-$1" -- "-$job" 2>/dev/null || true
     wait "$job" || true
@@ -94,9 +99,12 @@ interrupted() { # SIGNAL NUMBER
   fi
   exit $((128 + $2))
 }
-trap 'interrupted INT 2' INT
-trap 'interrupted TERM 15' TERM
-trap 'interrupted HUP 1' HUP
+heed() {
+  trap 'interrupted INT 2' INT
+  trap 'interrupted TERM 15' TERM
+  trap 'interrupted HUP 1' HUP
+}
+heed
 
 # step NAME COMMAND...: runs it with its output in build/log/NAME.log, and prints one line.
 # On failure the end of the log is shown, and the command's status returned.
@@ -123,6 +131,29 @@ step() {
     if grep -q 'No space left on device' "$log"; then echo "     fix: free some space on the disk"; fi
     printf '     log: %s\n' "$log"
   fi
+  return "$status"
+}
+
+# begin NAME COMMAND...: a step beside those that follow, one at most. `finish` waits for it, prints
+# its line, and returns its status.
+begin() {
+  local said=$logs/${1// /-}.said
+  set -m
+  {
+    aside='' job='' # they are this script's
+    heed
+    step "$@"
+  } </dev/null >"$said" 2>&1 {lock}>&- &
+  aside=$!
+  set +m
+  aside_said=$said
+}
+finish() {
+  local status=0
+  wait "$aside" || status=$?
+  aside=
+  cat "$aside_said"
+  rm "$aside_said"
   return "$status"
 }
 

@@ -73,6 +73,33 @@ def test_a_line_a_step(tools: Path) -> None:
     )
 
 
+BESIDE = """
+mkfifo "$root/one" "$root/two"
+work() { echo beside >"$root/one"; read -r <"$root/two"; sh -c 'echo wrong; exit 7'; }
+begin "beside" work
+step "meanwhile" sh -c 'read -r said <"$0/one" && echo "$said" >"$0/two"' "$root"
+finish || echo "status $?"
+begin "another" true
+finish
+"""
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_step_beside_another(tools: Path, terminal: bool) -> None:
+    """Each of the two waits for the other. Its line comes when it is asked for."""
+    tool = script(tools, BESIDE)
+    if terminal:
+        _, said = on_a_terminal(tool)
+    else:
+        said = subprocess.run([tool], capture_output=True, text=True, check=True).stdout
+    said = re.sub(r"\r\.{3}[^\r]*|\r\x1b\[K|\r(?=\n)", "", said)
+    said = re.sub(r" +[\d.]+ s$", "", said, flags=re.M)
+    log = tools.parent / "build/log/beside.log"
+    assert said == (
+        f"ok   meanwhile\nFAIL beside\n     | wrong\n     log: {log}\nstatus 7\nok   another\n"
+    )
+
+
 def test_so_it_is_on_a_terminal(tools: Path) -> None:
     """Where a step also shows that it is alive."""
     status, said = on_a_terminal(script(tools, STEPS))
@@ -148,15 +175,18 @@ def test_one_at_a_time(tools: Path) -> None:
     os.kill(int(left.read_text()), signal.SIGTERM)
 
 
+@pytest.mark.parametrize("lines", ['step "one" work', 'begin "one" work\nstep "two" sleep 3600'])
 @pytest.mark.parametrize("whole_group", [True, False])
 @pytest.mark.parametrize("name", ["INT", "TERM", "HUP"])
-def test_what_ends_it_ends_what_it_started(tools: Path, name: str, whole_group: bool) -> None:
+def test_what_ends_it_ends_what_it_started(
+    tools: Path, name: str, whole_group: bool, lines: str
+) -> None:
     started = tools / "started"
     tool = script(
         tools,
         f"""
 work() {{ sh -c 'sleep 3600 & echo $! >"{started}"; wait'; }}
-step "one" work
+{lines}
 echo went on
 """,
     )

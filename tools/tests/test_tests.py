@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shutil
 import signal
@@ -70,6 +71,20 @@ def test_signals_that_are_ignored_reach_what_a_test_starts(tests: Path, name: st
     finally:
         signal.signal(number, before)
     assert status == 0, said
+
+
+def test_the_longest_files_come_first(tests: Path) -> None:
+    first = importlib.import_module("conftest").FIRST
+    assert [name for name in first if not (ROOT / name).is_file()] == []
+    one, two = "tools/tests/test_guide.py", "docs/tests/test_browser.py"
+    assert first.index(one) < first.index(two)
+    for name in ("a/test_early.py", two, one):
+        (tests / name).parent.mkdir(parents=True, exist_ok=True)
+        (tests / name).write_text("def test_it(): pass\n")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q"]
+    done = subprocess.run([*command, "."], cwd=tests, capture_output=True, text=True, check=True)
+    order = [line.partition("::")[0] for line in done.stdout.splitlines() if "::" in line]
+    assert order == [one, two, "a/test_early.py"]
 
 
 def test_whatever_compiles_takes_the_builds_compiler() -> None:

@@ -25,7 +25,15 @@ LAUNCH = """#include <cuda_runtime.h>
 __global__ void nothing() {}
 void launched() { nothing<<<1, 32>>>(); }
 """
-PLACES = ["common/src/x.cpp", "tools/emulator/src/isa/x.cpp", "chapters/chapter01_x/main.cu"]
+PLACES = [
+    "common/src/x.cpp",
+    "tools/emulator/src/isa/x.cpp",
+    "tools/emulator/src/ptx/x.cpp",
+    "chapters/chapter01_x/main.cu",
+]
+#: Compiled as a part of another source, and of a room with rules of its own: this is allowed there.
+UNITED = PLACES[2]
+ALLOWED = "int* at(unsigned long address) { return reinterpret_cast<int*>(address); }\n"
 
 
 def tidied(folder: Path, faulty: str) -> subprocess.CompletedProcess[str]:
@@ -42,7 +50,13 @@ def tidied(folder: Path, faulty: str) -> subprocess.CompletedProcess[str]:
         source.parent.mkdir(parents=True)
         text = FAULT.replace("PLANTED", "text" if place == faulty else "kept")
         source.write_text(text + (LAUNCH if source.suffix == ".cu" else ""))
-        command = f"g++ -Wno-restrict -std=c++20 -c {place}"
+        if place == UNITED:
+            source.write_text(text + ALLOWED)
+            united = build / "emulator/CMakeFiles/x.dir/Unity/unity_ptx_cxx.cxx"
+            united.parent.mkdir(parents=True)
+            united.write_text(f'#include "{source}"\n')
+            source = united
+        command = f"g++ -Wno-restrict -std=c++20 -c {source}"
         commands.append({"directory": str(folder), "file": str(source), "command": command})
     (build / "compile_commands.json").write_text(json.dumps(commands, indent=0))
     script = (ROOT / "tools" / "test").read_text(encoding="utf-8")

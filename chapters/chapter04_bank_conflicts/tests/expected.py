@@ -15,7 +15,7 @@ EXPECTED = Expected(
         },
     },
     checked=(100, 1000),  # rows of matrices
-    apart=256,
+    apart=128,  # rows: 16 blocks, of which the device runs eight at a time
     shown=("stride_walk",),
     instances={
         "tile": ("product<chapter04::Plain>", "7productINS_5PlainEfE"),

@@ -53,7 +53,9 @@ def compiled(
 
 
 def built(out: Path, *arguments: str | Path, header: Path = HEADER) -> Path:
-    done = compiled("-o", out, *ARCHITECTURES, *STRICT, *arguments, header=header)
+    # A header with a fault is run by the device that passes for the newest alone.
+    architectures = ARCHITECTURES if header == HEADER else ARCHITECTURES[-1:]
+    done = compiled("-o", out, *architectures, *STRICT, *arguments, header=header)
     assert done.returncode == 0, done.stdout + done.stderr
     return out
 

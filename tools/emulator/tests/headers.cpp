@@ -1,0 +1,1 @@
+// What the tests share is compiled with this: a target wants a source.
