@@ -211,7 +211,7 @@ UNREADABLE = [
     ("smem faster than gmem at many", "'many' is not a whole number"),
     ("smem faster than gmem at 2^20 from 2^22", "has two axes"),
     ("smem faster than gmem, but not on nvidia-h10", "nearest: nvidia-h100"),
-    ("smem faster than gmem on nvidia-h100 only", "expected nvidia-h200 only"),
+    ("smem faster than gmem on nvidia-h100 only", "only"),
     ("tme of smem < 2 us", "there is no quantity 'tme'; nearest: time"),
     ("global_load_sector of smem < 2", "nearest: global_load_sectors"),
     ("registers of smem < 2 us", "'registers of smem' is a count, and '2 us' is a time"),

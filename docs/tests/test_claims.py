@@ -180,6 +180,27 @@ def test_an_exception_must_be_one(recorded_book: Book, exception: str) -> None:
     assert "is said not to hold on nvidia-h100, and does" in only_warning(recorded_book.build())
 
 
+def test_a_claim_about_the_second_card_alone(recorded_book: Book) -> None:
+    """What is false there is false, whatever our card says."""
+    set_of(recorded_book.second(), smem=110.0)
+    assert (
+        build(
+            recorded_book, phrase("slower", f"{SMEM} smem slower than {SMEM} gmem on nvidia-h100")
+        ).warnings
+        == []
+    )
+    said = only_warning(build(recorded_book, phrase("faster", f"{FASTER} on nvidia-h100")))
+    assert "is false on nvidia-h100" in said and "Say so in the text" not in said
+
+
+def test_a_number_of_the_second_card(recorded_book: Book) -> None:
+    set_of(recorded_book.second(), smem=110.0)
+    built = build(recorded_book, page(f"It takes :measured:`{SMEM} smem median on nvidia-h100`."))
+    assert built.warnings == [] and "It takes 110" in built.text()
+    wrong = build(recorded_book, page(f"It is :measured:`{SMEM} smem median on nvidia-h10`."))
+    assert "no second card 'nvidia-h10'; nearest: nvidia-h100" in only_warning(wrong)
+
+
 def test_a_second_card_without_the_run_says_nothing(recorded_book: Book) -> None:
     second = recorded_book.second()
     second.time(GMEM, "gmem", 100.0)

@@ -105,10 +105,11 @@ def _launched(folder: Path) -> dict[str, dict[str, str]]:
 
 
 class Book:
-    """Lookups for the page that ``env`` is reading."""
+    """Lookups for the page that ``env`` is reading; of *card*, a second card's set, alone."""
 
-    def __init__(self, env: BuildEnvironment) -> None:
+    def __init__(self, env: BuildEnvironment, card: str = REFERENCE) -> None:
         self.env = env
+        self.card = card
         self.root = Path(env.config.ladder_root).resolve()
         self.figures_dir = Path(env.config.ladder_figures).resolve()
         self.runs_dir = Path(env.config.ladder_runs).resolve()
@@ -178,7 +179,7 @@ class Book:
 
     def _data(self, *files: str) -> Recordings:
         data = self.root / "figures" / "data"
-        for folder in (data / REFERENCE, data / LOCAL):
+        for folder in (data / self.card, data / LOCAL):
             inputs.note(self.env, [folder, *(folder / file for file in files)])
         try:
             recordings = _recordings(self.root, self.runs_dir)
@@ -201,14 +202,14 @@ class Book:
     def _both(self, ask: Callable[[str], RecordedRun[Run]], recorded_yet: bool) -> Both[Run]:
         found: dict[str, RecordedRun[Run] | None] = {}
         missed = ""
-        for known in (REFERENCE, LOCAL):
+        for known in (self.card, LOCAL):
             try:
-                found[known] = ask(known)
+                found[known] = ask(known) if known == self.card or self._is_reference() else None
             except NoSuchRun as miss:
                 found[known] = None
-                if known == REFERENCE:
+                if known == self.card:
                     missed = str(miss)
-        both = Both(found[REFERENCE], found[LOCAL])
+        both = Both(found[self.card], found[LOCAL])
         if not (both.reference or both.local):
             if not recorded_yet:
                 raise NotYet
@@ -326,8 +327,12 @@ class Book:
                 raise NotYet from None
             raise Lost(str(miss)) from None
 
+    def _is_reference(self) -> bool:
+        return self.card == REFERENCE
+
     def has_local(self) -> bool:
-        return _recordings(self.root, self.runs_dir).local is not None
+        """Whether the reader's own numbers stand beside these."""
+        return self._is_reference() and _recordings(self.root, self.runs_dir).local is not None
 
     def variants(self, chapter: str) -> list[str]:
         """The variants that a chapter times by default, in the order recorded."""
@@ -357,7 +362,7 @@ class Book:
         recordings = self._data(*(path.name for path in chapters))
         if not recordings.reference.chapters:
             raise NotYet
-        return recordings.reference
+        return recordings.reference if self._is_reference() else recordings.second[self.card]
 
     # ------------------------------------------------------------------ figures
 

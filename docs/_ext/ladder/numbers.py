@@ -9,10 +9,11 @@ from typing import ClassVar
 from docutils import nodes
 from docutils.nodes import system_message
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxRole
 
 from figures.records import schema
-from figures.records.naming import STALLS, run_name
+from figures.records.naming import REFERENCE, SECOND, STALLS, run_name
 from figures.records.recordings import RecordedRun, Run
 from figures.records.schema import CountedRun, TimedRun
 from figures.records.verdict import ratios, timed
@@ -156,14 +157,25 @@ DEVICE_FIELDS: dict[str, Callable[[schema.Device], str]] = {
 PROVENANCE_FIELDS = ("driver", "toolkit")
 
 
+def book_of(env: BuildEnvironment, card: str) -> Book:
+    """The book's recordings, or those of a second *card* that is named."""
+    if card and card not in SECOND:
+        raise Lost(f"there is no second card '{card}'{nearest(card, SECOND)}")
+    if card and not any(known.name == card for known in Book(env).everything().sets(card)):
+        raise Lost(f"nothing is recorded on {card}")
+    return Book(env, card or REFERENCE)
+
+
 class RecordedRole(SphinxRole):
-    """Looks something up, and says so where it is not there."""
+    """Looks something up, and says so where it is not there; behind ``on nvidia-h100`` on that
+    card."""
 
     def run(self) -> tuple[list[nodes.Node], list[system_message]]:
         self.text = " ".join(self.text.split())  # a role may run over the end of a line
+        self.text, _on, card = self.text.partition(" on ")
         shown: nodes.Node | list[nodes.Node]
         try:
-            shown = self.find(Book(self.env))
+            shown = self.find(book_of(self.env, card))
         except NotYet:
             shown = report.not_yet(self.env, self.text, self.get_location())
         except (Lost, BadName) as error:

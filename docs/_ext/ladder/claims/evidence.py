@@ -38,7 +38,7 @@ class Evidence:
                     f"{said} is said not to hold on {name}, and does: {seen}. "
                     "Say in the text what is true there, and take the exception out"
                 )
-            elif name == REFERENCE:
+            elif name in (REFERENCE, self.claim.asked_on):
                 found.append(f"{said} is false on {name}: {seen}")
             else:
                 found.append(
@@ -53,15 +53,17 @@ def _where(outcome: Outcome) -> str:
 
 
 def gather(claim: Claim, recordings: Recordings, chapter: str) -> Evidence:
-    """The claim held against every set. Raises Lost where the reference cannot answer it."""
+    """The claim held against every set, or the one that it asks. Raises Lost where the reference,
+    or that one, cannot answer it."""
     outcomes = {}
-    for name in (REFERENCE, *SECOND, LOCAL):
+    names = (claim.asked_on,) if claim.asked_on else (REFERENCE, *SECOND, LOCAL)
+    for name in names:
         if not any(known.name == name for known in recordings.sets(name)):
             continue
         try:
             outcomes[name] = judge(claim, recordings, name, chapter)
         except (NoSuchRun, ZeroDivisionError) as miss:
-            if name == REFERENCE:
+            if name in (REFERENCE, claim.asked_on):
                 raise Lost(f"'{claim.text}': {miss}") from None
         except Lost as lost:
             raise Lost(f"'{claim.text}': {lost}") from None

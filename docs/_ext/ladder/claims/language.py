@@ -42,7 +42,7 @@ TRENDS = ("rises", "falls", "doubles", "halves", "flat", "never rises", "never f
 SPEEDS = ("faster than", "slower than", "ahead of", "behind", "fastest of", "slowest of", "tie",
           "ties with", "level", "within … of")  # fmt: skip
 BOUNDS = ("at least", "at most", "more than", "less than", "between")
-WHERE = ("at", "from", "up to", "KEY=VALUE", "but not on", "on … only")
+WHERE = ("at", "from", "up to", "KEY=VALUE", "but not on", "on … only", "on …")
 #: Words that name no variant: they go on with the sentence.
 _GOES_ON = {"at", "from", "up", "but", "on", "and", "of", "than", "not", "no", "less", "more",
             "between", *(phrase.split()[0] for phrase in (*SPEEDS, *TRENDS))}  # fmt: skip
@@ -410,9 +410,12 @@ class _Reader:
             elif self.accept("but not on"):
                 claim = replace(claim, denied_on=(*claim.denied_on, self.second_set()))
             elif self.accept("on"):
-                if not self.accept(f"{REFERENCE} only"):
-                    raise self.fail([f"{REFERENCE} only"])
-                claim = replace(claim, denied_on=SECOND)
+                if self.accept(f"{REFERENCE} only"):
+                    claim = replace(claim, denied_on=SECOND)
+                elif self.peek() in SECOND:
+                    claim = replace(claim, asked_on=self.second_set())
+                else:
+                    raise self.fail([f"{REFERENCE} only", *SECOND])
             elif "=" in self.peek() and self.peek() not in SIGNS:
                 claim = replace(claim, params=(*claim.params, self.param()))
             else:

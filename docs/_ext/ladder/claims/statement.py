@@ -152,6 +152,8 @@ class Claim:
     axis: Axis | None = None
     #: The second sets that the text takes out; ``*`` are all of them.
     denied_on: tuple[str, ...] = ()
+    #: The one card that the sentence speaks of, where it isn't the reference.
+    asked_on: str = ""
 
     @property
     def amounts(self) -> list[Expression]:
