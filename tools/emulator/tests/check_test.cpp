@@ -61,6 +61,9 @@ constexpr const char* kSameShared =
 constexpr const char* kRawGlobal = "race: read after write in global memory, unsynchronised";
 constexpr const char* kShared = "init: reads shared memory that was never written";
 
+/// What a load left in %r5 decides something.
+constexpr const char* kUsed = "setp.eq.u32 %p5, %r5, 0; @%p5 mov.u32 %r7, 1;";
+
 TEST(Checks, AreNamed) {
   EXPECT_TRUE(parse_checks("race,sync")->sync);
   EXPECT_FALSE(parse_checks("race,sync")->init);
@@ -271,7 +274,7 @@ TEST(Race, ASpinLockWithFences) {
 // A thread's copy is seen by itself once it has waited, and by others after a barrier then.
 TEST(Race, AsynchronousCopies) {
   const std::string copy = "cp.async.ca.shared.global [%r1], [%rd1], 4; cp.async.commit_group;\n";
-  const std::string own = "ld.shared.u32 %r5, [%r1];";
+  const std::string own = std::string("ld.shared.u32 %r5, [%r1];") + kUsed;
   const std::string other = "xor.b32 %r3, %r1, 4; ld.shared.u32 %r5, [%r3];";
   EXPECT_THAT(check(copy + "cp.async.wait_group 0;" + own, 64).found, IsEmpty());
   EXPECT_THAT(check(copy + "cp.async.wait_all; bar.sync 0;" + other, 64).found, IsEmpty());
@@ -295,7 +298,7 @@ std::string handed_over(const std::string& produce, const std::string& wait,
                         const std::string& count = "32") {
   return "setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [other], " + count +
          "; bar.sync 0;\nsetp.ge.u32 %p2, %r0, 32; @%p2 bra CONSUME;\n" + produce +
-         "\nbra DONE;\nCONSUME: " + wait + "\nld.shared.u32 %r5, [%r1+-128];";
+         "\nbra DONE;\nCONSUME: " + wait + "\nld.shared.u32 %r5, [%r1+-128];" + kUsed;
 }
 
 TEST(Race, Mbarriers) {
@@ -345,8 +348,9 @@ TEST(Race, BulkCopies) {
   EXPECT_THAT(check(handed_over(bulk("other"), wait, "1"), 64).found, IsEmpty());
   EXPECT_THAT(check(handed_over(bulk("other"), "", "1"), 64).found, ElementsAre(kShared, kWar));
   // Who began it knows no more of it than others.
-  EXPECT_THAT(check(handed_over(bulk("other") + "ld.shared.u32 %r5, [tile];", wait, "1"), 64).found,
-              ElementsAre(kShared, kRaw));
+  EXPECT_THAT(
+      check(handed_over(bulk("other") + "ld.shared.u32 %r5, [tile];" + kUsed, wait, "1"), 64).found,
+      ElementsAre(kShared, kRaw));
   EXPECT_THAT(check(handed_over(bulk("other"), wait, "1"), 64, "all", 1, false).found,
               ElementsAre("init: reads global memory that was never written"));
   // To global memory: the source stays in use until its thread has waited.
@@ -401,40 +405,129 @@ TEST(Race, NotWithWhoHadAPieceOfTheHeapBefore) {
 
 // --- init ------------------------------------------------------------------------------------
 
+constexpr const char* kGlobal = "init: reads global memory that was never written";
+constexpr const char* kLocal = "init: reads local memory that it didn't write";
+
+/// What is loaded into %r3 is used.
+std::string used(const std::string& body) {
+  return body + "\nst.global.u32 [%rd1], %r3;";
+}
+
 TEST(Init, SharedMemoryOfEachBlock) {
-  EXPECT_THAT(check("ld.shared.u32 %r3, [%r1];", 32).found, ElementsAre(kShared));
-  EXPECT_THAT(check("st.shared.u32 [%r1], 0; ld.shared.u32 %r3, [%r1];", 32).found, IsEmpty());
-  EXPECT_THAT(check("st.shared.u32 [%r1], 0; ld.shared.u8 %rs1, [%r1+3];", 32).found, IsEmpty());
+  EXPECT_THAT(check(used("ld.shared.u32 %r3, [%r1];"), 32).found, ElementsAre(kShared));
+  EXPECT_THAT(check(used("st.shared.u32 [%r1], 0; ld.shared.u32 %r3, [%r1];"), 32).found,
+              IsEmpty());
+  EXPECT_THAT(check("st.shared.u32 [%r1], 0; ld.shared.u8 %rs1, [%r1+3];\n"
+                    "st.global.u8 [%rd1], %rs1;",
+                    32)
+                  .found,
+              IsEmpty());
   EXPECT_THAT(
-      check("mov.u16 %rs1, 1; st.shared.u8 [%r1], %rs1; ld.shared.u32 %r3, [%r1];", 32).found,
+      check(used("mov.u16 %rs1, 1; st.shared.u8 [%r1], %rs1; ld.shared.u32 %r3, [%r1];"), 32).found,
       ElementsAre(kShared));
   EXPECT_THAT(check("red.shared.add.u32 [%r1], 1;", 32).found, ElementsAre(kShared));
   // What block 0 wrote is nothing to block 1.
   const std::string first =
       "mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 0;\n"
       "@%p1 st.shared.u32 [%r1], 0; ld.shared.u32 %r3, [%r1];";
-  const Checked c = check(first, 32, "init", 2);
+  const Checked c = check(used(first), 32, "init", 2);
   ASSERT_THAT(c.found, ElementsAre(kShared));
   EXPECT_THAT(c.findings[0].details[0], HasSubstr("block (1, 0, 0), byte 0 of tile"));
+  EXPECT_EQ(c.findings[0].count, 32u);
 }
 
 TEST(Init, LocalMemory) {
-  EXPECT_THAT(check("ld.local.u32 %r3, [own];", 32).found,
-              ElementsAre("init: reads local memory that it didn't write"));
-  EXPECT_THAT(check("setp.eq.u32 %p1, %r0, 3; @%p1 st.local.u32 [own], 1; @%p1 ld.local.u32 %r3,"
-                    "[own];",
+  EXPECT_THAT(check(used("ld.local.u32 %r3, [own];"), 32).found, ElementsAre(kLocal));
+  EXPECT_THAT(check(used("mov.u32 %r3, 0; setp.eq.u32 %p1, %r0, 3; @%p1 st.local.u32 [own], 1;"
+                         "@%p1 ld.local.u32 %r3, [own];"),
                     32)
                   .found,
               IsEmpty());
 }
 
 TEST(Init, GlobalMemory) {
-  constexpr const char* kGlobal = "init: reads global memory that was never written";
-  EXPECT_THAT(check("ld.global.u32 %r3, [%rd1];", 32, "all", 1, false).found, ElementsAre(kGlobal));
-  EXPECT_THAT(check("ld.global.u32 %r3, [%rd1];", 32).found, IsEmpty());
-  EXPECT_THAT(
-      check("st.global.u32 [%rd1], 0; ld.global.u32 %r3, [%rd1];", 32, "all", 1, false).found,
-      IsEmpty());
+  const auto fresh = [](const std::string& body) {
+    return check(used(body), 32, "all", 1, false).found;
+  };
+  EXPECT_THAT(fresh("ld.global.u32 %r3, [%rd1];"), ElementsAre(kGlobal));
+  EXPECT_THAT(check(used("ld.global.u32 %r3, [%rd1];"), 32).found, IsEmpty());
+  EXPECT_THAT(fresh("st.global.u32 [%rd1], 0; ld.global.u32 %r3, [%rd1];"), IsEmpty());
+}
+
+TEST(Init, JudgesWhereAValueIsUsed) {
+  const std::string load = "setp.lt.u32 %p1, %r0, 16; mov.u32 %r4, 5; ld.shared.u32 %r3, [%r1];\n";
+  // As nvcc makes it of `t < 16 ? 5 : tile[t]`, where the others were written.
+  const std::string written = "setp.ge.u32 %p2, %r0, 16; @%p2 st.shared.u32 [%r1], 1;" + load;
+  EXPECT_THAT(check("ld.shared.u32 %r3, [%r1];", 32).found, IsEmpty());
+  EXPECT_THAT(check(used(written + "selp.b32 %r3, %r4, %r3, %p1;"), 32).found, IsEmpty());
+  EXPECT_THAT(check(used(written + "selp.b32 %r3, %r3, %r4, %p2;"), 32).found, IsEmpty());
+  EXPECT_THAT(check(used(written + "add.u32 %r3, %r3, 1; selp.b32 %r3, %r4, %r3, %p1;"), 32).found,
+              IsEmpty());
+  EXPECT_THAT(check(used(written + "selp.b32 %r3, %r3, %r4, %p1;"), 32).found,
+              ElementsAre(kShared));
+  // Through moves and arithmetic to each kind of use.
+  const std::string far = load + "mov.u32 %r5, %r3; add.u32 %r6, %r5, 1; mul.lo.u32 %r3, %r6, 4;\n";
+  for (const char* use :
+       {"st.global.u32 [%rd1], %r3;", "st.shared.u32 [%r1], %r3;", "st.local.u32 [own], %r3;",
+        "setp.eq.u32 %p3, %r3, 9; @%p3 bra DONE;", "setp.eq.u32 %p3, %r3, 9; @!%p3 bra DONE;",
+        "setp.eq.u32 %p3, %r3, 9; @%p3 mov.u32 %r7, 1;",
+        "setp.eq.u32 %p3, %r3, 9; selp.b32 %r7, 1, 2, %p3;",
+        "and.b32 %r3, %r3, 60; add.u32 %r3, %r3, other; ld.shared.u32 %r7, [%r3];",
+        "red.global.add.u32 [%rd1], %r3;", "atom.global.exch.b32 %r7, [%rd1], %r3;",
+        "shfl.sync.idx.b32 %r7, %r3, 0, 31, -1;",
+        "setp.eq.u32 %p3, %r3, 9;"
+        "vote.sync.any.pred %p4, %p3, -1;"}) {
+    const Checked c = check(far + use, 32, "init");
+    ASSERT_THAT(c.found, ElementsAre(kShared)) << use;
+    EXPECT_EQ(c.findings[0].count, 32u) << use;
+  }
+  // What is written over, or decided otherwise, is not used.
+  for (const char* not_used :
+       {"mov.u32 %r3, 1; st.global.u32 [%rd1], %r3;",
+        "and.b32 %r3, %r3, 0; st.global.u32 [%rd1], %r3;",
+        "or.b32 %r3, %r3, -1; st.global.u32 [%rd1], %r3;",
+        "setp.eq.u32 %p3, %r3, 9; setp.gt.u32 %p4, %r0, 99; and.pred %p3, %p4, %p3; @%p3 bra DONE;",
+        "setp.eq.u32 %p3, %r3, 9; setp.lt.u32 %p4, %r0, 99; or.pred %p3, %p4, %p3; @%p3 bra DONE;",
+        "setp.gt.u32 %p4, %r0, 99; @%p4 st.global.u32 [%rd1], %r3;"}) {
+    EXPECT_THAT(check(far + not_used, 32, "init").found, IsEmpty()) << not_used;
+  }
+  // Of a vector each element is judged by itself.
+  const std::string pair =
+      "shl.b32 %r2, %r0, 3; mov.u32 %r4, tile; add.u32 %r4, %r4, %r2;\n"
+      "st.shared.u32 [%r4], 1; ld.shared.v2.u32 {%r3, %r5}, [%r4];\n";
+  EXPECT_THAT(check(used(pair), 32).found, IsEmpty());
+  EXPECT_THAT(check(pair + "st.global.u32 [%rd1], %r5;", 32).found, ElementsAre(kShared));
+}
+
+TEST(Init, SaysWhereItIsReadAndWhereUsed) {
+  const std::string body =
+      ".loc 1 7 3\nld.shared.u32 %r3, [%r1];\nadd.u32 %r3, %r3, 1;\n"
+      ".loc 1 9 3\nst.global.u32 [%rd1], %r3;\nst.global.u32 [%rd1], %r3;\n";
+  const Checked c = check(body, 64, "init", 1, true, ".file 1 \"/a/kernels.cuh\"\n");
+  ASSERT_EQ(c.findings.size(), 1u);
+  EXPECT_THAT(c.findings[0].places, ElementsAre("kernels.cuh:7"));
+  EXPECT_EQ(c.findings[0].count, 64u);
+  ASSERT_EQ(c.findings[0].details.size(), 3u);
+  EXPECT_THAT(c.findings[0].details[1],
+              HasSubstr("thread (0, 0, 0) reads 4 bytes at kernels.cuh:7 (PTX line"));
+  EXPECT_THAT(c.findings[0].details[2], HasSubstr("and uses them at kernels.cuh:9 (PTX line"));
+}
+
+TEST(Init, FollowsValuesInEachScheduleAndThroughCalls) {
+  const std::string both =
+      "ld.shared.u32 %r3, [%r1]; setp.lt.u32 %p1, %r0, 16; @%p1 bra LOW;\n"
+      "add.u32 %r3, %r3, 1; bra.uni MEET;\nLOW: mov.u32 %r3, 2;\nMEET:";
+  const Checked c = check(used(both), 32, "init");
+  ASSERT_THAT(c.found, ElementsAre(kShared));
+  EXPECT_EQ(c.findings[0].count, 16u);
+  EXPECT_THAT(c.findings[0].details[1], HasSubstr("thread (16, 0, 0)"));
+  const std::string call =
+      ".func (.param .b32 out) twice(.param .b32 in) {\n.reg .b32 %a; ld.param.b32 %a, [in];\n"
+      "add.u32 %a, %a, %a; st.param.b32 [out], %a; ret;\n}\n";
+  const std::string calls =
+      "ld.shared.u32 %r3, [%r1];\n{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r3;\n"
+      "call.uni (b), twice, (a); ld.param.b32 %r4, [b]; }\n";
+  EXPECT_THAT(check(calls, 32, "init", 1, true, call).found, ElementsAre(kShared));
 }
 
 TEST(Init, WhatTheHostDoes) {

@@ -122,5 +122,61 @@ TEST(Launch, AFaultInOneBlockEndsThoseThatWaitForIt) {
   EXPECT_THAT(r.result.fault->message, HasSubstr("block (5, 0, 0)"));
 }
 
+// --- clocks ---------------------------------------------------------------------------------
+
+TEST(Clocks, CountTheInstructionsBetweenTwoReads) {
+  for (const char* clock : {"%clock", "%globaltimer_lo"}) {
+    const std::string name = clock;
+    EXPECT_THAT(run_body("mov.u32 %r2, " + name + "; add.u32 %r3, %r0, 1; add.u32 %r3, %r3, 1;\n" +
+                             "mov.u32 %r4, " + name + "; sub.u32 %r1, %r4, %r2;",
+                         32),
+                testing::Each(3u));
+  }
+  EXPECT_THAT(run_body("mov.u64 %rd1, %clock64; mov.u64 %rd2, %clock64; sub.u64 %rd1, %rd2, %rd1;\n"
+                       "cvt.u32.u64 %r1, %rd1;",
+                       32),
+              testing::Each(1u));
+}
+
+// Each thread reads the clock again and again, also over turns of other warps and around barriers;
+// the global one is handed from block to block.
+TEST(Clocks, NeverGoBack) {
+  const std::string text = R"(
+.global .align 8 .u64 latest = 0;
+.visible .entry k(.param .u64 out) {
+  .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd7, [out]; mov.u32 %r1, 0; mov.u64 %rd1, 0; mov.u64 %rd2, 0; mov.u32 %r3, 0;
+LOOP:
+  mov.u64 %rd3, %clock64; setp.le.u64 %p1, %rd3, %rd1; @%p1 add.u32 %r3, %r3, 1;
+  mov.u64 %rd1, %rd3;
+  ld.relaxed.gpu.global.u64 %rd5, [latest];
+  mov.u64 %rd4, %globaltimer; setp.lt.u64 %p1, %rd4, %rd5; @%p1 add.u32 %r3, %r3, 1;
+  setp.le.u64 %p1, %rd4, %rd2; @%p1 add.u32 %r3, %r3, 1;
+  mov.u64 %rd2, %rd4; red.global.max.u64 [latest], %rd4;
+  bar.sync 0;
+  add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 5000; @%p1 bra LOOP;
+  red.global.add.u32 [%rd7], %r3; red.global.max.u64 [%rd7+8], %rd1; ret;
+})";
+  Device device(module_text(text));
+  HostThreads pool(2);
+  const Address out = device.buffer(std::vector<std::uint64_t>{0, 0});
+  LaunchConfig config;
+  config.grid = {4, 1, 1};
+  config.block = {64, 1, 1};
+  config.pool = &pool;
+  std::uint64_t last = 0;
+  for (int launch = 0; launch < 2; ++launch) {
+    device.argument(out);
+    const LaunchResult r = device.run(config);
+    ASSERT_FALSE(r.fault) << r.fault->message;
+    const auto found = device.read<std::uint64_t>(out, 2);
+    EXPECT_EQ(found[0], 0u);
+    EXPECT_GT(found[1], last);
+    last = found[1];
+    config.clock_base += r.counters.warp_instructions;
+    EXPECT_LE(last, config.clock_base);
+  }
+}
+
 }  // namespace
 }  // namespace emu::test

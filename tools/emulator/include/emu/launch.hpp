@@ -86,6 +86,7 @@ struct LaunchConfig {
   /// What the driver lends a cooperative launch for its grid-wide barrier: two words, of which the
   /// second counts the blocks that have arrived (%envreg1 and 2 hold its address).
   Address grid_workspace = 0;
+  std::uint64_t clock_base = 0;  ///< what the clocks show as it begins
   std::span<Observer* const> observers = {};
 };
 

@@ -328,7 +328,8 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
                       .apart = apart,
                       .resident_blocks = resident,
                       .cooperative = request.cooperative,
-                      .grid_workspace = request.cooperative ? grid_workspace_ : 0};
+                      .grid_workspace = request.cooperative ? grid_workspace_ : 0,
+                      .clock_base = clock_};
   const std::unique_ptr<Trace> trace = begin_trace(config);
   std::vector<Observer*> observers;
   if (trace) observers.push_back(trace.get());
@@ -340,6 +341,7 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   }
   if (host_log_) host_log_->started(config);
   const LaunchResult result = launch(config);
+  clock_ += result.counters.warp_instructions;
   if (trace) end_trace(*trace, result);
   tell_findings();
   printed += result.printed;

@@ -173,6 +173,7 @@ class Runtime {
   std::uintptr_t next_shared_ = 0;
   std::map<void*, std::size_t> shared_;  // mapped by allocate_shared
   std::uint64_t launched_ = 0;           // launches of this process: each has a schedule of its own
+  std::uint64_t clock_ = 0;              // instructions of all launches
   std::uint64_t trace_candidates_ = 0;   // launches of kernels that the trace's name fits
   bool traced_ = false;
   std::uint64_t csv_rows_ = 0;

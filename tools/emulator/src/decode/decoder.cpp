@@ -100,6 +100,7 @@ void Decoder::body(Frame& frame) {
     if (!row) builder.unsupported();
     row->build(builder);
     frame.rows.push_back(row);
+    if (!frame.framed) follow(frame, builder.flow(row->traits));
   }
   frame.starts.push_back(static_cast<std::uint32_t>(frame.ops.size()));
   if (frame.framed) end_frame(frame, begin);
@@ -114,6 +115,16 @@ void Decoder::body(Frame& frame) {
   current_ = nullptr;
   if (!names_.syntax->debug) merge_loads(frame);
   insert_joins(frame.ops, frame.op_places, frame.lists);
+}
+
+/// The operations of the last instruction have this flow. (Registers of functions with frames are
+/// put aside and come back: what they hold isn't followed.)
+void Decoder::follow(Frame& frame, Code::Flow flow) {
+  if (code_->flows.empty()) code_->flows.emplace_back();
+  for (std::size_t i = frame.starts.back(); i < frame.op_places.size(); ++i) {
+    frame.op_places[i].flow = static_cast<std::uint32_t>(code_->flows.size());
+  }
+  code_->flows.push_back(std::move(flow));
 }
 
 void Decoder::merge_loads(Frame& frame) {

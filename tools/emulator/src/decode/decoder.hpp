@@ -99,6 +99,7 @@ class Decoder {
   void end_frame(Frame& frame, std::size_t begin);
   std::size_t change_frame(Frame& frame, Handler handler, const std::vector<Declaration>& moved,
                            std::size_t first);
+  void follow(Frame& frame, Code::Flow flow);
   void merge_loads(Frame& frame);
 
   const Names& names_;

@@ -40,6 +40,7 @@ enum class Control : std::uint8_t {
   kExit,      ///< Exit
   kBarrier,   ///< waits for threads of other warps: Barrier
   kTogether,  ///< waits for lanes of this warp that a mask names: Together
+  kClock,     ///< reads a clock, which counts the instructions before it
   kSuspend,   ///< may wait until its predicate comes true, and need not
 };
 
@@ -90,6 +91,7 @@ struct MemoryOperand {
   std::uint32_t number = 0;  ///< the access's, in Code::orders and the block's segments
   bool narrow = false;       ///< the register has 32 bits
   bool polls = false;        ///< a load that may wait for another thread's store
+  bool whole = false;        ///< all elements of a lane at once, as other blocks' threads see it
 };
 
 /// d: the register, or where there are several elements, those in Code::lists.

@@ -119,6 +119,9 @@ void RegisterFile::settle(std::uint64_t dynamic) {
     if (op.control == Control::kTogether) settle(op.as<Together>().member);
   }
   for (std::uint32_t& slot : code_.lists) settle(slot);
+  for (Code::Flow& flow : code_.flows) {
+    for (Code::Flow::Register& r : flow.slots) settle(r.slot);
+  }
   for (auto& c : code_.constants) settle(c.slot);
   for (auto& s : code_.specials) settle(s.slot);
   for (const std::size_t i : dynamic_) code_.constants[i].bits += dynamic;

@@ -156,11 +156,12 @@ void Block::start(std::uint64_t index) {
     warp.start(left >= kLanes ? kAllLanes : (Mask{1} << left) - 1);
     done_[warp.number()] = 0;
   }
-  stepped_ = false;
+  steps_ = stepped_ = false;
   tell([&](BlockObserver& o) {
     o.begin(index);
-    stepped_ |= o.steps();
+    steps_ |= o.steps();
   });
+  stepped_ = steps_;
 }
 
 // Warp instructions that may go by before the launch's limit is looked at.
@@ -274,6 +275,11 @@ void Block::count_turn() {
   }
   if (launch_.stopped.load(std::memory_order_relaxed))
     throw StopLaunch{};  // another thread says why
+}
+
+std::uint64_t Block::global_clock() {
+  count_turn();
+  return launch_.config.clock_base + launch_.instructions.load(std::memory_order_relaxed);
 }
 
 void Block::deadlock() {

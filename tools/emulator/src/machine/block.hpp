@@ -68,6 +68,10 @@ class Block {
   LaunchState& launch() { return launch_; }
   const Code& code() const { return launch_.code; }
   AsyncCopies& async() { return async_; }
+  /// What clocks show: warp instructions of the blocks that this host thread has run, and of the
+  /// whole grid. They go on from one launch to the next, and never back.
+  std::uint64_t clock() const { return launch_.config.clock_base + counters.warp_instructions; }
+  std::uint64_t global_clock();
   void update() { ++updates_; }  ///< an atomic operation took place
   std::byte* shared() { return shared_.data(); }
   std::uint64_t shared_bytes() const { return launch_.shared_bytes; }
@@ -83,6 +87,8 @@ class Block {
   /// Whether anyone looks on, and what they are told.
   bool watched() const { return watched_; }
   bool stepped() const { return stepped_; }
+  /// Tells each instruction from now on, or again only to those who asked for it from the start.
+  void step(bool each) { stepped_ = each || steps_; }
   template <class F>
   void tell(const F& f) {
     for (const auto& o : observers_) f(*o);
@@ -136,7 +142,7 @@ class Block {
   std::array<Barrier, 16> barriers_;
   std::uint64_t reported_ = 0;
   std::vector<std::unique_ptr<BlockObserver>> observers_;
-  bool watched_ = false, stepped_ = false;
+  bool watched_ = false, steps_ = false, stepped_ = false;
   std::uint64_t updates_ = 0;
   std::uint64_t accesses_at_timeout_ = 0;
   unsigned idle_timeouts_ = 0;

@@ -48,7 +48,8 @@ class BlockObserver {
   virtual ~BlockObserver() = default;
   virtual void begin(std::uint64_t /*block*/) {}
   virtual void end() {}
-  /// Whether it wants to know each instruction of the block that has begun, which is dear.
+  /// Whether it wants to know each instruction of the block that has begun, which is dear. (One
+  /// that doesn't may be told of them for another's sake; Block::step asks for them in mid-course.)
   virtual bool steps() const { return false; }
   /// Lanes that are at `op` are about to carry it out, those whose guard is off left out (it may be
   /// off for all). What follows, up to the next one, is its doing; lanes that wait here for others

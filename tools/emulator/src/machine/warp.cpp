@@ -145,7 +145,7 @@ Warp::Status Warp::run_apart(Random& random) {
     if (groups_[chosen].met) scatter(chosen, random);
     turn_ = std::numeric_limits<int>::max();  // a turn is over with its stretch
     budget_ = random.stretch(kStretch);
-    run_group<true>(chosen);
+    run_group<Pace::kStepped>(chosen);
   }
   return live_ == 0 ? Status::kDone : Status::kYielded;
 }
@@ -165,12 +165,13 @@ void Warp::scatter(unsigned index, Random& random) {
 }
 
 void Warp::run_ready(unsigned index) {
-  if (!block_.stepped()) return run_group<false>(index);
+  if (!block_.watched()) return run_group<Pace::kFree>(index);
+  if (!block_.stepped()) return run_group<Pace::kWatched>(index);
   budget_ = std::numeric_limits<std::uint64_t>::max();
-  run_group<true>(index);
+  run_group<Pace::kStepped>(index);
 }
 
-template <bool Stepped>
+template <Warp::Pace P>
 void Warp::run_group(unsigned index) {
   Group& group = groups_[index];
   const Op* const ops = code_.ops.data();
@@ -183,18 +184,21 @@ void Warp::run_group(unsigned index) {
     Warp& warp;
     Counters& counters;
     std::uint64_t &executed, &threads;
-    ~Flush() {
+    void now() {
       counters.warp_instructions += executed;
       counters.thread_instructions += threads;
       warp.instructions_ += executed;
+      executed = threads = 0;
     }
+    ~Flush() { now(); }
   } flush{*this, counters, executed, threads};
 
   while (true) {
     const Op& op = ops[pc];
     const Mask mask = lanes & (predicate(op.guard) ^ op.guard_flip);
-    if constexpr (Stepped) {
+    if constexpr (P == Pace::kStepped) {
       if (op.counted && block_.stepped()) {
+        here_ = lanes;
         block_.tell([&](BlockObserver& o) { o.instruction(*this, op, mask); });
       }
     }
@@ -205,9 +209,14 @@ void Warp::run_group(unsigned index) {
       }
       if (mask) op.run(*this, op, mask);
       ++pc;
-      if constexpr (Stepped) {
+      if constexpr (P == Pace::kStepped) {
         group.pc = pc;
         if (--budget_ == 0) return;
+      } else if constexpr (P == Pace::kWatched) {
+        if (block_.stepped()) [[unlikely]] {
+          group.pc = pc;
+          return;
+        }
       }
       continue;
     }
@@ -241,13 +250,18 @@ void Warp::run_group(unsigned index) {
       case Control::kBarrier: on = barrier(group, op, mask); break;
       case Control::kTogether: on = together(group, op, mask); break;
       case Control::kSuspend: on = suspend(group, op, mask); break;
+      case Control::kClock:
+        flush.now();
+        if (mask) op.run(*this, op, mask);
+        ++group.pc;
+        break;
       default: break;
     }
     if (!on) return;
     pc = group.pc;
     lanes = group.lanes;
     if (turn_ <= 0) return;
-    if constexpr (Stepped) {
+    if constexpr (P == Pace::kStepped) {
       if ((group.met && block_.random()) || --budget_ == 0) return;
     }
   }

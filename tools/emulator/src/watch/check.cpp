@@ -62,6 +62,12 @@ class BlockChecks final : public BlockObserver {
     if (init_) init_->begin();
     for (auto& at : at_barrier_) at.clear();
   }
+  void instruction(Warp& warp, const Op& op, Mask lanes) override {
+    if (init_) init_->instruction(warp, op, lanes);
+  }
+  void exited(Warp& warp, Mask lanes) override {
+    if (init_) init_->exited(warp, lanes);
+  }
   void access(const Access& access) override {
     if (race_) race_->access(access);
     if (init_) init_->access(access);
