@@ -263,6 +263,7 @@ const char* name_of(Fault::Kind kind) {
     case Fault::Kind::kIllegalInstruction: return "illegal instruction";
     case Fault::Kind::kDeadlock: return "deadlock";
     case Fault::Kind::kAssert: return "assert";
+    case Fault::Kind::kUnsupported:
     case Fault::Kind::kTooLong: break;
   }
   return "too long";
@@ -459,7 +460,7 @@ PAGE_ENTRY bool page_launch(double grid_x, double grid_y, double grid_z, double 
                     ", " + std::to_string(dynamic_shared) +
                     " bytes of dynamic shared memory: " + why};
     }
-    if (!kernel.unsupported.empty()) {
+    if (!kernel.code) {
       throw Refused{"kernel " + name + " can't run here: " + kernel.unsupported};
     }
     if (s.ran.empty() && s.launched == 0) place_variables(s);
@@ -517,6 +518,9 @@ PAGE_ENTRY bool page_launch(double grid_x, double grid_y, double grid_z, double 
       for (const std::string& warning : result.warnings) {
         s.warnings.push_back(readable(warning, kernel));
       }
+    }
+    if (result.fault && result.fault->kind == Fault::Kind::kUnsupported) {
+      throw Refused{"kernel " + name + " can't run here: " + result.fault->message};
     }
     if (result.fault) {
       s.fault = Fault{result.fault->kind, readable(result.fault->message, kernel)};

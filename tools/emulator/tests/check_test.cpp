@@ -23,7 +23,8 @@ struct Checked {
 };
 
 Checked check(const std::string& body, unsigned threads, const std::string& list = "all",
-              unsigned blocks = 1, bool written = true, const std::string& head = "") {
+              unsigned blocks = 1, bool written = true, const std::string& head = "",
+              bool goes_on = false) {
   Checker checker(*parse_checks(list));
   Checked out;
   {
@@ -43,8 +44,11 @@ Checked check(const std::string& body, unsigned threads, const std::string& list
                   "k", &checker);
     const Address buffer = *device.memory().allocate(8192, "cudaMalloc");
     if (written) checker.host_wrote(buffer, 8192);
+    device.goes_on = goes_on;
+    if (goes_on) device.memory().keep_apart(1 << 20);
     device.argument(buffer);
     out.result = device.run({blocks, 1, 1}, {threads, 1, 1});
+    if (goes_on) checker.finish();
   }
   out.findings = checker.findings().all();
   for (const Finding& f : out.findings) out.found.push_back(f.check + ": " + f.what);
@@ -593,6 +597,103 @@ TEST(Memory, Leaks) {
   memory.free(b);
 }
 
+/// As the runtime launches where memory is checked: the launch goes on. The buffer is never freed.
+std::vector<std::string> going_on(const std::string& body, unsigned threads,
+                                  std::vector<Finding>* findings = nullptr,
+                                  const std::string& head = "") {
+  const Checked c = check(body, threads, "memory", 1, true, head, true);
+  EXPECT_FALSE(c.result.fault) << c.result.fault->message;
+  if (findings) *findings = c.findings;
+  std::vector<std::string> found;
+  for (const Finding& f : c.findings) {
+    if (f.what != "memory is never freed") found.push_back(f.what);
+  }
+  return found;
+}
+
+TEST(Memory, AnIllegalAccessThatHardwareMayPassIsOneOfSeveral) {
+  // The first is left out, reads zero, and the launch goes on to the others and to its end.
+  std::vector<Finding> findings;
+  EXPECT_THAT(going_on("ld.global.u32 %r3, [%rd1+8192];\nst.global.u32 [%rd0+-4], %r0;\n"
+                       "st.global.v4.u32 [%rd0+8192], {%r0, %r0, %r0, %r0};\n"
+                       "red.global.add.u32 [%rd0+8200], 1; setp.ne.u32 %p1, %r3, 0; @%p1 trap;\n"
+                       "st.global.u32 [%rd1], 1;",
+                       2, &findings),
+              ElementsAre("an illegal address", "an illegal address", "an illegal address",
+                          "an illegal address"));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(findings[i].count, 2u);
+  EXPECT_THAT(findings[0].details[0],
+              HasSubstr("reads 4 bytes of global memory at 0x210000002000, outside every"));
+  EXPECT_THAT(findings[1].details[0], HasSubstr("writes 4 bytes"));
+  // Of a warp's lanes those that may, do.
+  EXPECT_THAT(going_on("ld.global.u32 %r3, [%rd1+8188]; shl.b32 %r4, %r3, 2; cvt.u64.u32 %rd3, %r4;"
+                       "add.u64 %rd4, %rd0, %rd3; ld.global.u32 %r5, [%rd4];",
+                       4, &findings),
+              ElementsAre("an illegal address"));
+  EXPECT_EQ(findings[0].count, 3u);
+  // Far away no page is mapped, and shared memory and alignment hardware looks at.
+  for (const char* fatal : {"ld.global.u32 %r3, [%rd0+4194304];", "ld.shared.u32 %r3, [tile+4096];",
+                            "ld.global.u32 %r3, [%rd0+2];"}) {
+    EXPECT_TRUE(check(fatal, 1, "memory", 1, true, "", true).result.fault) << fatal;
+  }
+}
+
+constexpr const char* kHeap =
+    ".extern .func (.param .b64 p) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n";
+/// Of 20 bytes; its address in a register.
+std::string given(const std::string& to) {
+  return "{ .param .b64 n; .param .b64 p; st.param.b64 [n], 20;\n"
+         "call.uni (p), malloc, (n); ld.param.b64 " +
+         to + ", [p]; }\n";
+}
+std::string freed(const std::string& address) {
+  return "{ .param .b64 p; st.param.b64 [p], " + address + "; call.uni free, (p); }\n";
+}
+
+TEST(Memory, TheHeapOfMalloc) {
+  const auto found = [](const std::string& body, std::vector<Finding>* findings = nullptr) {
+    return going_on(given("%rd5") + given("%rd6") + body, 2, findings, kHeap);
+  };
+  const std::string both = freed("%rd5") + freed("%rd6");
+  EXPECT_THAT(found("st.global.u32 [%rd5+16], 1; ld.global.u32 %r3, [%rd5+16];\n" + both),
+              IsEmpty());
+  std::vector<Finding> f;
+  EXPECT_THAT(found("st.global.u32 [%rd5+20], 1;\n" + both, &f),
+              ElementsAre("an illegal address in the heap of malloc"));
+  EXPECT_EQ(f[0].count, 2u);
+  EXPECT_THAT(f[0].details[0], HasSubstr("thread (0, 0, 0) writes 4 bytes at PTX line"));
+  EXPECT_THAT(f[0].details[1], HasSubstr("0 bytes past the end of 20 bytes that malloc gave"));
+  EXPECT_THAT(found("ld.u32 %r3, [%rd6+-4];\n" + both),
+              ElementsAre("an illegal address in the heap of malloc"));
+  EXPECT_THAT(found("ld.global.u8 %rs1, [%rd5+19]; ld.global.u16 %rs1, [%rd5+18];\n" + both),
+              IsEmpty());
+  EXPECT_THAT(found(both + "ld.global.u32 %r3, [%rd5];\n", &f),
+              ElementsAre("an illegal address in the heap of malloc"));
+  EXPECT_THAT(f[0].details[1], HasSubstr("byte 0 of 20 bytes that malloc gave at"));
+  EXPECT_THAT(f[0].details[1], HasSubstr("which were freed"));
+  EXPECT_THAT(found(both + freed("%rd5"), &f), ElementsAre("an illegal free in a kernel"));
+  EXPECT_THAT(f[0].details[0], HasSubstr("which were freed"));
+  EXPECT_THAT(found(both + freed("%rd0")), ElementsAre("an illegal free in a kernel"));
+  EXPECT_THAT(found(freed("%rd6"), &f),
+              ElementsAre("memory from malloc in a kernel is never freed"));
+  EXPECT_EQ(f[0].count, 2u);  // of two threads, by one line
+  EXPECT_THAT(f[0].details[0], HasSubstr("thread (0, 0, 0) was given at PTX line"));
+}
+
+TEST(Memory, TheHeapGivesAsMuchWhereItsPiecesLieApart) {
+  for (const std::uint64_t room : {1024u, 2048u}) {
+    DeviceHeap heap;
+    heap.begin(0x1000, 1024, room);
+    std::vector<Address> pieces;
+    while (const Address a = heap.allocate(16)) pieces.push_back(a);
+    EXPECT_EQ(pieces.size(), 64u);
+    for (const Address a : pieces) EXPECT_TRUE(heap.free(a));
+    EXPECT_FALSE(heap.free(pieces[0]));
+    EXPECT_NE(heap.allocate(1024), 0u);  // what was kept back is there when it is needed
+    EXPECT_EQ(heap.allocate(1), 0u);
+  }
+}
+
 // --- sync ------------------------------------------------------------------------------------
 
 TEST(Sync, DifferentBarriersOfOneWarp) {
@@ -636,6 +737,81 @@ TEST(Sync, AShuffleFromNowhere) {
                   .found,
               ElementsAre("sync: an undefined result"));
   EXPECT_THAT(check("shfl.sync.idx.b32 %r3, %r0, 20, 31, -1;", 32).found, IsEmpty());
+}
+
+TEST(Sync, AMaskWithoutItsCaller) {
+  for (const char* operation :
+       {"bar.warp.sync 0xfffe;", "vote.sync.ballot.b32 %r3, %p1, 0xfffe;",
+        "shfl.sync.idx.b32 %r3, %r0, 1, 31, 0xfffe;", "vote.sync.any.pred %p2, %p1, 0xfffe;"}) {
+    const std::string all = "setp.lt.u32 %p1, %r0, 99;\n";
+    const Checked c = check(all + operation, 16, "sync");
+    ASSERT_THAT(c.found, ElementsAre("sync: an undefined result")) << operation;
+    EXPECT_THAT(c.findings[0].details[1],
+                HasSubstr("thread (0, 0, 0) at PTX line 17: the mask 0x0000fffe leaves out the"));
+    EXPECT_FALSE(c.result.fault);
+    const std::string others = all + "setp.ne.u32 %p3, %r0, 0; @%p3 ";
+    EXPECT_THAT(check(others + operation, 16, "sync").found, IsEmpty()) << operation;
+  }
+}
+
+constexpr const char* kForEver = "sync: threads wait for ever";
+
+TEST(Sync, ALoopThatWaitsForWhatNobodyWillDo) {
+  // Thread 0 looks at a flag that thread 32 would set after the barrier to which thread 0 comes
+  // then.
+  const auto wait = [](const std::string& look, const std::string& set) {
+    return "setp.ne.u32 %p1, %r0, 0; @%p1 bra MEET;\nWAIT: " + look +
+           " setp.eq.u32 %p2, %r5, 0; @%p2 bra WAIT;\nMEET: bar.sync 0;\n"
+           "setp.eq.u32 %p3, %r0, 32; @%p3 " +
+           set;
+  };
+  const Checked c = check("st.global.u32 [%rd1], 0;" + wait("ld.volatile.global.u32 %r5, [%rd0];",
+                                                            "st.volatile.global.u32 [%rd0], 1;"),
+                          64, "sync");
+  ASSERT_THAT(c.found, ElementsAre(kForEver));
+  const std::string& text = c.findings[0].details[0];
+  EXPECT_THAT(text, HasSubstr("nothing changes any more; warp 0, lanes 0x00000001 at a loop"));
+  EXPECT_THAT(text, HasSubstr("a loop that looks at byte 0 of cudaMalloc (8192 bytes), PTX line"));
+  EXPECT_THAT(text, HasSubstr("; warp 1, lanes 0xffffffff at barrier 0, PTX line"));
+  EXPECT_THAT(text, HasSubstr("barrier 0 has 63 of the 64 threads that it waits for"));
+  // By atomics that change nothing, in shared memory, and where nothing is looked at.
+  EXPECT_THAT(
+      check(wait("atom.global.cas.b32 %r5, [%rd0+4096], 1, 2;", "st.global.u32 [%rd0+4096], 1;"),
+            64, "sync")
+          .found,
+      ElementsAre(kForEver));
+  EXPECT_THAT(
+      check(wait("ld.volatile.shared.u32 %r5, [tile];", "st.shared.u32 [tile], 1;"), 64, "sync")
+          .found,
+      ElementsAre(kForEver));
+  EXPECT_THAT(check("L: bra.uni L;", 32, "sync").found, ElementsAre(kForEver));
+}
+
+TEST(Sync, ALoopThatEndsSomeTimeIsLetRun) {
+  const std::string count = "add.u32 %r6, %r6, 1; setp.lt.u32 %p2, %r6, 1000000; @%p2 bra L;";
+  EXPECT_THAT(check("mov.u32 %r6, 0;\nL: " + count, 32, "sync").found, IsEmpty());
+  EXPECT_THAT(
+      check("mov.u32 %r6, 0;\nL: ld.volatile.global.u32 %r5, [%rd0];" + count, 32, "sync").found,
+      IsEmpty());
+  EXPECT_THAT(check("st.local.u32 [own], 0;\nL: ld.volatile.local.u32 %r6, [own];\n"
+                    "add.u32 %r6, %r6, 1; st.volatile.local.u32 [own], %r6;\n"
+                    "setp.lt.u32 %p2, %r6, 1000000; @%p2 bra L;",
+                    32, "sync")
+                  .found,
+              IsEmpty());
+  EXPECT_THAT(
+      check("L: mov.u64 %rd5, %clock64; setp.lt.u64 %p2, %rd5, 2000000; @%p2 bra L;", 32, "sync")
+          .found,
+      IsEmpty());
+  // Block 1 writes after long work what block 0 waits for.
+  EXPECT_THAT(check("mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 1; @%p1 bra WORK;\n"
+                    "WAIT: ld.volatile.global.u32 %r5, [%rd0];\n"
+                    "setp.eq.u32 %p2, %r5, 0; @%p2 bra WAIT; ret;\n"
+                    "WORK: mov.u32 %r6, 0;\nL: " +
+                        count + " st.volatile.global.u32 [%rd0], 1;",
+                    1, "sync", 2)
+                  .found,
+              IsEmpty());
 }
 
 }  // namespace

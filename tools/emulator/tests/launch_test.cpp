@@ -108,9 +108,11 @@ TEST(Launch, BlocksThatWaitLetOthersBeginAsFarAsTheyFit) {
     ASSERT_FALSE(fits.result.fault) << fits.result.fault->message;
     EXPECT_EQ(fits.out, next_block(24));
     const Ran not_all = run(neighbours(kOwn), 24, host_threads,
-                            {.max_warp_instructions = 1'000'000, .resident_blocks = 22});
+                            {.max_warp_instructions = 100'000'000, .resident_blocks = 22});
     ASSERT_TRUE(not_all.result.fault);
-    EXPECT_EQ(not_all.result.fault->kind, Fault::Kind::kTooLong);
+    EXPECT_EQ(not_all.result.fault->kind, Fault::Kind::kDeadlock);
+    EXPECT_THAT(not_all.result.fault->message,
+                HasSubstr("; 21 more blocks wait too; 2 blocks can't begin until some end"));
   }
 }
 
@@ -120,6 +122,33 @@ TEST(Launch, AFaultInOneBlockEndsThoseThatWaitForIt) {
   ASSERT_TRUE(r.result.fault);
   EXPECT_EQ(r.result.fault->kind, Fault::Kind::kIllegalAddress);
   EXPECT_THAT(r.result.fault->message, HasSubstr("block (5, 0, 0)"));
+}
+
+// Half of the blocks never come to the grid's barrier.
+TEST(Launch, AGridBarrierThatSomeBlocksNeverReachEndsAtOnce) {
+  std::string some = neighbours(kLent);
+  some.replace(some.find("  ld.param.u64 %rd2, [out];"), 0,
+               "  mov.u32 %r9, %ctaid.x; setp.gt.u32 %p3, %r9, 3; @%p3 ret;\n");
+  for (const unsigned threads : {1u, 2u}) {
+    Device device(some);
+    const Address in = device.buffer(std::vector<std::uint32_t>(8, 0));
+    device.argument(in).argument(in);
+    HostThreads pool(threads);
+    LaunchConfig config;
+    config.grid = {8, 1, 1};
+    config.block = {64, 1, 1};
+    config.pool = &pool;
+    config.cooperative = true;
+    const Address workspace = *device.memory().allocate(8, "the grid's barrier");
+    config.grid_workspace = workspace;
+    const LaunchResult r = device.run(config);
+    ASSERT_TRUE(r.fault);
+    EXPECT_EQ(r.fault->kind, Fault::Kind::kDeadlock);
+    EXPECT_THAT(r.fault->message, HasSubstr("at a loop that looks at byte 4 of the grid's barrier "
+                                            "(8 bytes), PTX line"));
+    EXPECT_THAT(r.fault->message, HasSubstr("; 3 more blocks wait too; 4 of the grid's 8 blocks"
+                                            " have ended"));
+  }
 }
 
 // --- clocks ---------------------------------------------------------------------------------

@@ -82,6 +82,8 @@ class Runtime {
   std::mutex mutex;  ///< held during every call, a launch too: a device does one thing at a time
   const Profile* profile() const { return settings_ ? &settings_->profile : nullptr; }
   GlobalMemory& memory() { return *memory_; }
+  /// Says, the first time, what limit an allocation is refused by; returns the error.
+  cudaError_t out_of_memory(const std::string& what, std::size_t bytes);
 
   // What is registered.
   std::set<FatBinary*> binaries;
@@ -176,6 +178,8 @@ class Runtime {
   std::uint64_t clock_ = 0;              // instructions of all launches
   std::uint64_t trace_candidates_ = 0;   // launches of kernels that the trace's name fits
   bool traced_ = false;
+  bool told_of_memory_ = false;
+  std::set<std::string> warned_;  // kernels and lines of which something was said
   std::uint64_t csv_rows_ = 0;
 };
 

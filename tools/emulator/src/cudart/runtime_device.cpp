@@ -234,6 +234,10 @@ int advised(const void* pointer) {
                                                                  : cudaErrorInvalidValue;
   });
 }
+int bank_size(int* config) {
+  constexpr int kFourBytes = 1;  // cudaSharedMemBankSizeFourByte, which CUDA 13 doesn't name
+  return give(Needs::kDevice, config, [](Runtime&) { return kFourBytes; });
+}
 }  // namespace emu
 
 extern "C" {

@@ -198,7 +198,7 @@ cudaError_t allocate(void** pointer, std::size_t size) {
     *pointer = nullptr;
     if (size == 0) return cudaSuccess;
     const auto address = runtime.memory().allocate(size, "cudaMalloc");
-    if (!address) return cudaErrorMemoryAllocation;
+    if (!address) return runtime.out_of_memory("cudaMalloc", size);
     *pointer = reinterpret_cast<void*>(*address);
     return cudaSuccess;
   });
@@ -241,7 +241,7 @@ cudaError_t allocate_shared(void** pointer, std::size_t size, unsigned flags, co
     *pointer = nullptr;
     if (size == 0) return cudaSuccess;
     *pointer = runtime.allocate_shared(size, what, kind);
-    if (*pointer == nullptr) return cudaErrorMemoryAllocation;
+    if (*pointer == nullptr) return runtime.out_of_memory(what, size);
     if (kind == Kind::kPinned) {
       runtime.host_flags[address_of(*pointer)] = flags | unsigned{cudaHostAllocMapped};
     }

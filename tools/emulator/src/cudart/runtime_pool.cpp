@@ -55,7 +55,7 @@ cudaError_t allocate(void** pointer, std::size_t size, Pool* from) {
     }
     Pool& pool = from == nullptr ? *runtime.current_pool : *from;
     const auto address = runtime.memory().allocate(size, "cudaMallocAsync");
-    if (!address) return cudaErrorMemoryAllocation;
+    if (!address) return runtime.out_of_memory("cudaMallocAsync", size);
     runtime.pooled[*address] = {&pool, size};
     pool.used += size;
     pool.most_used = std::max(pool.most_used, pool.used);

@@ -159,7 +159,10 @@ Slot Builder::place(const Operand& o, unsigned width, bool is_float) {
     if (width != 64) unsupported("an address of this size");
     return constant(64, f->second);
   }
-  if (names.function(o.name)) unsupported("the address of such a function");
+  if (const Function* f = names.function(o.name)) {
+    unsupported(f->is_kernel ? "a kernel that launches kernels (dynamic parallelism)"
+                             : "the address of such a function");
+  }
   throw PtxError(in_.line, "no register, variable or function " + std::string(o.name));
 }
 

@@ -123,6 +123,7 @@ struct Code {
   std::vector<Relocation> relocations;
   std::vector<SharedVariable> shared_variables;  ///< of static size
   std::vector<std::string> files;                ///< named by Place::file
+  std::vector<std::string> refusals;             ///< named by Missing::why
   std::vector<std::string> texts;                ///< instructions as in the PTX, for a trace only
   std::vector<Callee> callees;                   ///< by address
   std::vector<std::vector<std::pair<Slot, unsigned>>> frames;  ///< registers to save, and widths

@@ -41,6 +41,7 @@ enum class Control : std::uint8_t {
   kBarrier,   ///< waits for threads of other warps: Barrier
   kTogether,  ///< waits for lanes of this warp that a mask names: Together
   kClock,     ///< reads a clock, which counts the instructions before it
+  kRefused,   ///< what the device hasn't got: Missing
   kSuspend,   ///< may wait until its predicate comes true, and need not
 };
 
@@ -83,6 +84,10 @@ struct Barrier {
 struct Together {
   Slot member = 0;             ///< the mask that names lanes
   bool orders_memory = false;  ///< bar.warp.sync alone
+};
+
+struct Missing {
+  std::uint32_t why = 0;  ///< index in Code::refusals
 };
 
 /// An access to memory at register a plus a displacement.

@@ -30,6 +30,8 @@ class RegisterFile {
   /// An address past all static shared memory, whose size isn't known yet.
   Slot dynamic_shared(std::int64_t offset, unsigned width);
   Slot always() const { return always_; }  ///< a predicate that is true
+  /// No more can be had: what is decoded is no use.
+  bool full() const;
   unsigned registers() const { return registers_; }
 
   /// Puts constants behind the registers, in all of the code. `dynamic`: where dynamic shared

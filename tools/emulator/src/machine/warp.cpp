@@ -1,6 +1,7 @@
 #include "machine/warp.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "machine/block.hpp"
@@ -38,6 +39,7 @@ void Warp::start(Mask lanes) {
   top_ = 0;
   live_ = lanes;
   polls_ = 0;
+  looked_ = {};
   if (lanes) groups_[new_group(lanes, 0, -1, State::kReady, {})].met = true;
 }
 
@@ -51,7 +53,7 @@ void Warp::fault(Fault::Kind kind, const Op& op, unsigned lane, const std::strin
 }
 
 void Warp::warn(const Op& op, unsigned lane, const std::string& what) {
-  if (block_.warnings.size() < 4) block_.warnings.push_back(place(op, lane) + ": " + what);
+  if (block_.first_warning_at(op)) block_.warnings.push_back(place(op, lane) + ": " + what);
   block_.tell([&](BlockObserver& o) { o.undefined(*this, op, lane, what); });
 }
 
@@ -250,6 +252,11 @@ void Warp::run_group(unsigned index) {
       case Control::kBarrier: on = barrier(group, op, mask); break;
       case Control::kTogether: on = together(group, op, mask); break;
       case Control::kSuspend: on = suspend(group, op, mask); break;
+      case Control::kRefused:
+        if (mask)
+          throw StopLaunch{{Fault::Kind::kUnsupported, code_.refusals[op.as<Missing>().why]}};
+        ++group.pc;
+        break;
       case Control::kClock:
         flush.now();
         if (mask) op.run(*this, op, mask);
@@ -535,16 +542,20 @@ bool Warp::together(Group& group, const Op& op, Mask mask) {
   while (left) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const Mask named = member[lane];
-    if (!(named >> lane & 1)) {
-      fault(Fault::Kind::kIllegalInstruction, op, lane,
-            "the mask names other lanes but not the one that runs it");
-    }
     Mask same = 0;
     for (Mask m = left; m; m &= m - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(m));
       if (member[i] == named) same |= Mask{1} << i;
     }
     left &= ~same;
+    if (const Mask outside = same & ~named) {
+      // Undefined. They wait for nobody, nobody waits for them, and they get what they bring along.
+      warn(op, static_cast<unsigned>(std::countr_zero(outside)),
+           "the mask " + hexadecimal(named, 8) + " leaves out the lane that runs it");
+      op.run(*this, op, outside);
+      same &= named;
+      if (same == 0) continue;
+    }
     if ((named & live_) == (same & named)) {
       meet(op, same);
       group.met = true;
@@ -667,6 +678,27 @@ void Warp::complete_together() {
   }
 }
 
+void Warp::add_state(std::uint64_t& hash) const {
+  const auto add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100'0000'01b3u; };
+  const auto add_bytes = [&](const std::byte* at, std::size_t bytes) {
+    for (; bytes >= sizeof(std::uint64_t); bytes -= sizeof(std::uint64_t)) {
+      std::uint64_t word;
+      std::memcpy(&word, at, sizeof word);
+      add(word);
+      at += sizeof word;
+    }
+    for (; bytes > 0; --bytes) add(static_cast<std::uint64_t>(*at++));
+  };
+  for (const Group& g : groups()) {
+    add(static_cast<std::uint64_t>(g.state));
+    if (g.state == State::kFree) continue;
+    add(std::uint64_t{g.lanes} << 32 | g.pc);
+    for (const std::uint32_t from : g.calls) add(from);
+  }
+  add_bytes(registers_, code_.zeroed_bytes);
+  add_bytes(local_, kLanes * local_stride_);
+}
+
 std::string Warp::waits() const {
   std::string text;
   const auto add = [&](Mask lanes, const std::string& what, std::uint32_t pc) {
@@ -683,6 +715,13 @@ std::string Warp::waits() const {
           *reinterpret_cast<const Mask*>(registers_ + code_.ops[g.pc].as<Together>().member +
                                          4 * static_cast<unsigned>(std::countr_zero(g.lanes)));
       add(g.lanes, "an operation that waits for lanes of mask " + hexadecimal(named, 8), g.pc);
+    } else if (g.state == State::kReady) {
+      const auto looked = static_cast<std::uint32_t>(
+          looked_.op ? looked_.op - code_.ops.data() : static_cast<std::ptrdiff_t>(g.pc));
+      add(g.lanes,
+          looked_.op ? "a loop that looks at " + block_.memory_at(looked_.at)
+                     : std::string("a loop that changes nothing"),
+          looked);
     }
   }
   return text;

@@ -77,6 +77,11 @@ class Warp {
   /// Lets go of what waits at an operation that may be left without what it waits for.
   void give_up();
   std::string waits() const;  ///< who waits where, for a message
+  /// Adds registers, places in the program and local memory to a hash.
+  void add_state(std::uint64_t& hash) const;
+  /// Lanes have looked at memory that another thread may change: the first of them at this address.
+  void looked(const Op& op, Address at) { looked_ = {&op, at}; }
+  Address looked_at() const { return looked_.at; }
 
  private:
   enum class State : std::uint8_t { kFree, kReady, kAtBarrier, kTogether, kSuspended };
@@ -147,6 +152,11 @@ class Warp {
   const Op* const* met_at_ = nullptr;  ///< of each lane, while those at several places run together
   unsigned polls_ = 0;                 ///< since lanes last met: many of them look like a wait
   bool polled_ = false;
+  struct Look {
+    const Op* op = nullptr;
+    Address at = 0;  ///< generic
+  };
+  Look looked_;
   std::uint64_t instructions_ = 0;
   std::array<Group, kLanes + 1> groups_;
   std::array<Entry, 2 * kLanes> entries_;

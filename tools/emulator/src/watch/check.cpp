@@ -10,6 +10,7 @@
 #include "machine/block.hpp"
 #include "machine/text.hpp"
 #include "watch/bits.hpp"
+#include "watch/check_heap.hpp"
 #include "watch/check_init.hpp"
 #include "watch/check_race.hpp"
 #include "watch/json.hpp"
@@ -51,11 +52,14 @@ class BlockChecks final : public BlockObserver {
   BlockChecks(Block& block, Checker& checker) : checker_(checker), found_(block) {
     if (checker.checks().race) race_.emplace(found_);
     if (checker.checks().init) init_.emplace(found_, checker);
+    const GlobalMemory* memory = block.launch().config.memory;
+    if (checker.checks().memory && memory && memory->heap().begun()) heap_.emplace(found_, checker);
   }
   BlockChecks(const BlockChecks&) = delete;
   BlockChecks& operator=(const BlockChecks&) = delete;
   ~BlockChecks() override { found_.hand_over(checker_.findings()); }
 
+  bool sees_accesses() const override { return race_ || init_ || heap_ || checker_.checks().sync; }
   void begin(std::uint64_t block) override {
     found_.begin(block);
     if (race_) race_->begin();
@@ -71,6 +75,7 @@ class BlockChecks final : public BlockObserver {
   void access(const Access& access) override {
     if (race_) race_->access(access);
     if (init_) init_->access(access);
+    if (heap_) heap_->access(access);
   }
   void arrived(Warp& warp, const Op& op, Mask lanes, unsigned barrier, bool waits) override {
     if (race_) race_->arrived(warp, lanes, barrier, waits);
@@ -107,8 +112,20 @@ class BlockChecks final : public BlockObserver {
   void mbarrier_waited(Warp& warp, unsigned lane, Address at) override {
     if (race_) race_->mbarrier_waited(warp, lane, at);
   }
-  void given(Address at, std::uint64_t bytes) override {
+  void given(Warp& warp, const Op& op, unsigned lane, Address at, std::uint64_t bytes) override {
     if (race_) race_->given(at, bytes);
+    if (heap_) heap_->given(warp, op, lane, at, bytes);
+  }
+  void taken(Warp& warp, const Op& op, unsigned lane, Address at, bool is_piece) override {
+    if (heap_) heap_->taken(warp, op, lane, at, is_piece);
+  }
+  void illegal(Warp& warp, const Op& op, unsigned lane, const std::string& what) override {
+    const std::uint32_t pc = pc_of(warp, op);
+    found_.note("memory", "an illegal address", pc, pc, [&] {
+      return std::vector<std::string>{found_.block_name() + ", " +
+                                      found_.thread(warp.number(), lane) + ", " +
+                                      warp.code().where(pc) + ": " + what};
+    });
   }
   void undefined(Warp& warp, const Op& op, unsigned lane, const std::string& what) override {
     if (!checker_.checks().sync) return;
@@ -156,6 +173,7 @@ class BlockChecks final : public BlockObserver {
   BlockFindings found_;
   std::optional<RaceCheck> race_;
   std::optional<InitCheck> init_;
+  std::optional<HeapCheck> heap_;
   std::array<std::vector<AtBarrier>, 16> at_barrier_;
 };
 
@@ -294,7 +312,6 @@ std::string BlockFindings::block_name() const {
 // --- Checker ---------------------------------------------------------------------------------
 
 std::unique_ptr<BlockObserver> Checker::watch(Block& block) {
-  if (!checks_.race && !checks_.init && !checks_.sync) return nullptr;
   return std::make_unique<BlockChecks>(block, *this);
 }
 
@@ -389,8 +406,27 @@ void Checker::host_copied(Address to, Address from, std::uint64_t bytes) {
   }
 }
 
+void Checker::heap_given(Address at, HeapPiece piece) {
+  const std::scoped_lock lock(heap_mutex_);
+  heap_[at] = std::move(piece);
+}
+
+void Checker::heap_taken(Address at) {
+  const std::scoped_lock lock(heap_mutex_);
+  heap_.erase(at);
+}
+
 void Checker::finish() {
   if (!checks_.memory) return;
+  for (const auto& [base, piece] : heap_) {
+    findings_.add({.check = "memory",
+                   .what = "memory from malloc in a kernel is never freed",
+                   .kernel = piece.kernel,
+                   .places = {piece.place},
+                   .details = {std::to_string(piece.bytes) + " bytes at " + hexadecimal(base) +
+                               ", which " + piece.who}});
+  }
+  heap_.clear();
   for (const auto& [base, w] : written_) {
     if (w.allocation.what == kHeapName) continue;  // the device's own
     findings_.add({.check = "memory",
