@@ -75,6 +75,7 @@ struct Ran {
 
 struct Session {
   std::optional<Checker> checker;
+  std::uint64_t clock = 0;  ///< instructions of all launches
   std::optional<LineProfile> profile;
   std::unique_ptr<GlobalMemory> memory;
   std::vector<Address> buffers;
@@ -505,6 +506,8 @@ PAGE_ENTRY bool page_launch(double grid_x, double grid_y, double grid_z, double 
                         .resident_blocks = limits.resident(kernel, block, dynamic_shared),
                         .cooperative = cooperative,
                         .grid_workspace = cooperative ? s.grid_workspace : 0,
+                        .goes_on = s.checker && s.checker->checks().memory,
+                        .clock_base = s.clock,
                         .observers = observers};
     if (trace) {
       trace->head(config, s.launched, name,
@@ -513,6 +516,7 @@ PAGE_ENTRY bool page_launch(double grid_x, double grid_y, double grid_z, double 
     const LaunchResult result = launch(config);
     if (trace) trace->foot(result);
     ++s.launched;
+    s.clock += result.counters.warp_instructions;
     s.printed += result.printed;
     if (!s.checker) {  // else it has told of it as a finding
       for (const std::string& warning : result.warnings) {

@@ -33,8 +33,8 @@ inline bool moves_16_bytes() {
 #endif
 
 /// Copies `bytes` (a power of two), of which `shared` is the end that other threads look at.
-inline void move_whole(std::byte* to, const std::byte* from, const std::byte* shared,
-                       unsigned bytes) {
+inline void move_whole(std::byte* to, const std::byte* from,
+                       [[maybe_unused]] const std::byte* shared, unsigned bytes) {
 #if !defined(__wasm__)
   const auto place = reinterpret_cast<std::uintptr_t>(shared);
   const auto move = [&]<class T>(T) {
