@@ -713,6 +713,42 @@ TEST(Sync, DifferentBarriersOfOneWarp) {
   EXPECT_THAT(check("setp.lt.u32 %p1, %r0, 16; @%p1 ret; bar.sync 0;", 64).found, IsEmpty());
 }
 
+TEST(Sync, PartOfABlockThatSkipsABarrier) {
+  // Warp 0 alone comes to the first; then there is one too few of the second.
+  const std::string skipped = "setp.ge.u32 %p1, %r0, 32; @%p1 bra B;\nbar.sync 0;\nB:\nbar.sync 0;";
+  const Checked c = check(skipped, 64, "sync");
+  ASSERT_THAT(c.found, ElementsAre("sync: part of a block skips a barrier"));
+  EXPECT_THAT(c.findings[0].places, ElementsAre("PTX line 19", "PTX line 17"));
+  EXPECT_THAT(c.findings[0].details[0],
+              HasSubstr("barrier 0: thread (0, 0, 0) at PTX line 19 and its like are there alone"));
+  EXPECT_THAT(c.findings[0].details[1], HasSubstr("thread (32, 0, 0) at PTX line 19 together with "
+                                                  "thread (0, 0, 0) at PTX line 17"));
+  // Also in a loop, and however many warps skip it.
+  EXPECT_THAT(check("mov.u32 %r3, 0;\nL: setp.ge.u32 %p1, %r0, 32; @%p1 bra B;\nbar.sync 0;\nB:\n"
+                    "bar.sync 0; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 9; @%p2 bra L;",
+                    96, "sync")
+                  .found,
+              ElementsAre("sync: part of a block skips a barrier"));
+  EXPECT_THAT(check(skipped, 32, "sync").found, IsEmpty());
+  // As often as the others, from another place; and where the number of threads is given.
+  const std::string twice =
+      "setp.ge.u32 %p1, %r0, 32; @%p1 bra B;\nbar.sync 0; bar.sync 0; ret;\n"
+      "B: bar.sync 0; bar.sync 0;";
+  EXPECT_THAT(check(twice, 64, "sync").found, IsEmpty());
+  // Then one part ends, and the other goes on.
+  EXPECT_THAT(
+      check("setp.ge.u32 %p1, %r0, 32; @%p1 bra B;\nbar.sync 0; bar.sync 0; bar.sync 0; ret;\n"
+            "B: bar.sync 0; bar.sync 0;",
+            64, "sync")
+          .found,
+      IsEmpty());
+  EXPECT_THAT(check("setp.ge.u32 %p1, %r0, 32; @%p1 bra B;\nbar.sync 1, 64; bar.sync 2, 32; ret;\n"
+                    "B: bar.sync 1, 64;",
+                    64, "sync")
+                  .found,
+              IsEmpty());
+}
+
 TEST(Sync, WhoReturnedEarlyIsNotWaitedFor) {
   // The way out is the function's end, where the lanes of warp 0 would meet again.
   EXPECT_THAT(check("setp.ge.u32 %p1, %r0, 40; @%p1 bra DONE; bar.sync 0;", 64).found, IsEmpty());

@@ -183,6 +183,15 @@ __device__ void padded(int* data, int n) {
 }
 __global__ void padded_guarded(int* data, int) { padded<false>(data, 100); }
 __global__ void padded_used(int* data, int) { padded<true>(data, 100); }
+__global__ void skips_a_barrier(int* data, int) {
+  if (threadIdx.x < 64) {
+    data[threadIdx.x] += 1;
+    __syncthreads();  // @A
+  }
+  data[threadIdx.x] += 1;
+  __syncthreads();  // @B
+  data[threadIdx.x] += 1;
+}
 __global__ void ballot_without_itself(int* data, int) {
   if (threadIdx.x < 32) data[threadIdx.x] = __ballot_sync(0xfffffffe, threadIdx.x & 1);  // @A
 }
@@ -257,6 +266,7 @@ int main(int, char** arguments) {
   if (IS(half_comes)) half_comes<<<1, 256>>>(data, 0);
   if (IS(padded_guarded)) padded_guarded<<<1, 256>>>(data, 0);
   if (IS(padded_used)) padded_used<<<1, 256>>>(data, 0);
+  if (IS(skips_a_barrier)) skips_a_barrier<<<1, 256>>>(data, 0);
   if (IS(ballot_without_itself)) ballot_without_itself<<<1, 256>>>(data, 0);
   if (IS(syncwarp_without_itself)) syncwarp_without_itself<<<1, 32>>>(data, 0);
   if (IS(waits_for_flag)) waits_for_flag<<<1, 64>>>(data, 0);
@@ -363,6 +373,7 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     "freed_twice": {("memory", "an illegal cudaFree", "freed twice")},
     "padded_guarded": set(),
     "padded_used": {("init", "reads shared memory that was never written", "A")},
+    "skips_a_barrier": {("sync", "part of a block skips a barrier", "B <- A")},
     "ballot_without_itself": {("sync", "an undefined result", "sm_30_intrinsics.hpp:134")},
     "syncwarp_without_itself": {("sync", "an undefined result", "sm_30_intrinsics.hpp:110")},
     "waits_for_flag": {("sync", "threads wait for ever", "A")},

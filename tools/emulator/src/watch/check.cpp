@@ -59,12 +59,13 @@ class BlockChecks final : public BlockObserver {
   BlockChecks& operator=(const BlockChecks&) = delete;
   ~BlockChecks() override { found_.hand_over(checker_.findings()); }
 
-  bool sees_accesses() const override { return race_ || init_ || heap_ || checker_.checks().sync; }
+  bool sees_accesses() const override { return race_ || init_ || heap_; }
   void begin(std::uint64_t block) override {
     found_.begin(block);
     if (race_) race_->begin();
     if (init_) init_->begin();
     for (auto& at : at_barrier_) at.clear();
+    mixed_.fill({});
   }
   void instruction(Warp& warp, const Op& op, Mask lanes) override {
     if (init_) init_->instruction(warp, op, lanes);
@@ -83,6 +84,7 @@ class BlockChecks final : public BlockObserver {
   }
   void completed(unsigned barrier) override {
     if (race_) race_->completed(barrier);
+    if (checker_.checks().sync) of_the_whole_block(barrier);
     at_barrier_[barrier].clear();
   }
   void met(Warp& warp, const Op& op, Mask lanes) override {
@@ -169,12 +171,56 @@ class BlockChecks final : public BlockObserver {
     at_barrier_[barrier].push_back({warp.number(), pc, lanes});
   }
 
+  /// Where some warps skip a `__syncthreads()`, the next one that they come to counts for it, and
+  /// so on: at the last the others are there alone, at one that those have left behind.
+  void of_the_whole_block(unsigned barrier) {
+    const auto& here = at_barrier_[barrier];
+    const std::vector<Op>& ops = found_.block().code().ops;
+    const auto of_all = [&](const AtBarrier& a) {
+      const auto& how = ops[a.pc].as<Barrier>();
+      return how.aligned && !how.counted;
+    };
+    if (here.empty() || !std::ranges::all_of(here, of_all)) return;
+    auto& mixed = mixed_[barrier];
+    const auto elsewhere = [&](std::uint32_t pc) {
+      return std::ranges::find_if(here, [&](const AtBarrier& a) { return a.pc != pc; });
+    };
+    if (elsewhere(here.front().pc) != here.end()) {
+      for (const AtBarrier& a : here) {
+        const auto known = [&](const auto& m) {
+          return m.first.warp == a.warp && m.first.pc == a.pc;
+        };
+        if (std::ranges::none_of(mixed, known)) mixed.emplace_back(a, *elsewhere(a.pc));
+      }
+      return;
+    }
+    // All that are left are here: who isn't has exited.
+    const auto left = std::ranges::find_if(mixed, [&](const auto& m) {
+      return m.first.pc == here.front().pc &&
+             std::ranges::none_of(here, [&](const AtBarrier& a) { return a.warp == m.first.warp; });
+    });
+    if (left == mixed.end()) return;
+    const auto who = [&](const AtBarrier& a) {
+      return found_.thread(a.warp, static_cast<unsigned>(__builtin_ctz(a.lanes))) + " at " +
+             found_.line(a.pc);
+    };
+    found_.note("sync", "part of a block skips a barrier", here.front().pc, left->second.pc, [&] {
+      return std::vector<std::string>{found_.block_name() + ", barrier " + std::to_string(barrier) +
+                                          ": " + who(here.front()) +
+                                          " and its like are there alone, the others have exited",
+                                      "since before that it let go of " + who(left->first) +
+                                          " together with " + who(left->second)};
+    });
+  }
+
   Checker& checker_;
   BlockFindings found_;
   std::optional<RaceCheck> race_;
   std::optional<InitCheck> init_;
   std::optional<HeapCheck> heap_;
   std::array<std::vector<AtBarrier>, 16> at_barrier_;
+  /// Who was let go of together with others at another place.
+  std::array<std::vector<std::pair<AtBarrier, AtBarrier>>, 16> mixed_;
 };
 
 }  // namespace
