@@ -262,8 +262,7 @@ def test_a_kernel_cannot_touch_the_hosts_memory(build: Build) -> None:
 REFUSED = """
 #include <cstdio>
 int main() {
-  cudaGraph_t graph;
-  std::printf("%s\\n", cudaGetErrorName(cudaGraphCreate(&graph, 0)));
+  std::printf("%s\\n", cudaGetErrorName(cudaGraphicsUnmapResources(0, nullptr, 0)));
 }
 """
 
@@ -271,7 +270,7 @@ int main() {
 def test_names_a_function_that_it_has_not_got(build: Build) -> None:
     ran = emulate(build(REFUSED))
     assert ran.stdout == "cudaErrorNotSupported\n"
-    assert ran.stderr == "embedded device: cudaGraphCreate is not supported\n"
+    assert ran.stderr == "embedded device: cudaGraphicsUnmapResources is not supported\n"
 
 
 TRIPS = """
@@ -284,8 +283,7 @@ template <class T> __global__ void counts(T* to) {
 __global__ void fine(int* to) { *to = 1; }
 int main() {
   std::puts("it ran");
-  cudaGraph_t graph;
-  cudaGraphCreate(&graph, 0);
+  cudaGraphicsUnmapResources(0, nullptr, 0);
   counts<<<1, 1>>>(static_cast<int*>(nullptr));
   fine<<<1, 1>>>(nullptr);
 }
@@ -299,7 +297,7 @@ def test_lists_what_a_program_would_trip_over(build: Build) -> None:
     assert re.fullmatch(
         r"kernel void counts<int>\(T1 \*\): PTX line \d+: 'mov.u32' isn't supported: %pm0", kernel
     )
-    assert function == "function cudaGraphCreate: the device hasn't got it"
+    assert function == "function cudaGraphicsUnmapResources: the device hasn't got it"
 
 
 def test_lists_nothing_where_there_is_nothing(build: Build) -> None:

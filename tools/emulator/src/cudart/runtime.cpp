@@ -395,6 +395,28 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   return cudaSuccess;
 }
 
+cudaError_t Runtime::keep_launch(const Request& request, GraphWork& work) {
+  const Found found = find_kernel(request.stub);
+  if (found.status != cudaSuccess) return found.status;
+  const auto& parameters = found.kernel->parameters;
+  if (!parameters.empty() && request.arguments == nullptr) return cudaErrorInvalidValue;
+  std::vector<std::vector<std::byte>> kept;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto* from = static_cast<const std::byte*>(request.arguments[i]);
+    kept.emplace_back(from, from + parameters[i].size);
+  }
+  work = [request, kept] {
+    std::vector<void*> arguments;
+    for (const auto& bytes : kept) {
+      arguments.push_back(const_cast<std::byte*>(bytes.data()));
+    }
+    Request again = request;
+    again.arguments = arguments.data();
+    return api(Needs::kNothing, [&](Runtime& runtime) { return runtime.launch_kernel(again); });
+  };
+  return cudaSuccess;
+}
+
 void Runtime::report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters& counters) {
   if (!csv_.wanted()) return;
   if (!csv_.open()) csv_.write(csv_heading(settings_->apart.has_value()));
@@ -468,6 +490,9 @@ void Runtime::reset() {
   events.clear();
   pools.clear();
   pooled.clear();
+  graphs.clear();
+  graph_execs.clear();
+  captures.clear();
   limits.clear();
   host_flags.clear();
   has_printed = false;

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "cudart/graph.hpp"
 #include "cudart/host_log.hpp"
 #include "cudart/host_threads.hpp"
 #include "cudart/output.hpp"
@@ -92,6 +93,18 @@ class Runtime {
   std::set<Stream*> streams;
   std::set<Event*> events;
   unsigned long long streams_made = 0;
+  struct ByAddress {  ///< found by what the program holds
+    using is_transparent = void;
+    template <class T>
+    static const void* of(const std::unique_ptr<T>& p) {
+      return p.get();
+    }
+    static const void* of(const void* p) { return p; }
+    bool operator()(const auto& a, const auto& b) const { return of(a) < of(b); }
+  };
+  std::set<std::unique_ptr<Graph>, ByAddress> graphs;
+  std::set<std::unique_ptr<GraphExec>, ByAddress> graph_execs;
+  std::vector<std::unique_ptr<Capture>> captures;
   Pool default_pool;
   Pool* current_pool = &default_pool;
   std::set<Pool*> pools;
@@ -128,6 +141,9 @@ class Runtime {
     bool cooperative = false;
   };
   cudaError_t launch_kernel(const Request& request);
+  /// Work that makes this launch whenever it is done, with the arguments as they are now.
+  cudaError_t keep_launch(const Request& request, GraphWork& work);
+  cudaError_t set_elements(const cudaMemsetParams& set);
 
   /// Host memory that the device sees too, at one address on both sides; null when there is none.
   void* allocate_shared(std::size_t size, const std::string& what, Allocation::Kind kind);

@@ -234,10 +234,6 @@ int advised(const void* pointer) {
                                                                  : cudaErrorInvalidValue;
   });
 }
-int bank_size(int* config) {
-  constexpr int kFourBytes = 1;  // cudaSharedMemBankSizeFourByte, which CUDA 13 doesn't name
-  return give(Needs::kDevice, config, [](Runtime&) { return kFourBytes; });
-}
 }  // namespace emu
 
 extern "C" {
@@ -331,6 +327,10 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
 }
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
   return give(Needs::kDevice, config, [](Runtime& runtime) { return runtime.cache_config; });
+}
+/// Banks have had 4 bytes since Maxwell, whatever was asked for.
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  return give(Needs::kDevice, config, [](Runtime&) { return cudaSharedMemBankSizeFourByte; });
 }
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   return api(Needs::kDevice, [&](Runtime& runtime) {

@@ -6,7 +6,6 @@ namespace emu {
 int refused(const char* function);  // both in runtime_device.cpp
 int ignored();
 int advised(const void* pointer);
-int bank_size(int* config);
 }  // namespace emu
 
 #define REFUSED(function)           \
@@ -28,11 +27,6 @@ IGNORED(cudaFuncSetSharedMemConfig)
 IGNORED(cudaMemDiscardAndPrefetchBatchAsync)
 IGNORED(cudaMemDiscardBatchAsync)
 IGNORED(cudaMemPrefetchBatchAsync)
-
-// Banks of shared memory have had 4 bytes since Maxwell, whatever was asked for.
-extern "C" int cudaDeviceGetSharedMemConfig(int* config) {
-  return emu::bank_size(config);
-}
 
 // Advice about managed memory, and wrong about any other.
 #define ADVISED(function)                       \

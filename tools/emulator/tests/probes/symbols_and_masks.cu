@@ -3,6 +3,7 @@
 //   cudaMemcpyToSymbol and cudaMemcpyFromSymbol with a device pointer on the host's side, for each
 //   kind: the error, and what the symbol holds afterwards;
 //   cudaDeviceGetSharedMemConfig before and after cudaDeviceSetSharedMemConfig;
+//   what can't be captured into a graph, and what becomes of the capture;
 //   __syncwarp, __ballot_sync and __shfl_sync by lanes that their mask leaves out: the error, and
 //   what lanes got. Each of these in a process of its own, since it may hang or break the device.
 //
@@ -13,10 +14,6 @@
 
 #include <cstdio>
 #include <cstring>
-
-// In CUDA 13 the runtime has them, and its headers don't.
-extern "C" cudaError_t cudaDeviceGetSharedMemConfig(int* config);
-extern "C" cudaError_t cudaDeviceSetSharedMemConfig(int config);
 
 __device__ int table[4];
 __constant__ int weights[4];
@@ -100,15 +97,71 @@ void symbols() {
 }
 
 void banks() {
-  int config = 77;
+  auto config = static_cast<cudaSharedMemConfig>(77);
   cudaError_t status = cudaDeviceGetSharedMemConfig(&config);
   std::printf("cudaDeviceGetSharedMemConfig -> %d, %d\n", static_cast<int>(status), config);
   for (const int wanted : {2, 1, 0, 9}) {
-    status = cudaDeviceSetSharedMemConfig(wanted);
+    status = cudaDeviceSetSharedMemConfig(static_cast<cudaSharedMemConfig>(wanted));
     std::printf("cudaDeviceSetSharedMemConfig(%d) -> %d", wanted, static_cast<int>(status));
     status = cudaDeviceGetSharedMemConfig(&config);
     std::printf(", then %d, %d\n", static_cast<int>(status), config);
   }
+}
+
+#define ASK(call)                                                                            \
+  do {                                                                                       \
+    const cudaError_t status = (call);                                                       \
+    std::printf("%s -> %d %s\n", #call, static_cast<int>(status), cudaGetErrorName(status)); \
+    cudaGetLastError();                                                                      \
+  } while (false)
+
+// What can't be captured, and what becomes of the capture.
+void graphs() {
+  cudaStream_t stream, side;
+  cudaEvent_t event;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  void* p = nullptr;
+  cudaStreamCaptureStatus state;
+  cudaStreamCreate(&stream);
+  cudaStreamCreate(&side);
+  cudaEventCreate(&event);
+  ASK(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal));
+  ASK(cudaStreamBeginCapture(stream, static_cast<cudaStreamCaptureMode>(9)));
+  ASK(cudaStreamEndCapture(stream, &graph));
+  ASK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  ASK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  ASK(cudaStreamSynchronize(stream));
+  ASK(cudaStreamIsCapturing(stream, &state));
+  std::printf("state %d\n", static_cast<int>(state));
+  ASK(cudaMemsetAsync(p, 0, 0, stream));
+  ASK(cudaStreamEndCapture(stream, &graph));
+  std::printf("graph %d\n", graph != nullptr);
+  ASK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  ASK(cudaStreamQuery(stream));
+  ASK(cudaStreamEndCapture(stream, &graph));
+  ASK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  ASK(cudaMalloc(&p, 16));
+  ASK(cudaDeviceSynchronize());
+  ASK(cudaStreamEndCapture(stream, &graph));
+  ASK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  ASK(cudaEventRecord(event, stream));
+  ASK(cudaStreamWaitEvent(side, event, 0));
+  ASK(cudaStreamIsCapturing(side, &state));
+  std::printf("state %d\n", static_cast<int>(state));
+  fill<<<1, 1, 0, side>>>(static_cast<int*>(p), 1);
+  ASK(cudaStreamEndCapture(side, &graph));
+  ASK(cudaStreamEndCapture(stream, &graph));
+  ASK(cudaGraphCreate(&graph, 1));
+  ASK(cudaGraphCreate(&graph, 0));
+  ASK(cudaGraphInstantiate(&exec, graph, 0));
+  ASK(cudaGraphUpload(exec, stream));
+  ASK(cudaGraphLaunch(exec, stream));
+  ASK(cudaGraphLaunch(nullptr, stream));
+  ASK(cudaGraphInstantiate(&exec, nullptr, 0));
+  ASK(cudaGraphDestroy(graph));
+  ASK(cudaGraphDestroy(nullptr));
+  ASK(cudaGraphExecDestroy(exec));
 }
 
 void mask(const char* name, void (*kernel)(unsigned*)) {
@@ -130,6 +183,7 @@ int main(int argc, char** argv) {
   if (argc < 2) {
     symbols();
     banks();
+    graphs();
   }
   if (!std::strcmp(wanted, "syncwarp")) mask(wanted, syncwarp);
   if (!std::strcmp(wanted, "ballot")) mask(wanted, ballot);
