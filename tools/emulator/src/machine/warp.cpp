@@ -549,7 +549,7 @@ bool Warp::together(Group& group, const Op& op, Mask mask) {
     }
     left &= ~same;
     if (const Mask outside = same & ~named) {
-      // Undefined. They wait for nobody, nobody waits for them, and they get what they bring along.
+      // PTX leaves this undefined. Here these lanes carry it out among themselves, at once.
       warn(op, static_cast<unsigned>(std::countr_zero(outside)),
            "the mask " + hexadecimal(named, 8) + " leaves out the lane that runs it");
       op.run(*this, op, outside);
