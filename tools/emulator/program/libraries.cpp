@@ -54,7 +54,7 @@ std::vector<std::string> libraries_past_the_runtime(const Elf& program) {
 
 bool has_runtime_inside(const Elf& program) {
   // One of the names that it has for cudaGetErrorName.
-  return program.dynamic(DT_NEEDED).size() > 0 &&
+  return !program.dynamic(DT_NEEDED).empty() &&
          contains(program.section(".rodata"), "cudaErrorMissingConfiguration");
 }
 

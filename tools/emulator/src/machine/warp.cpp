@@ -682,7 +682,7 @@ void Warp::add_state(std::uint64_t& hash) const {
   const auto add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100'0000'01b3u; };
   const auto add_bytes = [&](const std::byte* at, std::size_t bytes) {
     for (; bytes >= sizeof(std::uint64_t); bytes -= sizeof(std::uint64_t)) {
-      std::uint64_t word;
+      std::uint64_t word = 0;
       std::memcpy(&word, at, sizeof word);
       add(word);
       at += sizeof word;
