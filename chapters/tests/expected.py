@@ -38,7 +38,7 @@ class Expected:
     """Facts about one chapter's kernels that tests of all chapters need."""
 
     #: Of each classic kernel what the checks find, where, and at which shapes. An illegal address
-    #: stops the launch: where it is the first block's, nothing else is found.
+    #: in shared memory stops the launch: where it is the first block's, nothing else is found.
     findings: Mapping[str, Mapping[Finding, Shapes]] = field(default_factory=dict)
     #: The n at which the modern kernels are checked; fewer where each element is much work.
     checked: tuple[int, ...] = NS

@@ -3,23 +3,39 @@
 from chapters.tests.expected import (
     EVERYWHERE,
     ILLEGAL,
-    NS,
     Expected,
+    Shapes,
     last_warp,
 )
+
+
+def past_the_end(half: int) -> Shapes:
+    """Where the step that adds what lies `half` further leaves the array: in the last block."""
+    found = set()
+    for n, block in EVERYWHERE:
+        left = n % block or block  # elements, and threads that didn't return
+        last = min(max(half, 32), left) - 1  # thread that takes the step
+        if block >= 2 * half and last + half >= left:
+            found.add((n, block))
+    return found
+
 
 EXPECTED = Expected(
     findings={
         "gmem_classic": {
             # Its last block has no threads' worth of input left.
-            (ILLEGAL, "if (blockDim.x >= 1024 && t < 512) tile[t] += tile[t + 512];"): {
-                (n, 1024) for n in NS
+            **{
+                (
+                    ILLEGAL,
+                    f"if (blockDim.x >= {2 * half} && t < {half}) tile[t] += tile[t + {half}];",
+                ): past_the_end(half)
+                for half in (512, 256, 128, 64)
             },
-            (ILLEGAL, "if (blockDim.x >= 256 && t < 128) tile[t] += tile[t + 128];"): {
-                (n, 256) for n in NS
+            **{
+                (ILLEGAL, f"v[t] = v[t] + v[t + {half}];"): past_the_end(half)
+                for half in (32, 16, 8, 4, 2, 1)
             },
-            (ILLEGAL, "v[t] = v[t] + v[t + 32];"): {(n, 64) for n in NS},
-            **last_warp("v", EVERYWHERE - {(1000, 1024)}),
+            **last_warp("v", EVERYWHERE),
         },
     },
     in_step={

@@ -15,7 +15,7 @@ EXPECTED = Expected(
             },
             # A tile of 64 slots, and a template of 128: the first block's tree leaves it.
             (ILLEGAL, "if (t < half) tile[t] += tile[t + half];"): {(n, 64) for n in NS},
-            **last_warp("v", {(n, block) for n in NS for block in (128, 256)}),
+            **last_warp("v", {(n, block) for n in NS for block in (128, 256, 1024)}),
         },
     },
 )

@@ -75,6 +75,7 @@ struct Ran {
 
 struct Session {
   std::optional<Checker> checker;
+  std::uint64_t clock = 0;  ///< instructions of all launches
   std::optional<LineProfile> profile;
   std::unique_ptr<GlobalMemory> memory;
   std::vector<Address> buffers;
@@ -263,6 +264,7 @@ const char* name_of(Fault::Kind kind) {
     case Fault::Kind::kIllegalInstruction: return "illegal instruction";
     case Fault::Kind::kDeadlock: return "deadlock";
     case Fault::Kind::kAssert: return "assert";
+    case Fault::Kind::kUnsupported:
     case Fault::Kind::kTooLong: break;
   }
   return "too long";
@@ -459,7 +461,7 @@ PAGE_ENTRY bool page_launch(double grid_x, double grid_y, double grid_z, double 
                     ", " + std::to_string(dynamic_shared) +
                     " bytes of dynamic shared memory: " + why};
     }
-    if (!kernel.unsupported.empty()) {
+    if (!kernel.code) {
       throw Refused{"kernel " + name + " can't run here: " + kernel.unsupported};
     }
     if (s.ran.empty() && s.launched == 0) place_variables(s);
@@ -504,6 +506,8 @@ PAGE_ENTRY bool page_launch(double grid_x, double grid_y, double grid_z, double 
                         .resident_blocks = limits.resident(kernel, block, dynamic_shared),
                         .cooperative = cooperative,
                         .grid_workspace = cooperative ? s.grid_workspace : 0,
+                        .goes_on = s.checker && s.checker->checks().memory,
+                        .clock_base = s.clock,
                         .observers = observers};
     if (trace) {
       trace->head(config, s.launched, name,
@@ -512,11 +516,15 @@ PAGE_ENTRY bool page_launch(double grid_x, double grid_y, double grid_z, double 
     const LaunchResult result = launch(config);
     if (trace) trace->foot(result);
     ++s.launched;
+    s.clock += result.counters.warp_instructions;
     s.printed += result.printed;
     if (!s.checker) {  // else it has told of it as a finding
       for (const std::string& warning : result.warnings) {
         s.warnings.push_back(readable(warning, kernel));
       }
+    }
+    if (result.fault && result.fault->kind == Fault::Kind::kUnsupported) {
+      throw Refused{"kernel " + name + " can't run here: " + result.fault->message};
     }
     if (result.fault) {
       s.fault = Fault{result.fault->kind, readable(result.fault->message, kernel)};

@@ -16,6 +16,7 @@
 
 #include "attend.hpp"
 #include "elf.hpp"
+#include "libraries.hpp"
 #include "list_unsupported.hpp"
 #include "options.hpp"
 #include "print_ptx.hpp"
@@ -81,8 +82,11 @@ bool must_preload(const std::string& name, const std::string& path, const std::s
   const auto needed = program.dynamic(DT_NEEDED);
   const auto wanted = std::ranges::find_if(
       needed, [](const std::string& n) { return n.starts_with("libcudart.so."); });
+  for (const std::string& library_past : libraries_past_the_runtime(program)) {
+    complain(name + " uses " + library_past + kPastTheRuntime);
+  }
   if (wanted == needed.end()) {
-    if (!program.dynamic(DT_NEEDED).empty() && !program.section(".nv_fatbin").empty()) {
+    if (has_runtime_inside(program)) {
       throw Stop(kNotAvailable,
                  name + " has the CUDA runtime inside it (nvcc's default), so nothing can stand " +
                      "in for it\nbuild it again with: nvcc -cudart shared");

@@ -11,6 +11,7 @@
 #include "cudart/profile.hpp"
 #include "elf.hpp"
 #include "emu/module.hpp"
+#include "libraries.hpp"
 #include "stop.hpp"
 #include "watch/kernel_name.hpp"
 
@@ -85,9 +86,10 @@ int list_unsupported(const std::string& profile_key, const std::string& path) {
   const auto whole = containers(program.section(".nv_fatbin"));
   const auto units = containers(program.section("__nv_relfatbin"));
   const auto imports = program.imports();
-  const bool uses_runtime = std::ranges::any_of(
-      imports, [](const std::string& name) { return name.starts_with("__cudaRegister"); });
-  if ((!whole.empty() || !units.empty()) && !uses_runtime) {
+  for (const std::string& library : libraries_past_the_runtime(program)) {
+    list.add(library + kPastTheRuntime);
+  }
+  if (has_runtime_inside(program)) {
     list.add(
         "the CUDA runtime is inside the program, so nothing can stand in for it; "
         "build it with: nvcc -cudart shared");

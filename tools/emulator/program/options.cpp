@@ -37,7 +37,7 @@ constexpr Setting kSettings[] = {
      "between, or all\n"
      "  race    accesses of a block's threads that nothing orders\n"
      "  memory  illegal accesses and frees, memory never freed\n"
-     "  init    reads of memory that was never written\n"
+     "  init    values that were never written, where they are used\n"
      "  sync    barriers and warp operations used against their\n"
      "          rules"},
     {"--findings", "EMU_FINDINGS", "FILE", kFile, kNoFile,

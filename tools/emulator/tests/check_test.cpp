@@ -23,7 +23,8 @@ struct Checked {
 };
 
 Checked check(const std::string& body, unsigned threads, const std::string& list = "all",
-              unsigned blocks = 1, bool written = true, const std::string& head = "") {
+              unsigned blocks = 1, bool written = true, const std::string& head = "",
+              bool goes_on = false) {
   Checker checker(*parse_checks(list));
   Checked out;
   {
@@ -43,8 +44,11 @@ Checked check(const std::string& body, unsigned threads, const std::string& list
                   "k", &checker);
     const Address buffer = *device.memory().allocate(8192, "cudaMalloc");
     if (written) checker.host_wrote(buffer, 8192);
+    device.goes_on = goes_on;
+    if (goes_on) device.memory().keep_apart(1 << 20);
     device.argument(buffer);
     out.result = device.run({blocks, 1, 1}, {threads, 1, 1});
+    if (goes_on) checker.finish();
   }
   out.findings = checker.findings().all();
   for (const Finding& f : out.findings) out.found.push_back(f.check + ": " + f.what);
@@ -60,6 +64,9 @@ constexpr const char* kSameShared =
     "race: two threads write the same value to one place of shared memory, unsynchronised";
 constexpr const char* kRawGlobal = "race: read after write in global memory, unsynchronised";
 constexpr const char* kShared = "init: reads shared memory that was never written";
+
+/// What a load left in %r5 decides something.
+constexpr const char* kUsed = "setp.eq.u32 %p5, %r5, 0; @%p5 mov.u32 %r7, 1;";
 
 TEST(Checks, AreNamed) {
   EXPECT_TRUE(parse_checks("race,sync")->sync);
@@ -271,7 +278,7 @@ TEST(Race, ASpinLockWithFences) {
 // A thread's copy is seen by itself once it has waited, and by others after a barrier then.
 TEST(Race, AsynchronousCopies) {
   const std::string copy = "cp.async.ca.shared.global [%r1], [%rd1], 4; cp.async.commit_group;\n";
-  const std::string own = "ld.shared.u32 %r5, [%r1];";
+  const std::string own = std::string("ld.shared.u32 %r5, [%r1];") + kUsed;
   const std::string other = "xor.b32 %r3, %r1, 4; ld.shared.u32 %r5, [%r3];";
   EXPECT_THAT(check(copy + "cp.async.wait_group 0;" + own, 64).found, IsEmpty());
   EXPECT_THAT(check(copy + "cp.async.wait_all; bar.sync 0;" + other, 64).found, IsEmpty());
@@ -295,7 +302,7 @@ std::string handed_over(const std::string& produce, const std::string& wait,
                         const std::string& count = "32") {
   return "setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [other], " + count +
          "; bar.sync 0;\nsetp.ge.u32 %p2, %r0, 32; @%p2 bra CONSUME;\n" + produce +
-         "\nbra DONE;\nCONSUME: " + wait + "\nld.shared.u32 %r5, [%r1+-128];";
+         "\nbra DONE;\nCONSUME: " + wait + "\nld.shared.u32 %r5, [%r1+-128];" + kUsed;
 }
 
 TEST(Race, Mbarriers) {
@@ -345,8 +352,9 @@ TEST(Race, BulkCopies) {
   EXPECT_THAT(check(handed_over(bulk("other"), wait, "1"), 64).found, IsEmpty());
   EXPECT_THAT(check(handed_over(bulk("other"), "", "1"), 64).found, ElementsAre(kShared, kWar));
   // Who began it knows no more of it than others.
-  EXPECT_THAT(check(handed_over(bulk("other") + "ld.shared.u32 %r5, [tile];", wait, "1"), 64).found,
-              ElementsAre(kShared, kRaw));
+  EXPECT_THAT(
+      check(handed_over(bulk("other") + "ld.shared.u32 %r5, [tile];" + kUsed, wait, "1"), 64).found,
+      ElementsAre(kShared, kRaw));
   EXPECT_THAT(check(handed_over(bulk("other"), wait, "1"), 64, "all", 1, false).found,
               ElementsAre("init: reads global memory that was never written"));
   // To global memory: the source stays in use until its thread has waited.
@@ -401,40 +409,129 @@ TEST(Race, NotWithWhoHadAPieceOfTheHeapBefore) {
 
 // --- init ------------------------------------------------------------------------------------
 
+constexpr const char* kGlobal = "init: reads global memory that was never written";
+constexpr const char* kLocal = "init: reads local memory that it didn't write";
+
+/// What is loaded into %r3 is used.
+std::string used(const std::string& body) {
+  return body + "\nst.global.u32 [%rd1], %r3;";
+}
+
 TEST(Init, SharedMemoryOfEachBlock) {
-  EXPECT_THAT(check("ld.shared.u32 %r3, [%r1];", 32).found, ElementsAre(kShared));
-  EXPECT_THAT(check("st.shared.u32 [%r1], 0; ld.shared.u32 %r3, [%r1];", 32).found, IsEmpty());
-  EXPECT_THAT(check("st.shared.u32 [%r1], 0; ld.shared.u8 %rs1, [%r1+3];", 32).found, IsEmpty());
+  EXPECT_THAT(check(used("ld.shared.u32 %r3, [%r1];"), 32).found, ElementsAre(kShared));
+  EXPECT_THAT(check(used("st.shared.u32 [%r1], 0; ld.shared.u32 %r3, [%r1];"), 32).found,
+              IsEmpty());
+  EXPECT_THAT(check("st.shared.u32 [%r1], 0; ld.shared.u8 %rs1, [%r1+3];\n"
+                    "st.global.u8 [%rd1], %rs1;",
+                    32)
+                  .found,
+              IsEmpty());
   EXPECT_THAT(
-      check("mov.u16 %rs1, 1; st.shared.u8 [%r1], %rs1; ld.shared.u32 %r3, [%r1];", 32).found,
+      check(used("mov.u16 %rs1, 1; st.shared.u8 [%r1], %rs1; ld.shared.u32 %r3, [%r1];"), 32).found,
       ElementsAre(kShared));
   EXPECT_THAT(check("red.shared.add.u32 [%r1], 1;", 32).found, ElementsAre(kShared));
   // What block 0 wrote is nothing to block 1.
   const std::string first =
       "mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 0;\n"
       "@%p1 st.shared.u32 [%r1], 0; ld.shared.u32 %r3, [%r1];";
-  const Checked c = check(first, 32, "init", 2);
+  const Checked c = check(used(first), 32, "init", 2);
   ASSERT_THAT(c.found, ElementsAre(kShared));
   EXPECT_THAT(c.findings[0].details[0], HasSubstr("block (1, 0, 0), byte 0 of tile"));
+  EXPECT_EQ(c.findings[0].count, 32u);
 }
 
 TEST(Init, LocalMemory) {
-  EXPECT_THAT(check("ld.local.u32 %r3, [own];", 32).found,
-              ElementsAre("init: reads local memory that it didn't write"));
-  EXPECT_THAT(check("setp.eq.u32 %p1, %r0, 3; @%p1 st.local.u32 [own], 1; @%p1 ld.local.u32 %r3,"
-                    "[own];",
+  EXPECT_THAT(check(used("ld.local.u32 %r3, [own];"), 32).found, ElementsAre(kLocal));
+  EXPECT_THAT(check(used("mov.u32 %r3, 0; setp.eq.u32 %p1, %r0, 3; @%p1 st.local.u32 [own], 1;"
+                         "@%p1 ld.local.u32 %r3, [own];"),
                     32)
                   .found,
               IsEmpty());
 }
 
 TEST(Init, GlobalMemory) {
-  constexpr const char* kGlobal = "init: reads global memory that was never written";
-  EXPECT_THAT(check("ld.global.u32 %r3, [%rd1];", 32, "all", 1, false).found, ElementsAre(kGlobal));
-  EXPECT_THAT(check("ld.global.u32 %r3, [%rd1];", 32).found, IsEmpty());
-  EXPECT_THAT(
-      check("st.global.u32 [%rd1], 0; ld.global.u32 %r3, [%rd1];", 32, "all", 1, false).found,
-      IsEmpty());
+  const auto fresh = [](const std::string& body) {
+    return check(used(body), 32, "all", 1, false).found;
+  };
+  EXPECT_THAT(fresh("ld.global.u32 %r3, [%rd1];"), ElementsAre(kGlobal));
+  EXPECT_THAT(check(used("ld.global.u32 %r3, [%rd1];"), 32).found, IsEmpty());
+  EXPECT_THAT(fresh("st.global.u32 [%rd1], 0; ld.global.u32 %r3, [%rd1];"), IsEmpty());
+}
+
+TEST(Init, JudgesWhereAValueIsUsed) {
+  const std::string load = "setp.lt.u32 %p1, %r0, 16; mov.u32 %r4, 5; ld.shared.u32 %r3, [%r1];\n";
+  // As nvcc makes it of `t < 16 ? 5 : tile[t]`, where the others were written.
+  const std::string written = "setp.ge.u32 %p2, %r0, 16; @%p2 st.shared.u32 [%r1], 1;" + load;
+  EXPECT_THAT(check("ld.shared.u32 %r3, [%r1];", 32).found, IsEmpty());
+  EXPECT_THAT(check(used(written + "selp.b32 %r3, %r4, %r3, %p1;"), 32).found, IsEmpty());
+  EXPECT_THAT(check(used(written + "selp.b32 %r3, %r3, %r4, %p2;"), 32).found, IsEmpty());
+  EXPECT_THAT(check(used(written + "add.u32 %r3, %r3, 1; selp.b32 %r3, %r4, %r3, %p1;"), 32).found,
+              IsEmpty());
+  EXPECT_THAT(check(used(written + "selp.b32 %r3, %r3, %r4, %p1;"), 32).found,
+              ElementsAre(kShared));
+  // Through moves and arithmetic to each kind of use.
+  const std::string far = load + "mov.u32 %r5, %r3; add.u32 %r6, %r5, 1; mul.lo.u32 %r3, %r6, 4;\n";
+  for (const char* use :
+       {"st.global.u32 [%rd1], %r3;", "st.shared.u32 [%r1], %r3;", "st.local.u32 [own], %r3;",
+        "setp.eq.u32 %p3, %r3, 9; @%p3 bra DONE;", "setp.eq.u32 %p3, %r3, 9; @!%p3 bra DONE;",
+        "setp.eq.u32 %p3, %r3, 9; @%p3 mov.u32 %r7, 1;",
+        "setp.eq.u32 %p3, %r3, 9; selp.b32 %r7, 1, 2, %p3;",
+        "and.b32 %r3, %r3, 60; add.u32 %r3, %r3, other; ld.shared.u32 %r7, [%r3];",
+        "red.global.add.u32 [%rd1], %r3;", "atom.global.exch.b32 %r7, [%rd1], %r3;",
+        "shfl.sync.idx.b32 %r7, %r3, 0, 31, -1;",
+        "setp.eq.u32 %p3, %r3, 9;"
+        "vote.sync.any.pred %p4, %p3, -1;"}) {
+    const Checked c = check(far + use, 32, "init");
+    ASSERT_THAT(c.found, ElementsAre(kShared)) << use;
+    EXPECT_EQ(c.findings[0].count, 32u) << use;
+  }
+  // What is written over, or decided otherwise, is not used.
+  for (const char* not_used :
+       {"mov.u32 %r3, 1; st.global.u32 [%rd1], %r3;",
+        "and.b32 %r3, %r3, 0; st.global.u32 [%rd1], %r3;",
+        "or.b32 %r3, %r3, -1; st.global.u32 [%rd1], %r3;",
+        "setp.eq.u32 %p3, %r3, 9; setp.gt.u32 %p4, %r0, 99; and.pred %p3, %p4, %p3; @%p3 bra DONE;",
+        "setp.eq.u32 %p3, %r3, 9; setp.lt.u32 %p4, %r0, 99; or.pred %p3, %p4, %p3; @%p3 bra DONE;",
+        "setp.gt.u32 %p4, %r0, 99; @%p4 st.global.u32 [%rd1], %r3;"}) {
+    EXPECT_THAT(check(far + not_used, 32, "init").found, IsEmpty()) << not_used;
+  }
+  // Of a vector each element is judged by itself.
+  const std::string pair =
+      "shl.b32 %r2, %r0, 3; mov.u32 %r4, tile; add.u32 %r4, %r4, %r2;\n"
+      "st.shared.u32 [%r4], 1; ld.shared.v2.u32 {%r3, %r5}, [%r4];\n";
+  EXPECT_THAT(check(used(pair), 32).found, IsEmpty());
+  EXPECT_THAT(check(pair + "st.global.u32 [%rd1], %r5;", 32).found, ElementsAre(kShared));
+}
+
+TEST(Init, SaysWhereItIsReadAndWhereUsed) {
+  const std::string body =
+      ".loc 1 7 3\nld.shared.u32 %r3, [%r1];\nadd.u32 %r3, %r3, 1;\n"
+      ".loc 1 9 3\nst.global.u32 [%rd1], %r3;\nst.global.u32 [%rd1], %r3;\n";
+  const Checked c = check(body, 64, "init", 1, true, ".file 1 \"/a/kernels.cuh\"\n");
+  ASSERT_EQ(c.findings.size(), 1u);
+  EXPECT_THAT(c.findings[0].places, ElementsAre("kernels.cuh:7"));
+  EXPECT_EQ(c.findings[0].count, 64u);
+  ASSERT_EQ(c.findings[0].details.size(), 3u);
+  EXPECT_THAT(c.findings[0].details[1],
+              HasSubstr("thread (0, 0, 0) reads 4 bytes at kernels.cuh:7 (PTX line"));
+  EXPECT_THAT(c.findings[0].details[2], HasSubstr("and uses them at kernels.cuh:9 (PTX line"));
+}
+
+TEST(Init, FollowsValuesInEachScheduleAndThroughCalls) {
+  const std::string both =
+      "ld.shared.u32 %r3, [%r1]; setp.lt.u32 %p1, %r0, 16; @%p1 bra LOW;\n"
+      "add.u32 %r3, %r3, 1; bra.uni MEET;\nLOW: mov.u32 %r3, 2;\nMEET:";
+  const Checked c = check(used(both), 32, "init");
+  ASSERT_THAT(c.found, ElementsAre(kShared));
+  EXPECT_EQ(c.findings[0].count, 16u);
+  EXPECT_THAT(c.findings[0].details[1], HasSubstr("thread (16, 0, 0)"));
+  const std::string call =
+      ".func (.param .b32 out) twice(.param .b32 in) {\n.reg .b32 %a; ld.param.b32 %a, [in];\n"
+      "add.u32 %a, %a, %a; st.param.b32 [out], %a; ret;\n}\n";
+  const std::string calls =
+      "ld.shared.u32 %r3, [%r1];\n{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r3;\n"
+      "call.uni (b), twice, (a); ld.param.b32 %r4, [b]; }\n";
+  EXPECT_THAT(check(calls, 32, "init", 1, true, call).found, ElementsAre(kShared));
 }
 
 TEST(Init, WhatTheHostDoes) {
@@ -500,6 +597,103 @@ TEST(Memory, Leaks) {
   memory.free(b);
 }
 
+/// As the runtime launches where memory is checked: the launch goes on. The buffer is never freed.
+std::vector<std::string> going_on(const std::string& body, unsigned threads,
+                                  std::vector<Finding>* findings = nullptr,
+                                  const std::string& head = "") {
+  const Checked c = check(body, threads, "memory", 1, true, head, true);
+  EXPECT_FALSE(c.result.fault) << c.result.fault->message;
+  if (findings) *findings = c.findings;
+  std::vector<std::string> found;
+  for (const Finding& f : c.findings) {
+    if (f.what != "memory is never freed") found.push_back(f.what);
+  }
+  return found;
+}
+
+TEST(Memory, AnIllegalAccessThatHardwareMayPassIsOneOfSeveral) {
+  // The first is left out, reads zero, and the launch goes on to the others and to its end.
+  std::vector<Finding> findings;
+  EXPECT_THAT(going_on("ld.global.u32 %r3, [%rd1+8192];\nst.global.u32 [%rd0+-4], %r0;\n"
+                       "st.global.v4.u32 [%rd0+8192], {%r0, %r0, %r0, %r0};\n"
+                       "red.global.add.u32 [%rd0+8200], 1; setp.ne.u32 %p1, %r3, 0; @%p1 trap;\n"
+                       "st.global.u32 [%rd1], 1;",
+                       2, &findings),
+              ElementsAre("an illegal address", "an illegal address", "an illegal address",
+                          "an illegal address"));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(findings[i].count, 2u);
+  EXPECT_THAT(findings[0].details[0],
+              HasSubstr("reads 4 bytes of global memory at 0x210000002000, outside every"));
+  EXPECT_THAT(findings[1].details[0], HasSubstr("writes 4 bytes"));
+  // Of a warp's lanes those that may, do.
+  EXPECT_THAT(going_on("ld.global.u32 %r3, [%rd1+8188]; shl.b32 %r4, %r3, 2; cvt.u64.u32 %rd3, %r4;"
+                       "add.u64 %rd4, %rd0, %rd3; ld.global.u32 %r5, [%rd4];",
+                       4, &findings),
+              ElementsAre("an illegal address"));
+  EXPECT_EQ(findings[0].count, 3u);
+  // Far away no page is mapped, and shared memory and alignment hardware looks at.
+  for (const char* fatal : {"ld.global.u32 %r3, [%rd0+4194304];", "ld.shared.u32 %r3, [tile+4096];",
+                            "ld.global.u32 %r3, [%rd0+2];"}) {
+    EXPECT_TRUE(check(fatal, 1, "memory", 1, true, "", true).result.fault) << fatal;
+  }
+}
+
+constexpr const char* kHeap =
+    ".extern .func (.param .b64 p) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n";
+/// Of 20 bytes; its address in a register.
+std::string given(const std::string& to) {
+  return "{ .param .b64 n; .param .b64 p; st.param.b64 [n], 20;\n"
+         "call.uni (p), malloc, (n); ld.param.b64 " +
+         to + ", [p]; }\n";
+}
+std::string freed(const std::string& address) {
+  return "{ .param .b64 p; st.param.b64 [p], " + address + "; call.uni free, (p); }\n";
+}
+
+TEST(Memory, TheHeapOfMalloc) {
+  const auto found = [](const std::string& body, std::vector<Finding>* findings = nullptr) {
+    return going_on(given("%rd5") + given("%rd6") + body, 2, findings, kHeap);
+  };
+  const std::string both = freed("%rd5") + freed("%rd6");
+  EXPECT_THAT(found("st.global.u32 [%rd5+16], 1; ld.global.u32 %r3, [%rd5+16];\n" + both),
+              IsEmpty());
+  std::vector<Finding> f;
+  EXPECT_THAT(found("st.global.u32 [%rd5+20], 1;\n" + both, &f),
+              ElementsAre("an illegal address in the heap of malloc"));
+  EXPECT_EQ(f[0].count, 2u);
+  EXPECT_THAT(f[0].details[0], HasSubstr("thread (0, 0, 0) writes 4 bytes at PTX line"));
+  EXPECT_THAT(f[0].details[1], HasSubstr("0 bytes past the end of 20 bytes that malloc gave"));
+  EXPECT_THAT(found("ld.u32 %r3, [%rd6+-4];\n" + both),
+              ElementsAre("an illegal address in the heap of malloc"));
+  EXPECT_THAT(found("ld.global.u8 %rs1, [%rd5+19]; ld.global.u16 %rs1, [%rd5+18];\n" + both),
+              IsEmpty());
+  EXPECT_THAT(found(both + "ld.global.u32 %r3, [%rd5];\n", &f),
+              ElementsAre("an illegal address in the heap of malloc"));
+  EXPECT_THAT(f[0].details[1], HasSubstr("byte 0 of 20 bytes that malloc gave at"));
+  EXPECT_THAT(f[0].details[1], HasSubstr("which were freed"));
+  EXPECT_THAT(found(both + freed("%rd5"), &f), ElementsAre("an illegal free in a kernel"));
+  EXPECT_THAT(f[0].details[0], HasSubstr("which were freed"));
+  EXPECT_THAT(found(both + freed("%rd0")), ElementsAre("an illegal free in a kernel"));
+  EXPECT_THAT(found(freed("%rd6"), &f),
+              ElementsAre("memory from malloc in a kernel is never freed"));
+  EXPECT_EQ(f[0].count, 2u);  // of two threads, by one line
+  EXPECT_THAT(f[0].details[0], HasSubstr("thread (0, 0, 0) was given at PTX line"));
+}
+
+TEST(Memory, TheHeapGivesAsMuchWhereItsPiecesLieApart) {
+  for (const std::uint64_t room : {1024u, 2048u}) {
+    DeviceHeap heap;
+    heap.begin(0x1000, 1024, room);
+    std::vector<Address> pieces;
+    while (const Address a = heap.allocate(16)) pieces.push_back(a);
+    EXPECT_EQ(pieces.size(), 64u);
+    for (const Address a : pieces) EXPECT_TRUE(heap.free(a));
+    EXPECT_FALSE(heap.free(pieces[0]));
+    EXPECT_NE(heap.allocate(1024), 0u);  // what was kept back is there when it is needed
+    EXPECT_EQ(heap.allocate(1), 0u);
+  }
+}
+
 // --- sync ------------------------------------------------------------------------------------
 
 TEST(Sync, DifferentBarriersOfOneWarp) {
@@ -517,6 +711,42 @@ TEST(Sync, DifferentBarriersOfOneWarp) {
       IsEmpty());
   // No thread waits for one that has exited.
   EXPECT_THAT(check("setp.lt.u32 %p1, %r0, 16; @%p1 ret; bar.sync 0;", 64).found, IsEmpty());
+}
+
+TEST(Sync, PartOfABlockThatSkipsABarrier) {
+  // Warp 0 alone comes to the first; then there is one too few of the second.
+  const std::string skipped = "setp.ge.u32 %p1, %r0, 32; @%p1 bra B;\nbar.sync 0;\nB:\nbar.sync 0;";
+  const Checked c = check(skipped, 64, "sync");
+  ASSERT_THAT(c.found, ElementsAre("sync: part of a block skips a barrier"));
+  EXPECT_THAT(c.findings[0].places, ElementsAre("PTX line 19", "PTX line 17"));
+  EXPECT_THAT(c.findings[0].details[0],
+              HasSubstr("barrier 0: thread (0, 0, 0) at PTX line 19 and its like are there alone"));
+  EXPECT_THAT(c.findings[0].details[1], HasSubstr("thread (32, 0, 0) at PTX line 19 together with "
+                                                  "thread (0, 0, 0) at PTX line 17"));
+  // Also in a loop, and however many warps skip it.
+  EXPECT_THAT(check("mov.u32 %r3, 0;\nL: setp.ge.u32 %p1, %r0, 32; @%p1 bra B;\nbar.sync 0;\nB:\n"
+                    "bar.sync 0; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 9; @%p2 bra L;",
+                    96, "sync")
+                  .found,
+              ElementsAre("sync: part of a block skips a barrier"));
+  EXPECT_THAT(check(skipped, 32, "sync").found, IsEmpty());
+  // As often as the others, from another place; and where the number of threads is given.
+  const std::string twice =
+      "setp.ge.u32 %p1, %r0, 32; @%p1 bra B;\nbar.sync 0; bar.sync 0; ret;\n"
+      "B: bar.sync 0; bar.sync 0;";
+  EXPECT_THAT(check(twice, 64, "sync").found, IsEmpty());
+  // Then one part ends, and the other goes on.
+  EXPECT_THAT(
+      check("setp.ge.u32 %p1, %r0, 32; @%p1 bra B;\nbar.sync 0; bar.sync 0; bar.sync 0; ret;\n"
+            "B: bar.sync 0; bar.sync 0;",
+            64, "sync")
+          .found,
+      IsEmpty());
+  EXPECT_THAT(check("setp.ge.u32 %p1, %r0, 32; @%p1 bra B;\nbar.sync 1, 64; bar.sync 2, 32; ret;\n"
+                    "B: bar.sync 1, 64;",
+                    64, "sync")
+                  .found,
+              IsEmpty());
 }
 
 TEST(Sync, WhoReturnedEarlyIsNotWaitedFor) {
@@ -543,6 +773,81 @@ TEST(Sync, AShuffleFromNowhere) {
                   .found,
               ElementsAre("sync: an undefined result"));
   EXPECT_THAT(check("shfl.sync.idx.b32 %r3, %r0, 20, 31, -1;", 32).found, IsEmpty());
+}
+
+TEST(Sync, AMaskWithoutItsCaller) {
+  for (const char* operation :
+       {"bar.warp.sync 0xfffe;", "vote.sync.ballot.b32 %r3, %p1, 0xfffe;",
+        "shfl.sync.idx.b32 %r3, %r0, 1, 31, 0xfffe;", "vote.sync.any.pred %p2, %p1, 0xfffe;"}) {
+    const std::string all = "setp.lt.u32 %p1, %r0, 99;\n";
+    const Checked c = check(all + operation, 16, "sync");
+    ASSERT_THAT(c.found, ElementsAre("sync: an undefined result")) << operation;
+    EXPECT_THAT(c.findings[0].details[1],
+                HasSubstr("thread (0, 0, 0) at PTX line 17: the mask 0x0000fffe leaves out the"));
+    EXPECT_FALSE(c.result.fault);
+    const std::string others = all + "setp.ne.u32 %p3, %r0, 0; @%p3 ";
+    EXPECT_THAT(check(others + operation, 16, "sync").found, IsEmpty()) << operation;
+  }
+}
+
+constexpr const char* kForEver = "sync: threads wait for ever";
+
+TEST(Sync, ALoopThatWaitsForWhatNobodyWillDo) {
+  // Thread 0 looks at a flag that thread 32 would set after the barrier to which thread 0 comes
+  // then.
+  const auto wait = [](const std::string& look, const std::string& set) {
+    return "setp.ne.u32 %p1, %r0, 0; @%p1 bra MEET;\nWAIT: " + look +
+           " setp.eq.u32 %p2, %r5, 0; @%p2 bra WAIT;\nMEET: bar.sync 0;\n"
+           "setp.eq.u32 %p3, %r0, 32; @%p3 " +
+           set;
+  };
+  const Checked c = check("st.global.u32 [%rd1], 0;" + wait("ld.volatile.global.u32 %r5, [%rd0];",
+                                                            "st.volatile.global.u32 [%rd0], 1;"),
+                          64, "sync");
+  ASSERT_THAT(c.found, ElementsAre(kForEver));
+  const std::string& text = c.findings[0].details[0];
+  EXPECT_THAT(text, HasSubstr("nothing changes any more; warp 0, lanes 0x00000001 at a loop"));
+  EXPECT_THAT(text, HasSubstr("a loop that looks at byte 0 of cudaMalloc (8192 bytes), PTX line"));
+  EXPECT_THAT(text, HasSubstr("; warp 1, lanes 0xffffffff at barrier 0, PTX line"));
+  EXPECT_THAT(text, HasSubstr("barrier 0 has 63 of the 64 threads that it waits for"));
+  // By atomics that change nothing, in shared memory, and where nothing is looked at.
+  EXPECT_THAT(
+      check(wait("atom.global.cas.b32 %r5, [%rd0+4096], 1, 2;", "st.global.u32 [%rd0+4096], 1;"),
+            64, "sync")
+          .found,
+      ElementsAre(kForEver));
+  EXPECT_THAT(
+      check(wait("ld.volatile.shared.u32 %r5, [tile];", "st.shared.u32 [tile], 1;"), 64, "sync")
+          .found,
+      ElementsAre(kForEver));
+  EXPECT_THAT(check("L: bra.uni L;", 32, "sync").found, ElementsAre(kForEver));
+}
+
+TEST(Sync, ALoopThatEndsSomeTimeIsLetRun) {
+  const std::string count = "add.u32 %r6, %r6, 1; setp.lt.u32 %p2, %r6, 1000000; @%p2 bra L;";
+  EXPECT_THAT(check("mov.u32 %r6, 0;\nL: " + count, 32, "sync").found, IsEmpty());
+  EXPECT_THAT(
+      check("mov.u32 %r6, 0;\nL: ld.volatile.global.u32 %r5, [%rd0];" + count, 32, "sync").found,
+      IsEmpty());
+  EXPECT_THAT(check("st.local.u32 [own], 0;\nL: ld.volatile.local.u32 %r6, [own];\n"
+                    "add.u32 %r6, %r6, 1; st.volatile.local.u32 [own], %r6;\n"
+                    "setp.lt.u32 %p2, %r6, 1000000; @%p2 bra L;",
+                    32, "sync")
+                  .found,
+              IsEmpty());
+  EXPECT_THAT(
+      check("L: mov.u64 %rd5, %clock64; setp.lt.u64 %p2, %rd5, 2000000; @%p2 bra L;", 32, "sync")
+          .found,
+      IsEmpty());
+  // Block 1 writes after long work what block 0 waits for.
+  EXPECT_THAT(check("mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 1; @%p1 bra WORK;\n"
+                    "WAIT: ld.volatile.global.u32 %r5, [%rd0];\n"
+                    "setp.eq.u32 %p2, %r5, 0; @%p2 bra WAIT; ret;\n"
+                    "WORK: mov.u32 %r6, 0;\nL: " +
+                        count + " st.volatile.global.u32 [%rd0], 1;",
+                    1, "sync", 2)
+                  .found,
+              IsEmpty());
 }
 
 }  // namespace

@@ -227,5 +227,55 @@ TEST(Atomic, BlocksOnSeveralThreads) {
   EXPECT_EQ(device.read<std::uint32_t>(sum, 1)[0], 500u * 4950);
 }
 
+// A strong access of several elements is seen whole or not at all by threads of other blocks, which
+// run on other threads of the host. One block writes pairs of one number, another reads them.
+void check_whole(const std::string& access, const std::string& bits) {
+  SCOPED_TRACE(access + "." + bits);
+  const bool wide = bits == "u64", four = access.ends_with("v4");
+  const std::string a = wide ? "%rd" : "%r";
+  const std::string registers =
+      four ? "{" + a + "4, " + a + "5, " + a + "6, " + a + "7}" : "{" + a + "4, " + a + "5}";
+  std::string same = "setp.ne.b" + bits.substr(1) + " %p1, " + a + "4, " + a + "5;\n";
+  std::string copies = "mov.b" + bits.substr(1) + " " + a + "5, " + a + "4;\n";
+  if (four) {
+    same +=
+        "setp.ne.b32 %p2, %r6, %r7; or.pred %p1, %p1, %p2; setp.ne.b32 %p2, %r4, %r7;\n"
+        "or.pred %p1, %p1, %p2;\n";
+    copies += "mov.b32 %r6, %r4; mov.b32 %r7, %r4;\n";
+  }
+  Device device(module_text(R"(
+.visible .entry k(.param .u64 pairs, .param .u64 torn) {
+  .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, 0;
+  ld.param.u64 %rd0, [pairs]; mad.wide.u32 %rd0, %r0, 16, %rd0; ld.param.u64 %rd1, [torn];
+  setp.ne.u32 %p0, %r1, 0; @%p0 bra READ;
+WRITE:
+  cvt.u64.u32 %rd4, %r2; mov.u32 %r4, %r2;
+)" + copies + "st" + access +
+                            "." + bits + " [%rd0], " + registers + R"(;
+  add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 200000; @%p0 bra WRITE;
+  ret;
+READ:
+  ld)" + access + "." + bits +
+                            " " + registers + ", [%rd0];\n" + same + R"(
+  @%p1 red.global.add.u32 [%rd1], 1;
+  add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 200000; @%p0 bra READ;
+  ret;
+})"));
+  const Address pairs = device.buffer(std::vector<std::uint64_t>(64, 0));
+  const Address torn = device.buffer(std::vector<std::uint32_t>{0});
+  device.argument(pairs).argument(torn);
+  const LaunchResult r = device.run({2, 1, 1}, {32, 1, 1}, 0, 100'000'000, 2);
+  EXPECT_FALSE(r.fault) << r.fault->message;
+  EXPECT_EQ(device.read<std::uint32_t>(torn, 1)[0], 0u);
+}
+
+TEST(Whole, StrongAccessesOfSeveralElementsAreNeverTorn) {
+  check_whole(".relaxed.gpu.global.v2", "u64");
+  check_whole(".relaxed.gpu.global.v4", "u32");
+  check_whole(".relaxed.gpu.global.v2", "u32");
+  check_whole(".volatile.v2", "u64");
+}
+
 }  // namespace
 }  // namespace emu::test

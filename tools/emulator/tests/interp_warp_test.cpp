@@ -323,9 +323,12 @@ TEST(Limits, AnEndlessLoopAroundABarrierStops) {
 
 TEST(Limits, AnEndlessKernelStops) {
   LaunchResult r;
-  run_body("L: bra L;", 32, &r);
+  run_body("L: add.u32 %r2, %r2, 1; bra L;", 32, &r);
   ASSERT_TRUE(r.fault);
   EXPECT_EQ(r.fault->kind, Fault::Kind::kTooLong);
+  run_body("L: bra L;", 32, &r);  // which can be seen not to end
+  ASSERT_TRUE(r.fault);
+  EXPECT_EQ(r.fault->kind, Fault::Kind::kDeadlock);
 }
 
 TEST(Limits, TrapSaysWhere) {

@@ -108,9 +108,11 @@ TEST(Launch, BlocksThatWaitLetOthersBeginAsFarAsTheyFit) {
     ASSERT_FALSE(fits.result.fault) << fits.result.fault->message;
     EXPECT_EQ(fits.out, next_block(24));
     const Ran not_all = run(neighbours(kOwn), 24, host_threads,
-                            {.max_warp_instructions = 1'000'000, .resident_blocks = 22});
+                            {.max_warp_instructions = 100'000'000, .resident_blocks = 22});
     ASSERT_TRUE(not_all.result.fault);
-    EXPECT_EQ(not_all.result.fault->kind, Fault::Kind::kTooLong);
+    EXPECT_EQ(not_all.result.fault->kind, Fault::Kind::kDeadlock);
+    EXPECT_THAT(not_all.result.fault->message,
+                HasSubstr("; 21 more blocks wait too; 2 blocks can't begin until some end"));
   }
 }
 
@@ -120,6 +122,89 @@ TEST(Launch, AFaultInOneBlockEndsThoseThatWaitForIt) {
   ASSERT_TRUE(r.result.fault);
   EXPECT_EQ(r.result.fault->kind, Fault::Kind::kIllegalAddress);
   EXPECT_THAT(r.result.fault->message, HasSubstr("block (5, 0, 0)"));
+}
+
+// Half of the blocks never come to the grid's barrier.
+TEST(Launch, AGridBarrierThatSomeBlocksNeverReachEndsAtOnce) {
+  std::string some = neighbours(kLent);
+  some.replace(some.find("  ld.param.u64 %rd2, [out];"), 0,
+               "  mov.u32 %r9, %ctaid.x; setp.gt.u32 %p3, %r9, 3; @%p3 ret;\n");
+  for (const unsigned threads : {1u, 2u}) {
+    Device device(some);
+    const Address in = device.buffer(std::vector<std::uint32_t>(8, 0));
+    device.argument(in).argument(in);
+    HostThreads pool(threads);
+    LaunchConfig config;
+    config.grid = {8, 1, 1};
+    config.block = {64, 1, 1};
+    config.pool = &pool;
+    config.cooperative = true;
+    const Address workspace = *device.memory().allocate(8, "the grid's barrier");
+    config.grid_workspace = workspace;
+    const LaunchResult r = device.run(config);
+    ASSERT_TRUE(r.fault);
+    EXPECT_EQ(r.fault->kind, Fault::Kind::kDeadlock);
+    EXPECT_THAT(r.fault->message, HasSubstr("at a loop that looks at byte 4 of the grid's barrier "
+                                            "(8 bytes), PTX line"));
+    EXPECT_THAT(r.fault->message, HasSubstr("; 3 more blocks wait too; 4 of the grid's 8 blocks"
+                                            " have ended"));
+  }
+}
+
+// --- clocks ---------------------------------------------------------------------------------
+
+TEST(Clocks, CountTheInstructionsBetweenTwoReads) {
+  for (const char* clock : {"%clock", "%globaltimer_lo"}) {
+    const std::string name = clock;
+    EXPECT_THAT(run_body("mov.u32 %r2, " + name + "; add.u32 %r3, %r0, 1; add.u32 %r3, %r3, 1;\n" +
+                             "mov.u32 %r4, " + name + "; sub.u32 %r1, %r4, %r2;",
+                         32),
+                testing::Each(3u));
+  }
+  EXPECT_THAT(run_body("mov.u64 %rd1, %clock64; mov.u64 %rd2, %clock64; sub.u64 %rd1, %rd2, %rd1;\n"
+                       "cvt.u32.u64 %r1, %rd1;",
+                       32),
+              testing::Each(1u));
+}
+
+// Each thread reads the clock again and again, also over turns of other warps and around barriers;
+// the global one is handed from block to block.
+TEST(Clocks, NeverGoBack) {
+  const std::string text = R"(
+.global .align 8 .u64 latest = 0;
+.visible .entry k(.param .u64 out) {
+  .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd7, [out]; mov.u32 %r1, 0; mov.u64 %rd1, 0; mov.u64 %rd2, 0; mov.u32 %r3, 0;
+LOOP:
+  mov.u64 %rd3, %clock64; setp.le.u64 %p1, %rd3, %rd1; @%p1 add.u32 %r3, %r3, 1;
+  mov.u64 %rd1, %rd3;
+  ld.relaxed.gpu.global.u64 %rd5, [latest];
+  mov.u64 %rd4, %globaltimer; setp.lt.u64 %p1, %rd4, %rd5; @%p1 add.u32 %r3, %r3, 1;
+  setp.le.u64 %p1, %rd4, %rd2; @%p1 add.u32 %r3, %r3, 1;
+  mov.u64 %rd2, %rd4; red.global.max.u64 [latest], %rd4;
+  bar.sync 0;
+  add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 5000; @%p1 bra LOOP;
+  red.global.add.u32 [%rd7], %r3; red.global.max.u64 [%rd7+8], %rd1; ret;
+})";
+  Device device(module_text(text));
+  HostThreads pool(2);
+  const Address out = device.buffer(std::vector<std::uint64_t>{0, 0});
+  LaunchConfig config;
+  config.grid = {4, 1, 1};
+  config.block = {64, 1, 1};
+  config.pool = &pool;
+  std::uint64_t last = 0;
+  for (int launch = 0; launch < 2; ++launch) {
+    device.argument(out);
+    const LaunchResult r = device.run(config);
+    ASSERT_FALSE(r.fault) << r.fault->message;
+    const auto found = device.read<std::uint64_t>(out, 2);
+    EXPECT_EQ(found[0], 0u);
+    EXPECT_GT(found[1], last);
+    last = found[1];
+    config.clock_base += r.counters.warp_instructions;
+    EXPECT_LE(last, config.clock_base);
+  }
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto module = emu::parse_ptx(text, argv[1]);
   for (const auto& [name, kernel] : module->kernels) {
-    if (!kernel.code) {
+    if (!kernel.unsupported.empty()) {
       std::printf("%s unsupported\n", name.c_str());
       continue;
     }

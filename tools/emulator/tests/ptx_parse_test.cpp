@@ -1,4 +1,6 @@
 // What is read, what is refused, and how it is said.
+#include <gmock/gmock.h>
+
 #include <random>
 
 #include "interp_support.hpp"
@@ -86,6 +88,34 @@ TEST(Parse, OtherKernelsStillRun) {
   EXPECT_NE(m->kernels.at("bad").unsupported, "");
   EXPECT_EQ(m->kernels.at("good").unsupported, "");
   EXPECT_TRUE(m->kernels.at("good").code);
+}
+
+TEST(Parse, WhatIsMissingIsRefusedWhenItIsReached) {
+  const std::string text = module_text(R"(
+.func helper() { .reg .pred %q; setmaxnreg.inc.sync.aligned.u32 64; ret; }
+.visible .entry k(.param .u32 way) {
+  .reg .pred %p<4>; .reg .b32 %r<4>;
+  ld.param.u32 %r1, [way];
+  setp.eq.u32 %p1, %r1, 1; setp.eq.u32 %p2, %r1, 2; setp.eq.u32 %p3, %r1, 3;
+  @%p1 tcgen05.fence;
+  @!%p2 bra ON;
+  wgmma.fence.sync.aligned;
+ON:
+  @!%p3 bra END;
+  call helper;
+END: ret;
+})");
+  const char* reached[] = {"", "tcgen05.fence", "wgmma.fence.sync.aligned", "setmaxnreg"};
+  for (unsigned way = 0; way < 4; ++way) {
+    Device device(text);
+    EXPECT_THAT(device.kernel().unsupported, testing::HasSubstr("tcgen05.fence"));
+    device.may_be_unsupported = true;
+    const LaunchResult r = device.argument(way).run({1, 1, 1}, {32, 1, 1});
+    ASSERT_EQ(r.fault.has_value(), way > 0);
+    if (way == 0) continue;
+    EXPECT_EQ(r.fault->kind, Fault::Kind::kUnsupported);
+    EXPECT_THAT(r.fault->message, testing::HasSubstr(reached[way]));
+  }
 }
 
 TEST(Parse, ParametersAndLimits) {

@@ -170,6 +170,75 @@ __global__ void all_write(int* data, int) {
 __global__ void touch(int* data, int n) {
   if (threadIdx.x < n) data[threadIdx.x] += 1;  // @A
 }
+// nvcc makes a load and a selection of the branch.
+template <bool Always>
+__device__ void padded(int* data, int n) {
+  __shared__ int tile[256];
+  const unsigned t = threadIdx.x;
+  if (t < n) tile[t] = data[t];
+  __syncthreads();
+  int x = 0;
+  if (Always || t < n) x = tile[t];  // @A
+  data[t] = x;  // @B
+}
+__global__ void padded_guarded(int* data, int) { padded<false>(data, 100); }
+__global__ void padded_used(int* data, int) { padded<true>(data, 100); }
+__global__ void skips_a_barrier(int* data, int) {
+  if (threadIdx.x < 64) {
+    data[threadIdx.x] += 1;
+    __syncthreads();  // @A
+  }
+  data[threadIdx.x] += 1;
+  __syncthreads();  // @B
+  data[threadIdx.x] += 1;
+}
+__global__ void ballot_without_itself(int* data, int) {
+  if (threadIdx.x < 32) data[threadIdx.x] = __ballot_sync(0xfffffffe, threadIdx.x & 1);  // @A
+}
+__global__ void syncwarp_without_itself(int* data, int) {
+  __syncwarp(0xfffffffe);  // @A
+  data[threadIdx.x] = 1;
+}
+__global__ void waits_for_flag(int* data, int) {
+  volatile int* flag = data;
+  if (threadIdx.x == 0) {
+    while (*flag == 0) {  // @A
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 32) *flag = 1;
+}
+__global__ void some_blocks_come(int* data, int) {
+  if (blockIdx.x > 0) return;
+  cooperative_groups::this_grid().sync();
+  data[threadIdx.x] = 1;
+}
+__global__ void several_wild(int* data, int) {
+  const unsigned t = threadIdx.x;
+  data[512 + t] = 1;   // @A
+  data[t] = data[-1];  // @B
+  if (t == 3) data[600] = 1;  // @C
+}
+__global__ void heap_overflow(int* data, int) {
+  int* own = new int[3];
+  own[3] = data[threadIdx.x];  // @A
+  delete[] own;
+}
+__global__ void heap_after_free(int* data, int) {
+  int* own = new int[3];
+  own[0] = data[threadIdx.x];
+  delete[] own;
+  data[threadIdx.x] = own[0];  // @A
+}
+__global__ void heap_leak(int* data, int) {
+  if (threadIdx.x < 5) data[threadIdx.x] = *new int(7);  // @A
+}
+__global__ void heap(int* data, int) {
+  int* own = new int[3];
+  own[2] = data[threadIdx.x];
+  data[threadIdx.x] = own[2];
+  delete[] own;
+}
 
 #define IS(name) (strcmp(kernel, #name) == 0)
 #define RUN(name) if (IS(name)) name<<<2, 256, 1024>>>(data, 256)
@@ -195,6 +264,30 @@ int main(int, char** arguments) {
   if (IS(copy_unwaited)) copy_unwaited<<<1, 256>>>(data, 0);
   if (IS(all_write)) all_write<<<1, 256>>>(data, 0);
   if (IS(half_comes)) half_comes<<<1, 256>>>(data, 0);
+  if (IS(padded_guarded)) padded_guarded<<<1, 256>>>(data, 0);
+  if (IS(padded_used)) padded_used<<<1, 256>>>(data, 0);
+  if (IS(skips_a_barrier)) skips_a_barrier<<<1, 256>>>(data, 0);
+  if (IS(ballot_without_itself)) ballot_without_itself<<<1, 256>>>(data, 0);
+  if (IS(syncwarp_without_itself)) syncwarp_without_itself<<<1, 32>>>(data, 0);
+  if (IS(waits_for_flag)) waits_for_flag<<<1, 64>>>(data, 0);
+  if (IS(some_blocks_come)) {
+    int none = 0;
+    void* parameters[] = {&data, &none};
+    cudaLaunchCooperativeKernel(some_blocks_come, 3, 32, parameters);
+  }
+  if (IS(several_wild)) several_wild<<<1, 32>>>(data, 0);
+  if (IS(heap_overflow)) heap_overflow<<<1, 256>>>(data, 0);
+  if (IS(heap_after_free)) heap_after_free<<<1, 256>>>(data, 0);
+  if (IS(heap_leak)) heap_leak<<<1, 256>>>(data, 0);
+  if (IS(heap)) heap<<<1, 256>>>(data, 0);
+  if (IS(leak_before_reset)) {
+    int* lost;
+    cudaMalloc(&lost, 1000);
+    cudaFree(data);
+    cudaDeviceReset();
+    cudaMalloc(&data, 512 * sizeof(int));
+    cudaMemset(data, 0, 512 * sizeof(int));
+  }
   if (IS(unset)) {
     int* fresh;
     cudaMalloc(&fresh, 1024);
@@ -278,6 +371,19 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     },
     "freed": {("memory", "an illegal address", "A")},
     "freed_twice": {("memory", "an illegal cudaFree", "freed twice")},
+    "padded_guarded": set(),
+    "padded_used": {("init", "reads shared memory that was never written", "A")},
+    "skips_a_barrier": {("sync", "part of a block skips a barrier", "B <- A")},
+    "ballot_without_itself": {("sync", "an undefined result", "sm_30_intrinsics.hpp:134")},
+    "syncwarp_without_itself": {("sync", "an undefined result", "sm_30_intrinsics.hpp:110")},
+    "waits_for_flag": {("sync", "threads wait for ever", "A")},
+    "some_blocks_come": {("sync", "threads wait for ever", "sync.h:98")},
+    "several_wild": {("memory", "an illegal address", mark) for mark in "ABC"},
+    "heap_overflow": {("memory", "an illegal address in the heap of malloc", "A")},
+    "heap_after_free": {("memory", "an illegal address in the heap of malloc", "A")},
+    "heap_leak": {("memory", "memory from malloc in a kernel is never freed", "A")},
+    "heap": set(),
+    "leak_before_reset": {("memory", "memory is never freed", "cudaMalloc number 2")},
     "leak": {("memory", "memory is never freed", "cudaMalloc number 2")},
     "fails": set(),
 }

@@ -262,8 +262,7 @@ def test_a_kernel_cannot_touch_the_hosts_memory(build: Build) -> None:
 REFUSED = """
 #include <cstdio>
 int main() {
-  cudaGraph_t graph;
-  std::printf("%s\\n", cudaGetErrorName(cudaGraphCreate(&graph, 0)));
+  std::printf("%s\\n", cudaGetErrorName(cudaGraphicsUnmapResources(0, nullptr, 0)));
 }
 """
 
@@ -271,7 +270,7 @@ int main() {
 def test_names_a_function_that_it_has_not_got(build: Build) -> None:
     ran = emulate(build(REFUSED))
     assert ran.stdout == "cudaErrorNotSupported\n"
-    assert ran.stderr == "embedded device: cudaGraphCreate is not supported\n"
+    assert ran.stderr == "embedded device: cudaGraphicsUnmapResources is not supported\n"
 
 
 TRIPS = """
@@ -284,8 +283,7 @@ template <class T> __global__ void counts(T* to) {
 __global__ void fine(int* to) { *to = 1; }
 int main() {
   std::puts("it ran");
-  cudaGraph_t graph;
-  cudaGraphCreate(&graph, 0);
+  cudaGraphicsUnmapResources(0, nullptr, 0);
   counts<<<1, 1>>>(static_cast<int*>(nullptr));
   fine<<<1, 1>>>(nullptr);
 }
@@ -299,7 +297,7 @@ def test_lists_what_a_program_would_trip_over(build: Build) -> None:
     assert re.fullmatch(
         r"kernel void counts<int>\(T1 \*\): PTX line \d+: 'mov.u32' isn't supported: %pm0", kernel
     )
-    assert function == "function cudaGraphCreate: the device hasn't got it"
+    assert function == "function cudaGraphicsUnmapResources: the device hasn't got it"
 
 
 def test_lists_nothing_where_there_is_nothing(build: Build) -> None:
@@ -323,6 +321,174 @@ def test_lists_what_is_wrong_with_all_of_a_program(
     ran = emulate("--list-unsupported", build(ADD, *options))
     assert ran.returncode == 1
     assert said in ran.stdout and ran.stdout.count("\n") == 1
+
+
+# --- libraries that work with the driver alone ------------------------------------------------
+
+USES_A_LIBRARY = """
+#include <cstdio>
+extern "C" int cublasCreate_v2(void**);
+int main() {
+  void* handle = nullptr;
+  std::printf("%d\\n", cublasCreate_v2(&handle));
+}
+"""
+# With something in the section that kernels lie in, and no runtime.
+USES_THE_DRIVER = """
+extern "C" int cuInit(unsigned);
+__attribute__((section(".nv_fatbin"), used)) static const char code[64] = {};
+int main() { return cuInit(0); }
+"""
+
+
+def compiled(to: Path, source: str, *options: str | Path) -> Path:
+    """By the host's compiler alone."""
+    text = to.with_name(f"{to.name}.cpp")
+    text.write_text(source, encoding="utf-8")
+    subprocess.run(["c++", "-o", to, text, *options], check=True)
+    return to
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "function", "said"),
+    [
+        (USES_A_LIBRARY, "libcublas.so.13", "cublasCreate_v2", "cuBLAS"),
+        (USES_THE_DRIVER, "libcuda.so.1", "cuInit", "the CUDA driver API"),
+    ],
+)
+def test_names_libraries_that_work_with_the_driver_alone(
+    tmp_path: Path, source: str, name: str, function: str, said: str
+) -> None:
+    stub = f'extern "C" int {function}() {{ return 0; }}\n'
+    library = compiled(tmp_path / name, stub, "-shared", "-fPIC", f"-Wl,-soname,{name}")
+    program = compiled(tmp_path / "program", source, library)
+    line = f"{said} ({name}): works with NVIDIA's driver alone, and not on this device\n"
+    listed = emulate("--list-unsupported", program)
+    assert (listed.stdout, listed.returncode) == (line, 1)
+    ran = emulate(program, LD_LIBRARY_PATH=str(tmp_path))
+    assert ran.stderr == f"tools/emulate: {program} uses {line}"  # and no word of a runtime inside
+    assert ran.returncode == 0
+
+
+LAUNCHES_KERNELS = """
+#include <cstdio>
+__global__ void child(int* to) { *to = 1; }
+__global__ void parent(int* to) { child<<<1, 1>>>(to); }
+int main() {
+  parent<<<1, 1>>>(static_cast<int*>(nullptr));
+  std::printf("%s\\n", cudaGetErrorName(cudaGetLastError()));
+}
+"""
+
+
+def test_calls_dynamic_parallelism_by_its_name(build: Build) -> None:
+    options = ("-cudart", "shared", "-arch=compute_90", "-code=compute_90", "-rdc=true")
+    program = build(LAUNCHES_KERNELS, *options, "-lcudadevrt")
+    for ran in (emulate("--list-unsupported", program), emulate(program)):
+        assert "kernel parent(int *)" in ran.stdout + ran.stderr
+        assert "a kernel that launches kernels (dynamic parallelism)" in ran.stdout + ran.stderr
+    assert ran.stdout == "cudaErrorNotSupported\n"
+
+
+SOMETIMES = """
+#include <cstdio>
+#include <cstdlib>
+__global__ void counts(unsigned* to, int way) {
+  if (way == 1) asm volatile("mov.u32 %0, %%pm0;" : "=r"(*to));
+  else *to = 5;
+}
+int main(int, char** arguments) {
+  unsigned *to, value = 0;
+  cudaMalloc(&to, sizeof value);
+  counts<<<1, 1>>>(to, std::atoi(arguments[1]));
+  const cudaError_t launched = cudaGetLastError();
+  cudaMemcpy(&value, to, sizeof value, cudaMemcpyDefault);
+  std::printf("%s %u\\n", cudaGetErrorName(launched), value);
+}
+"""
+
+
+def test_refuses_an_instruction_when_it_is_reached(build: Build) -> None:
+    program = build(SOMETIMES)
+    ran = emulate(program, "0")
+    assert (ran.stdout, ran.stderr) == ("cudaSuccess 5\n", "")
+    ran = emulate(program, "1")
+    assert ran.stdout == "cudaErrorNotSupported 0\n"
+    assert ran.stderr.count("\n") == 1 and "%pm0" in ran.stderr and "counts" in ran.stderr
+    assert "%pm0" in emulate("--list-unsupported", program).stdout
+
+
+OUT_OF_MEMORY = """
+#include <cstdio>
+int main() {
+  void* p = nullptr;
+  for (int i = 0; i < 3; ++i) std::puts(cudaGetErrorName(cudaMalloc(&p, 3000000)));
+}
+"""
+
+
+def test_says_which_limit_memory_is_out_of(build: Build) -> None:
+    ran = emulate(build(OUT_OF_MEMORY), EMU_MEMORY="4000000")
+    assert ran.stdout.split() == ["cudaSuccess", *["cudaErrorMemoryAllocation"] * 2]
+    assert ran.stderr == (
+        "embedded device: cudaMalloc of 3000000 bytes: the device has 4000000, of which 1000000 are"
+        " free; EMU_MEMORY=BYTES gives it more\n"
+    )
+
+
+WARNS = """
+__global__ void none(int* to) { to[threadIdx.x] = __shfl_sync(0xffff, threadIdx.x, 20); }
+__global__ void outside(int* to) {
+  to[threadIdx.x] = __ballot_sync(0xfffe, threadIdx.x % 2);
+  __syncwarp(0xfffe);
+}
+int main() {
+  int* to;
+  cudaMalloc(&to, 128);
+  for (int i = 0; i < 40; ++i) {
+    none<<<8, 16>>>(to);
+    outside<<<8, 16>>>(to);
+  }
+  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+}
+"""
+
+
+def test_warns_once_per_kernel_and_line(build: Build) -> None:
+    options = ("-cudart", "shared", "-arch=compute_90", "-code=compute_90", "-lineinfo")
+    ran = emulate("--threads", "1", build(WARNS, *options))
+    assert ran.returncode == 0
+    warned = ran.stderr.splitlines()
+    assert len(warned) == 3
+    assert all("block (0, 0, 0), thread (0, 0, 0), PTX line" in line for line in warned)
+    assert "lane 20" in warned[0]
+    assert all("the mask 0x0000fffe leaves out the lane" in line for line in warned[1:])
+
+
+CLOCKS = """
+#include <cstdio>
+__global__ void look(long long* to) {
+  long long before = clock64(), ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  to[2 * threadIdx.x] = before;
+  to[2 * threadIdx.x + 1] = ns;
+}
+int main() {
+  long long *to, was[2] = {-1, -1}, now[2];
+  cudaMalloc(&to, 32 * sizeof now);
+  for (int i = 0; i < 5; ++i) {
+    look<<<1, 32>>>(to);
+    cudaMemcpy(now, to, sizeof now, cudaMemcpyDefault);
+    if (now[0] <= was[0] || now[1] <= was[1]) return 1;
+    was[0] = now[0];
+    was[1] = now[1];
+  }
+}
+"""
+
+
+def test_clocks_go_on_from_launch_to_launch(build: Build) -> None:
+    assert emulate(build(CLOCKS)).returncode == 0
 
 
 @pytest.mark.parametrize(

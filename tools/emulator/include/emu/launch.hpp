@@ -54,7 +54,8 @@ struct Fault {
   enum class Kind {
     kIllegalAddress,      ///< outside every allocation → cudaErrorIllegalAddress
     kMisalignedAddress,   ///< → cudaErrorMisalignedAddress
-    kIllegalInstruction,  ///< trap, or something unsupported that was reached
+    kIllegalInstruction,  ///< trap, or what leads nowhere
+    kUnsupported,         ///< something that the device hasn't got was reached
     kDeadlock,            ///< a barrier that can't complete
     kAssert,
     kTooLong  ///< past LaunchConfig::max_warp_instructions
@@ -86,6 +87,10 @@ struct LaunchConfig {
   /// What the driver lends a cooperative launch for its grid-wide barrier: two words, of which the
   /// second counts the blocks that have arrived (%envreg1 and 2 hold its address).
   Address grid_workspace = 0;
+  /// Goes on after an illegal access to global memory that hardware may not see either, since it
+  /// looks at pages: observers are told, loads get zeros and stores go nowhere.
+  bool goes_on = false;
+  std::uint64_t clock_base = 0;  ///< what the clocks show as it begins
   std::span<Observer* const> observers = {};
 };
 

@@ -46,15 +46,37 @@ struct Allocation {
 /// whatever kernel. Safe to use from several threads.
 class DeviceHeap {
  public:
-  void begin(Address base, std::uint64_t size);
+  /// `size` bytes to give; `room` for them, where more than that leaves some between the pieces.
+  void begin(Address base, std::uint64_t size, std::uint64_t room);
   bool begun() const { return size_ != 0; }
   Address allocate(std::uint64_t bytes);  ///< 0 when nothing so large is free
   bool free(Address address);             ///< false when nothing was allocated there
 
+  /// Whether the address lies in the heap, and whether all of some bytes is in one piece.
+  bool holds(Address address) const { return address - base_ < room_; }
+  bool given(Address address, std::uint64_t bytes) const;
+  struct Piece {
+    Address base;
+    std::uint64_t bytes;  ///< asked for
+    bool freed;
+  };
+  /// The last piece that begins at an address or before, or the one that was freed there.
+  std::optional<Piece> piece_before(Address address) const;
+
  private:
-  std::uint64_t size_ = 0;
-  std::map<Address, std::uint64_t> free_, used_;  ///< sizes by first address
-  std::mutex mutex_;
+  struct Place {
+    std::uint64_t taken;  ///< of the heap, with what is left behind it
+    std::uint64_t asked;
+  };
+  Address take(std::uint64_t bytes, std::uint64_t taken);
+  void give_back(Address address, std::uint64_t taken);
+
+  Address base_ = 0;
+  std::uint64_t size_ = 0, room_ = 0, left_ = 0;
+  std::map<Address, std::uint64_t> free_;  ///< sizes by first address
+  std::map<Address, Place> used_;
+  std::map<Address, Place> gone_;  ///< freed, and kept back
+  mutable std::mutex mutex_;
 };
 
 class Observer;  ///< looks on at what is allocated (src/machine/observer.hpp)
@@ -98,6 +120,7 @@ class GlobalMemory {
   /// is no memory for it.
   bool prepare_heap(std::uint64_t bytes = kHeapBytes);
   DeviceHeap& heap() { return heap_; }
+  const DeviceHeap& heap() const { return heap_; }
 
   std::uint64_t free_bytes() const;
   std::uint64_t capacity() const { return capacity_; }

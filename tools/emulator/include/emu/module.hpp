@@ -60,8 +60,8 @@ struct Kernel {
   unsigned registers = 0;            ///< virtual 32-bit registers; no count of the assembler's
   unsigned max_threads = 1024;       ///< .maxntid, else 1024
   int line = 0;                      ///< in the PTX text
-  std::shared_ptr<const Code> code;  ///< null for a kernel that uses something unsupported…
-  std::string unsupported;           ///< …and then this says what, and where
+  std::shared_ptr<const Code> code;  ///< null for a kernel that can't run at all
+  std::string unsupported;  ///< the first thing in it that the device hasn't got, and where
 };
 
 struct Module {
@@ -72,8 +72,8 @@ struct Module {
   std::map<std::string, Address, std::less<>> functions;  ///< what a pointer to each of them holds
 };
 
-/// Reads a PTX module. Throws PtxError for text that isn't PTX; a kernel that merely uses an
-/// unsupported instruction is kept, with `unsupported` set, so that the others can run.
+/// Reads a PTX module. Throws PtxError for text that isn't PTX; a kernel that merely has an
+/// unsupported instruction is kept, with `unsupported` set, and stops where it comes to that.
 /// Any bytes whatever may come in: no crash, no hang, memory bounded by a multiple of the length.
 /// `keep_text`: keep what each instruction says, for a trace.
 std::shared_ptr<Module> parse_ptx(std::string_view text, std::string origin,

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "cudart/fatbin.hpp"
 #include "cudart/report.hpp"
@@ -31,6 +32,7 @@ cudaError_t code_of(Fault::Kind kind) {
     case Fault::Kind::kAssert: return cudaErrorAssert;
     case Fault::Kind::kDeadlock:
     case Fault::Kind::kTooLong: return cudaErrorLaunchTimeout;
+    case Fault::Kind::kUnsupported:
     case Fault::Kind::kIllegalInstruction: break;
   }
   return cudaErrorLaunchFailure;  // what hardware says of a trap
@@ -109,6 +111,16 @@ void Runtime::start_memory() {
   if (checker_ && checker_->checks().memory) memory_->keep_apart(std::size_t{1} << 20);
 }
 
+cudaError_t Runtime::out_of_memory(const std::string& what, std::size_t bytes) {
+  // Once: programs try how much they can have.
+  if (!std::exchange(told_of_memory_, true)) {
+    say(what + " of " + std::to_string(bytes) + " bytes: the device has " +
+        std::to_string(memory_->capacity()) + ", of which " +
+        std::to_string(memory_->free_bytes()) + " are free; EMU_MEMORY=BYTES gives it more");
+  }
+  return cudaErrorMemoryAllocation;
+}
+
 cudaError_t Runtime::load(FatBinary& binary) {
   if (binary.module || binary.status != cudaSuccess) return binary.status;
   const auto refuse = [&](cudaError_t status, const std::string& why) {
@@ -119,7 +131,9 @@ cudaError_t Runtime::load(FatBinary& binary) {
   const auto no_room = [&](const std::string& what, std::size_t bytes) {
     return refuse(cudaErrorMemoryAllocation,
                   what + " takes " + std::to_string(bytes) + " bytes, and " +
-                      std::to_string(memory_->free_bytes()) + " of the device's memory are free");
+                      std::to_string(memory_->free_bytes()) + " of the device's " +
+                      std::to_string(memory_->capacity()) +
+                      " are free; EMU_MEMORY=BYTES gives it more");
   };
   try {
     if (binary.containers.empty()) {
@@ -285,11 +299,6 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
       static_cast<std::uint64_t>(blocks_per_sm(found, block.volume(), dynamic_shared)) *
       static_cast<std::uint64_t>(settings_->profile.attribute(cudaDevAttrMultiProcessorCount));
   if (request.cooperative && grid.volume() > resident) return cudaErrorCooperativeLaunchTooLarge;
-  if (!kernel.unsupported.empty()) {
-    say("kernel " + kernel_name(kernel.name) + " can't run here: " + kernel.unsupported);
-    return cudaErrorNotSupported;
-  }
-
   // The runtime's caller gives no sizes: the PTX has them.
   std::vector<std::byte> parameters(kernel.parameter_bytes);
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
@@ -328,7 +337,9 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
                       .apart = apart,
                       .resident_blocks = resident,
                       .cooperative = request.cooperative,
-                      .grid_workspace = request.cooperative ? grid_workspace_ : 0};
+                      .grid_workspace = request.cooperative ? grid_workspace_ : 0,
+                      .goes_on = checker_ && checker_->checks().memory,
+                      .clock_base = clock_};
   const std::unique_ptr<Trace> trace = begin_trace(config);
   std::vector<Observer*> observers;
   if (trace) observers.push_back(trace.get());
@@ -340,6 +351,7 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   }
   if (host_log_) host_log_->started(config);
   const LaunchResult result = launch(config);
+  clock_ += result.counters.warp_instructions;
   if (trace) end_trace(*trace, result);
   tell_findings();
   printed += result.printed;
@@ -350,7 +362,16 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     return text;
   };
   if (!checker_) {  // else it has told of it as a finding
-    for (const std::string& warning : result.warnings) say(readable(warning));
+    for (const std::string& warning : result.warnings) {
+      // "kernel k, block (…), thread (…), PTX line 12 (a.cu:3): what": once per kernel and line.
+      const std::size_t line = std::min(warning.find("PTX line "), warning.rfind(": "));
+      const std::string place = warning.substr(line, warning.find(": ", line) - line);
+      if (warned_.insert(kernel.name + place).second) say(readable(warning));
+    }
+  }
+  if (result.fault && result.fault->kind == Fault::Kind::kUnsupported) {
+    say("kernel " + kernel_name(kernel.name) + " can't run here: " + result.fault->message);
+    return cudaErrorNotSupported;
   }
   if (result.fault && result.fault->kind == Fault::Kind::kAssert) {
     // In CUDA's own words, which a program's reader may look for.
@@ -371,6 +392,28 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   totals += result.counters;
   ++launches;
   report(kernel, grid, block, result.counters);
+  return cudaSuccess;
+}
+
+cudaError_t Runtime::keep_launch(const Request& request, GraphWork& work) {
+  const Found found = find_kernel(request.stub);
+  if (found.status != cudaSuccess) return found.status;
+  const auto& parameters = found.kernel->parameters;
+  if (!parameters.empty() && request.arguments == nullptr) return cudaErrorInvalidValue;
+  std::vector<std::vector<std::byte>> kept;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto* from = static_cast<const std::byte*>(request.arguments[i]);
+    kept.emplace_back(from, from + parameters[i].size);
+  }
+  work = [request, kept] {
+    std::vector<void*> arguments;
+    for (const auto& bytes : kept) {
+      arguments.push_back(const_cast<std::byte*>(bytes.data()));
+    }
+    Request again = request;
+    again.arguments = arguments.data();
+    return api(Needs::kNothing, [&](Runtime& runtime) { return runtime.launch_kernel(again); });
+  };
   return cudaSuccess;
 }
 
@@ -436,6 +479,7 @@ void Runtime::reset() {
     fault_told = true;
     return;
   }
+  if (checker_) checker_->finish();
   for (FatBinary* binary : binaries) unload(*binary);
   for (const auto& [pointer, bytes] : shared_) munmap(pointer, bytes);
   shared_.clear();
@@ -446,6 +490,9 @@ void Runtime::reset() {
   events.clear();
   pools.clear();
   pooled.clear();
+  graphs.clear();
+  graph_execs.clear();
+  captures.clear();
   limits.clear();
   host_flags.clear();
   has_printed = false;

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "cudart/graph.hpp"
 #include "cudart/host_log.hpp"
 #include "cudart/host_threads.hpp"
 #include "cudart/output.hpp"
@@ -82,6 +83,8 @@ class Runtime {
   std::mutex mutex;  ///< held during every call, a launch too: a device does one thing at a time
   const Profile* profile() const { return settings_ ? &settings_->profile : nullptr; }
   GlobalMemory& memory() { return *memory_; }
+  /// Says, the first time, what limit an allocation is refused by; returns the error.
+  cudaError_t out_of_memory(const std::string& what, std::size_t bytes);
 
   // What is registered.
   std::set<FatBinary*> binaries;
@@ -90,6 +93,18 @@ class Runtime {
   std::set<Stream*> streams;
   std::set<Event*> events;
   unsigned long long streams_made = 0;
+  struct ByAddress {  ///< found by what the program holds
+    using is_transparent = void;
+    template <class T>
+    static const void* of(const std::unique_ptr<T>& p) {
+      return p.get();
+    }
+    static const void* of(const void* p) { return p; }
+    bool operator()(const auto& a, const auto& b) const { return of(a) < of(b); }
+  };
+  std::set<std::unique_ptr<Graph>, ByAddress> graphs;
+  std::set<std::unique_ptr<GraphExec>, ByAddress> graph_execs;
+  std::vector<std::unique_ptr<Capture>> captures;
   Pool default_pool;
   Pool* current_pool = &default_pool;
   std::set<Pool*> pools;
@@ -126,6 +141,9 @@ class Runtime {
     bool cooperative = false;
   };
   cudaError_t launch_kernel(const Request& request);
+  /// Work that makes this launch whenever it is done, with the arguments as they are now.
+  cudaError_t keep_launch(const Request& request, GraphWork& work);
+  cudaError_t set_elements(const cudaMemsetParams& set);
 
   /// Host memory that the device sees too, at one address on both sides; null when there is none.
   void* allocate_shared(std::size_t size, const std::string& what, Allocation::Kind kind);
@@ -173,8 +191,11 @@ class Runtime {
   std::uintptr_t next_shared_ = 0;
   std::map<void*, std::size_t> shared_;  // mapped by allocate_shared
   std::uint64_t launched_ = 0;           // launches of this process: each has a schedule of its own
+  std::uint64_t clock_ = 0;              // instructions of all launches
   std::uint64_t trace_candidates_ = 0;   // launches of kernels that the trace's name fits
   bool traced_ = false;
+  bool told_of_memory_ = false;
+  std::set<std::string> warned_;  // kernels and lines of which something was said
   std::uint64_t csv_rows_ = 0;
 };
 

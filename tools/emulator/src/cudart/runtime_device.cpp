@@ -328,6 +328,10 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
   return give(Needs::kDevice, config, [](Runtime& runtime) { return runtime.cache_config; });
 }
+/// Banks have had 4 bytes since Maxwell, whatever was asked for.
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  return give(Needs::kDevice, config, [](Runtime&) { return cudaSharedMemBankSizeFourByte; });
+}
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     // A program hands in whatever number it likes.

@@ -64,7 +64,20 @@ emu::Dim3 extent(dim3 d) {
   return {d.x, d.y, d.z};
 }
 
-cudaError_t launch(const Runtime::Request& request) {
+/// In a stream that is captured it is taken down, else it is made.
+cudaError_t launch(const Runtime::Request& request, cudaStream_t stream) {
+  emu::GraphWork work;
+  bool captured = false;
+  const cudaError_t kept = api(Needs::kNothing, [&](Runtime& runtime) {
+    captured = !runtime.captures.empty();
+    return captured ? runtime.keep_launch(request, work) : cudaSuccess;
+  });
+  if (kept != cudaSuccess) return kept;
+  if (captured) {
+    if (const auto taken = emu::capture(stream, cudaGraphNodeTypeKernel, std::move(work))) {
+      return *taken;
+    }
+  }
   // A launch doesn't wait, so a fault that no call has told of yet isn't told by one either.
   return api(Needs::kNothing, [&](Runtime& runtime) { return runtime.launch_kernel(request); });
 }
@@ -176,13 +189,13 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* stub) {
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
-                               std::size_t shared, cudaStream_t) {
-  return launch({kernel, extent(grid), extent(block), arguments, shared});
+                               std::size_t shared, cudaStream_t stream) {
+  return launch({kernel, extent(grid), extent(block), arguments, shared}, stream);
 }
 
 cudaError_t cudaLaunchKernel(const void* stub, dim3 grid, dim3 block, void** arguments,
-                             std::size_t shared, cudaStream_t) {
-  return launch({stub, extent(grid), extent(block), arguments, shared});
+                             std::size_t shared, cudaStream_t stream) {
+  return launch({stub, extent(grid), extent(block), arguments, shared}, stream);
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* stub,
@@ -202,12 +215,12 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* st
     // The rest says when a launch begins, or where its memory is kept: here it begins when those
     // before it are over.
   }
-  return launch(request);
+  return launch(request, config->stream);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void* stub, dim3 grid, dim3 block, void** arguments,
-                                        std::size_t shared, cudaStream_t) {
-  return launch({stub, extent(grid), extent(block), arguments, shared, true});
+                                        std::size_t shared, cudaStream_t stream) {
+  return launch({stub, extent(grid), extent(block), arguments, shared, true}, stream);
 }
 
 cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* stub) {

@@ -198,7 +198,7 @@ cudaError_t allocate(void** pointer, std::size_t size) {
     *pointer = nullptr;
     if (size == 0) return cudaSuccess;
     const auto address = runtime.memory().allocate(size, "cudaMalloc");
-    if (!address) return cudaErrorMemoryAllocation;
+    if (!address) return runtime.out_of_memory("cudaMalloc", size);
     *pointer = reinterpret_cast<void*>(*address);
     return cudaSuccess;
   });
@@ -241,7 +241,7 @@ cudaError_t allocate_shared(void** pointer, std::size_t size, unsigned flags, co
     *pointer = nullptr;
     if (size == 0) return cudaSuccess;
     *pointer = runtime.allocate_shared(size, what, kind);
-    if (*pointer == nullptr) return cudaErrorMemoryAllocation;
+    if (*pointer == nullptr) return runtime.out_of_memory(what, size);
     if (kind == Kind::kPinned) {
       runtime.host_flags[address_of(*pointer)] = flags | unsigned{cudaHostAllocMapped};
     }
@@ -268,6 +268,21 @@ cudaError_t advice() {
 
 }  // namespace
 
+/// Rows of elements of 1, 2 or 4 bytes, as cudaGraphAddMemsetNode's.
+cudaError_t emu::Runtime::set_elements(const cudaMemsetParams& set) {
+  const std::size_t bytes = set.width * set.elementSize;
+  for (std::size_t row = 0; row < set.height; ++row) {
+    auto* const to = static_cast<std::byte*>(set.dst) + row * set.pitch;
+    std::byte* const at = on_device(*this, to, bytes);
+    if (at == nullptr) return cudaErrorInvalidValue;
+    for (std::size_t i = 0; i < bytes; i += set.elementSize) {
+      std::memcpy(at + i, &set.value, set.elementSize);
+    }
+    tell([&](emu::Observer& o) { o.host_wrote(reinterpret_cast<Address>(to), bytes); });
+  }
+  return cudaSuccess;
+}
+
 extern "C" {
 
 cudaError_t cudaMalloc(void** pointer, std::size_t size) {
@@ -276,7 +291,8 @@ cudaError_t cudaMalloc(void** pointer, std::size_t size) {
 cudaError_t cudaFree(void* pointer) {
   return release(pointer);
 }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  if (const auto no = emu::refuse_in_capture(stream, "cudaFreeAsync")) return *no;
   return release(pointer);
 }
 
@@ -401,14 +417,24 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t size, cudaMemcpyK
   return copy(to, from, size, kind, Needs::kWaits);
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size, cudaMemcpyKind kind,
-                            cudaStream_t) {
+                            cudaStream_t stream) {
+  if (const auto taken = emu::capture(stream, cudaGraphNodeTypeMemcpy, [=] {
+        return cudaMemcpyAsync(to, from, size, kind, nullptr);
+      })) {
+    return *taken;
+  }
   return copy(to, from, size, kind, Needs::kDevice);
 }
 cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t size) {
   return copy(to, from, size, cudaMemcpyDeviceToDevice, Needs::kWaits);
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t size,
-                                cudaStream_t) {
+                                cudaStream_t stream) {
+  if (const auto taken = emu::capture(stream, cudaGraphNodeTypeMemcpy, [=] {
+        return cudaMemcpyPeerAsync(to, 0, from, 0, size, nullptr);
+      })) {
+    return *taken;
+  }
   return copy(to, from, size, cudaMemcpyDeviceToDevice, Needs::kDevice);
 }
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -417,27 +443,49 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
 }
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
-                              cudaMemcpyKind kind, cudaStream_t) {
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  if (const auto taken = emu::capture(stream, cudaGraphNodeTypeMemcpy, [=] {
+        return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
+      })) {
+    return *taken;
+  }
   return copy_plane(to, to_pitch, from, from_pitch, width, height, kind, Needs::kDevice);
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
   return copy_volume(parameters, Needs::kWaits);
 }
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t) {
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
+  if (parameters != nullptr) {
+    if (const auto taken = emu::capture(stream, cudaGraphNodeTypeMemcpy, [kept = *parameters] {
+          return cudaMemcpy3DAsync(&kept, nullptr);
+        })) {
+      return *taken;
+    }
+  }
   return copy_volume(parameters, Needs::kDevice);
 }
 cudaError_t cudaMemset3D(cudaPitchedPtr volume, int value, cudaExtent extent) {
   return set_volume(volume, value, extent);
 }
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr volume, int value, cudaExtent extent, cudaStream_t) {
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr volume, int value, cudaExtent extent,
+                              cudaStream_t stream) {
+  if (const auto taken = emu::capture(stream, cudaGraphNodeTypeMemset, [=] {
+        return cudaMemset3DAsync(volume, value, extent, nullptr);
+      })) {
+    return *taken;
+  }
   return set_volume(volume, value, extent);
 }
 
 cudaError_t cudaMemset(void* to, int value, std::size_t size) {
   return set(to, size, value, size, 1);
 }
-cudaError_t cudaMemsetAsync(void* to, int value, std::size_t size, cudaStream_t) {
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t size, cudaStream_t stream) {
+  if (const auto taken = emu::capture(stream, cudaGraphNodeTypeMemset,
+                                      [=] { return cudaMemsetAsync(to, value, size, nullptr); })) {
+    return *taken;
+  }
   return set(to, size, value, size, 1);
 }
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
@@ -445,7 +493,12 @@ cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t wid
   return set(to, pitch, value, width, height);
 }
 cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
-                              std::size_t height, cudaStream_t) {
+                              std::size_t height, cudaStream_t stream) {
+  if (const auto taken = emu::capture(stream, cudaGraphNodeTypeMemset, [=] {
+        return cudaMemset2DAsync(to, pitch, value, width, height, nullptr);
+      })) {
+    return *taken;
+  }
   return set(to, pitch, value, width, height);
 }
 
@@ -454,7 +507,12 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t
   return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind, Needs::kWaits);
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t size,
-                                    std::size_t offset, cudaMemcpyKind kind, cudaStream_t) {
+                                    std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+  if (const auto taken = emu::capture(stream, cudaGraphNodeTypeMemcpy, [=] {
+        return cudaMemcpyToSymbolAsync(symbol, from, size, offset, kind, nullptr);
+      })) {
+    return *taken;
+  }
   return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind, Needs::kDevice);
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t size, std::size_t offset,
@@ -462,7 +520,13 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t size,
   return copy_symbol(symbol, to, size, offset, false, kind, Needs::kWaits);
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t size,
-                                      std::size_t offset, cudaMemcpyKind kind, cudaStream_t) {
+                                      std::size_t offset, cudaMemcpyKind kind,
+                                      cudaStream_t stream) {
+  if (const auto taken = emu::capture(stream, cudaGraphNodeTypeMemcpy, [=] {
+        return cudaMemcpyFromSymbolAsync(to, symbol, size, offset, kind, nullptr);
+      })) {
+    return *taken;
+  }
   return copy_symbol(symbol, to, size, offset, false, kind, Needs::kDevice);
 }
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {

@@ -55,7 +55,7 @@ cudaError_t allocate(void** pointer, std::size_t size, Pool* from) {
     }
     Pool& pool = from == nullptr ? *runtime.current_pool : *from;
     const auto address = runtime.memory().allocate(size, "cudaMallocAsync");
-    if (!address) return cudaErrorMemoryAllocation;
+    if (!address) return runtime.out_of_memory("cudaMallocAsync", size);
     runtime.pooled[*address] = {&pool, size};
     pool.used += size;
     pool.most_used = std::max(pool.most_used, pool.used);
@@ -68,7 +68,8 @@ cudaError_t allocate(void** pointer, std::size_t size, Pool* from) {
 
 extern "C" {
 
-cudaError_t cudaMallocAsync(void** pointer, std::size_t size, cudaStream_t) {
+cudaError_t cudaMallocAsync(void** pointer, std::size_t size, cudaStream_t stream) {
+  if (const auto no = emu::refuse_in_capture(stream, "cudaMallocAsync")) return *no;
   return allocate(pointer, size, nullptr);
 }
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t size, cudaMemPool_t pool,

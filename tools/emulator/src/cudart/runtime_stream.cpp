@@ -84,17 +84,29 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (const auto no = emu::refuse_in_capture(stream, "cudaStreamSynchronize")) return *no;
   return on_stream(stream, Needs::kWaits);
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (const auto no = emu::refuse_in_capture(stream, "cudaStreamQuery")) return *no;
   return on_stream(stream, Needs::kDevice);
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     if ((flags & ~unsigned{cudaEventWaitExternal}) != 0) return cudaErrorInvalidValue;
-    return known(runtime, stream) && find(runtime, event) != nullptr
-               ? cudaSuccess
-               : cudaErrorInvalidResourceHandle;
+    if (!known(runtime, stream) || find(runtime, event) == nullptr) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    // Behind an event that was recorded in a capture a stream is captured too.
+    for (const auto& capture : runtime.captures) {
+      const auto at = capture->events.find(event);
+      if (at == capture->events.end()) continue;
+      const auto [from, taken] = at->second;
+      auto& source = capture->streams.at(from);
+      source.joined = std::max(source.joined, taken);
+      capture->streams.try_emplace(stream);
+    }
+    return cudaSuccess;
   });
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
@@ -112,14 +124,6 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
     if (priority == nullptr) return cudaErrorInvalidValue;
     auto* own = reinterpret_cast<Stream*>(stream);
     *priority = runtime.streams.contains(own) ? own->priority : 0;
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return api(Needs::kDevice, [&](Runtime& runtime) {
-    if (!known(runtime, stream)) return cudaErrorInvalidResourceHandle;
-    if (status == nullptr) return cudaErrorInvalidValue;
-    *status = cudaStreamCaptureStatusNone;
     return cudaSuccess;
   });
 }
@@ -186,6 +190,11 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   const cudaError_t status = may_call_back(stream, function != nullptr);
+  if (status == cudaSuccess) {
+    const auto taken = emu::capture(stream, cudaGraphNodeTypeHost,
+                                    [=] { return cudaLaunchHostFunc(nullptr, function, data); });
+    if (taken) return *taken;
+  }
   if (status == cudaSuccess) function(data);  // outside the frame: it may take its time
   return status;
 }
@@ -231,6 +240,13 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     if (own == nullptr || !known(runtime, stream)) return cudaErrorInvalidResourceHandle;
     if ((flags & ~unsigned{cudaEventRecordExternal}) != 0) return cudaErrorInvalidValue;
     if (flags != 0) return cudaErrorIllegalState;  // it is for a stream that is captured
+    for (const auto& capture : runtime.captures) {
+      capture->events.erase(event);
+      const auto at = capture->streams.find(stream);
+      if (at == capture->streams.end()) continue;
+      capture->events[event] = {stream, at->second.taken};
+      return cudaSuccess;
+    }
     own->recorded = true;
     return cudaSuccess;
   });

@@ -63,6 +63,8 @@ Slot Builder::trash(unsigned width) {
 
 Slot Builder::carry() {
   if (!frame_.carry) frame_.carry = decoder_.new_register(1);
+  reads_.push_back({*frame_.carry, 1});
+  writes_.push_back({*frame_.carry, 1});
   return *frame_.carry;
 }
 
@@ -73,7 +75,12 @@ unsigned Builder::register_width(const Operand& o, unsigned otherwise) const {
 }
 
 Slot Builder::predicate_named(std::string_view name) {
-  if (name == "_") return trash(1);
+  const Slot slot = name == "_" ? trash(1) : guard(name);
+  writes_.push_back({slot, 1});
+  return slot;
+}
+
+Slot Builder::guard(std::string_view name) {
   const auto found = decoder_.register_named(frame_, in_.scope, name);
   if (!found || found->second != 1) unsupported("no predicate " + std::string(name));
   return found->first;
@@ -81,14 +88,32 @@ Slot Builder::predicate_named(std::string_view name) {
 
 Slot Builder::result(const Operand& o, unsigned width) {
   if (o.kind != Operand::Kind::kName) unsupported("a result that is not a register");
-  if (o.name == "_") return trash(width);
-  const auto found = decoder_.register_named(frame_, in_.scope, o.name);
-  if (!found) unsupported("no register " + std::string(o.name));
-  if (found->second != width) unsupported("register " + std::string(o.name) + " has another size");
-  return found->first;
+  Slot slot = 0;
+  if (o.name == "_") {
+    slot = trash(width);
+  } else {
+    const auto found = decoder_.register_named(frame_, in_.scope, o.name);
+    if (!found) unsupported("no register " + std::string(o.name));
+    if (found->second != width) {
+      unsupported("register " + std::string(o.name) + " has another size");
+    }
+    slot = found->first;
+  }
+  writes_.push_back({slot, width});
+  return slot;
 }
 
-Slot Builder::source(const Operand& o, unsigned width, bool is_float) {
+Code::Flow Builder::flow(const Traits& traits) const {
+  using Kind = Code::Flow::Kind;
+  Code::Flow flow{.kind = traits.flow, .reads = reads_.size(), .slots = reads_};
+  flow.slots.insert(flow.slots.end(), writes_.begin(), writes_.end());
+  if (!in_.operands.empty()) flow.negated = in_.operands.back().negated;
+  const bool acts = addresses_ || frame_.ops.back().control != Control::kStraight;
+  if (acts && flow.kind != Kind::kLoads) flow.kind = Kind::kUses;
+  return flow;
+}
+
+Slot Builder::place(const Operand& o, unsigned width, bool is_float) {
   switch (o.kind) {
     case Operand::Kind::kInteger:
       if (is_float) unsupported("a whole number for a float");
@@ -134,7 +159,10 @@ Slot Builder::source(const Operand& o, unsigned width, bool is_float) {
     if (width != 64) unsupported("an address of this size");
     return constant(64, f->second);
   }
-  if (names.function(o.name)) unsupported("the address of such a function");
+  if (const Function* f = names.function(o.name)) {
+    unsupported(f->is_kernel ? "a kernel that launches kernels (dynamic parallelism)"
+                             : "the address of such a function");
+  }
   throw PtxError(in_.line, "no register, variable or function " + std::string(o.name));
 }
 
@@ -188,6 +216,7 @@ AddressOperand Builder::address(std::size_t i) {
   if (o.kind != Operand::Kind::kAddress || !o.elements.empty()) {
     unsupported("an address is needed");
   }
+  addresses_ = true;
   if (o.name.empty()) return {constant(64, 0), o.offset, false};
   Operand base = o;
   base.kind = Operand::Kind::kName;
@@ -218,7 +247,7 @@ Op& Builder::emit(Handler handler) {
   op.run = handler;
   op.guard = decoder_.registers().always();
   if (!in_.guard.empty()) {
-    op.guard = predicate_named(in_.guard);
+    op.guard = guard(in_.guard);
     op.guard_flip = in_.guard_negated ? kAllLanes : 0;
     op.guarded = true;
   }

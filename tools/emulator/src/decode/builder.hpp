@@ -51,12 +51,16 @@ class Builder {
   const Operand& operand(std::size_t i) const;
   void expect_operands(std::size_t least, std::size_t most) const;
   Slot source(std::size_t i, unsigned width) { return source(operand(i), width); }
-  Slot source(const Operand& operand, unsigned width, bool is_float = false);
+  Slot source(const Operand& operand, unsigned width, bool is_float = false) {
+    const Slot slot = place(operand, width, is_float);
+    reads_.push_back({slot, width});
+    return slot;
+  }
   Slot source(std::size_t i, Type type) { return source(operand(i), width(type), is_float(type)); }
   Slot result(std::size_t i, unsigned width) { return result(operand(i), width); }
   Slot result(const Operand& operand, unsigned width);
   Slot predicate(std::size_t i) { return source(operand(i), 1); }
-  Slot predicate_named(std::string_view name);
+  Slot predicate_named(std::string_view name);  ///< a result
   /// Bits of the register that an operand names; of `otherwise` for a constant.
   unsigned register_width(const Operand& operand, unsigned otherwise) const;
   Slot constant(unsigned width, std::uint64_t bits);
@@ -81,10 +85,14 @@ class Builder {
   Slot stack();
 
   Op& emit(Handler handler);
+  /// What the registers that the row asked for mean to it.
+  Code::Flow flow(const Traits& traits) const;
   [[noreturn]] void unsupported(const std::string& why = "") const;
 
  private:
   struct Callee;
+  Slot guard(std::string_view name);
+  Slot place(const Operand& operand, unsigned width, bool is_float);
   Slot place_of(const Declaration& d);
   Slot place_of(const Declaration& d, std::int64_t offset, unsigned width);
   Callee callee_of(const Operand& name, const Operand* prototype) const;
@@ -94,6 +102,8 @@ class Builder {
   Frame& frame_;
   const Instruction& in_;
   std::vector<std::string_view> left_;
+  std::vector<Code::Flow::Register> reads_, writes_;
+  bool addresses_ = false;
 };
 
 }  // namespace emu

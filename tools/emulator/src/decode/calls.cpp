@@ -56,6 +56,11 @@ void Builder::call() {
     const auto& builtins = decoder_.names().instructions->builtins;
     const auto builtin = std::ranges::find(builtins, name.name, &Builtin::name);
     if (builtin == builtins.end()) {
+      // Of CUDA's library for kernels: cudaGetParameterBuffer…, cudaLaunchDevice…, and others.
+      if (name.name.starts_with("cuda") || name.name.starts_with("__cudaCDP2")) {
+        unsupported("a kernel that launches kernels (dynamic parallelism): " +
+                    std::string(name.name));
+      }
       unsupported("a function without a body: " + std::string(name.name));
     }
     return call_builtin(*builtin, results, arguments);

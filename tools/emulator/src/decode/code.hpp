@@ -76,6 +76,26 @@ struct Code {
     std::string symbol;
     std::int64_t addend;
   };
+  /// The registers that one instruction reads and writes, for checks that follow values. `slots` has
+  /// those it reads, in the order of the text, then those it writes.
+  struct Flow {
+    enum class Kind : std::uint8_t {
+      kCarries,  ///< the results come from what it reads
+      kUses,     ///< it acts on what it reads: an address, a branch, a store, other threads
+      kLoads,    ///< it reads an address; the results come from memory
+      kSelects,  ///< the result is the first or the second, as the third, a predicate, says
+      kAnds,     ///< a zero decides
+      kOrs       ///< a one decides
+    };
+    struct Register {
+      Slot slot;
+      unsigned width;  ///< bits; 1 for a predicate
+    };
+    Kind kind = Kind::kCarries;
+    bool negated = false;  ///< the predicate of a selection
+    std::size_t reads = 0;
+    std::vector<Register> slots = {};
+  };
   struct Callee {  ///< what a pointer may lead to
     Address address;
     std::uint32_t entry;
@@ -86,6 +106,7 @@ struct Code {
     int file, line;                      ///< of the source, 0 where not known
     std::uint32_t text = 0;              ///< index in `texts`
     int outer_file = 0, outer_line = 0;  ///< where what was inlined is called, outermost
+    std::uint32_t flow = 0;              ///< index in `flows`
   };
 
   struct SharedVariable {
@@ -95,12 +116,14 @@ struct Code {
 
   std::vector<Op> ops;
   std::vector<Place> places;         ///< of each op
+  std::vector<Flow> flows;           ///< the first: of what is not followed
   std::vector<std::uint32_t> lists;  ///< further slots; targets of brx.idx
   std::vector<Constant> constants;
   std::vector<SpecialSlot> specials;
   std::vector<Relocation> relocations;
   std::vector<SharedVariable> shared_variables;  ///< of static size
   std::vector<std::string> files;                ///< named by Place::file
+  std::vector<std::string> refusals;             ///< named by Missing::why
   std::vector<std::string> texts;                ///< instructions as in the PTX, for a trace only
   std::vector<Callee> callees;                   ///< by address
   std::vector<std::vector<std::pair<Slot, unsigned>>> frames;  ///< registers to save, and widths

@@ -9,6 +9,10 @@
 
 namespace emu {
 
+namespace {
+constexpr Row kRefused{"", nullptr, {.parts = Traits::Parts::kSharedLoads}};
+}  // namespace
+
 const Function* Names::function(std::string_view name) const {
   const auto it = functions.find(name);
   return it == functions.end() ? nullptr : it->second;
@@ -97,9 +101,22 @@ void Decoder::body(Frame& frame) {
     frame.starts.push_back(static_cast<std::uint32_t>(frame.ops.size()));
     const Row* row = names_.instructions->find(in);
     Builder builder(*this, frame, in);
-    if (!row) builder.unsupported();
-    row->build(builder);
+    const std::size_t jumps = frame.jumps.size(), ends = frame.to_end.size();
+    try {
+      if (!row) builder.unsupported();
+      row->build(builder);
+    } catch (const Unsupported& reason) {
+      if (budget_ == 0 || registers_.full()) throw;
+      frame.ops.resize(frame.starts.back());
+      frame.op_places.resize(frame.starts.back());
+      frame.jumps.resize(jumps);
+      frame.to_end.resize(ends);
+      refuse_when_reached(frame, in, reason.what());
+      frame.rows.push_back(&kRefused);
+      continue;
+    }
     frame.rows.push_back(row);
+    if (!frame.framed) follow(frame, builder.flow(row->traits));
   }
   frame.starts.push_back(static_cast<std::uint32_t>(frame.ops.size()));
   if (frame.framed) end_frame(frame, begin);
@@ -114,6 +131,36 @@ void Decoder::body(Frame& frame) {
   current_ = nullptr;
   if (!names_.syntax->debug) merge_loads(frame);
   insert_joins(frame.ops, frame.op_places, frame.lists);
+}
+
+/// What can't be carried out ends the launch that comes to it; a kernel that never does runs.
+void Decoder::refuse_when_reached(Frame& frame, const Instruction& in, const std::string& why) {
+  for (std::size_t i = 0; i <= why.size() / sizeof(Op); ++i) spend(in.line);
+  code_->refusals.push_back(why);
+  Op op;
+  op.run = [](Warp&, const Op&, Mask) {};
+  op.control = Control::kRefused;
+  op.guard = registers_.always();
+  op.put(Missing{static_cast<std::uint32_t>(code_->refusals.size() - 1)});
+  // Its own guard, where that can be read, decides whether it is reached.
+  if (const auto guard = register_named(frame, in.scope, in.guard); guard && guard->second == 1) {
+    op.guard = guard->first;
+    op.guard_flip = in.guard_negated ? kAllLanes : 0;
+    op.guarded = true;
+  }
+  frame.ops.push_back(op);
+  frame.op_places.push_back(
+      {in.line, in.file, in.source_line, keep_text(in), in.outer_file, in.outer_line});
+}
+
+/// The operations of the last instruction have this flow. (Registers of functions with frames are
+/// put aside and come back: what they hold isn't followed.)
+void Decoder::follow(Frame& frame, Code::Flow flow) {
+  if (code_->flows.empty()) code_->flows.emplace_back();
+  for (std::size_t i = frame.starts.back(); i < frame.op_places.size(); ++i) {
+    frame.op_places[i].flow = static_cast<std::uint32_t>(code_->flows.size());
+  }
+  code_->flows.push_back(std::move(flow));
 }
 
 void Decoder::merge_loads(Frame& frame) {

@@ -99,6 +99,8 @@ class Decoder {
   void end_frame(Frame& frame, std::size_t begin);
   std::size_t change_frame(Frame& frame, Handler handler, const std::vector<Declaration>& moved,
                            std::size_t first);
+  void follow(Frame& frame, Code::Flow flow);
+  void refuse_when_reached(Frame& frame, const Instruction& in, const std::string& why);
   void merge_loads(Frame& frame);
 
   const Names& names_;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "decode/code.hpp"
 #include "decode/op.hpp"
 #include "ptx/syntax.hpp"
 
@@ -35,6 +36,9 @@ struct Traits {
   };
   LowZeros low_zeros = LowZeros::kUnknown;
   bool merges = false;  ///< a load that the assembler may put together with its neighbours
+  /// What becomes of the values that it reads; those with an address or a control of their own use
+  /// them in any case.
+  Code::Flow::Kind flow = Code::Flow::Kind::kCarries;
 };
 
 /// A row of the instruction table: an opcode, what makes an operation of it, and what it is.

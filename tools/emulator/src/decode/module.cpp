@@ -63,6 +63,7 @@ Kernel make_kernel(const Names& names, const Function& f, std::size_t& budget) {
     k.local_bytes = decoded.code->local_bytes;
     k.static_shared_bytes = decoded.shared_bytes;
     k.registers = decoded.registers;
+    if (!decoded.code->refusals.empty()) k.unsupported = decoded.code->refusals.front();
     k.code = std::move(decoded.code);
   } catch (const Unsupported& reason) {
     k.unsupported = reason.what();

@@ -40,6 +40,8 @@ enum class Control : std::uint8_t {
   kExit,      ///< Exit
   kBarrier,   ///< waits for threads of other warps: Barrier
   kTogether,  ///< waits for lanes of this warp that a mask names: Together
+  kClock,     ///< reads a clock, which counts the instructions before it
+  kRefused,   ///< what the device hasn't got: Missing
   kSuspend,   ///< may wait until its predicate comes true, and need not
 };
 
@@ -84,12 +86,17 @@ struct Together {
   bool orders_memory = false;  ///< bar.warp.sync alone
 };
 
+struct Missing {
+  std::uint32_t why = 0;  ///< index in Code::refusals
+};
+
 /// An access to memory at register a plus a displacement.
 struct MemoryOperand {
   std::int64_t displacement = 0;
   std::uint32_t number = 0;  ///< the access's, in Code::orders and the block's segments
   bool narrow = false;       ///< the register has 32 bits
   bool polls = false;        ///< a load that may wait for another thread's store
+  bool whole = false;        ///< all elements of a lane at once, as other blocks' threads see it
 };
 
 /// d: the register, or where there are several elements, those in Code::lists.

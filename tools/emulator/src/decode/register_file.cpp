@@ -9,13 +9,14 @@ namespace emu {
 namespace {
 
 constexpr Slot kConstantBit = 0x8000'0000u;  // until it is known where constants begin
+constexpr std::uint64_t kMostBytes = 1u << 28;
 
 Slot reserve(std::uint64_t& end, unsigned width) {
   const std::uint64_t bytes = width == 1 ? 4 : width / 8 * kLanes;
   end = round_up(end, std::min<std::uint64_t>(bytes, 64));
   const std::uint64_t at = end;
   end += bytes;
-  if (end >= (1u << 28)) throw Unsupported("a kernel with more registers than can be held");
+  if (end >= kMostBytes) throw Unsupported("a kernel with more registers than can be held");
   return static_cast<Slot>(at);
 }
 
@@ -65,6 +66,10 @@ constexpr std::array kSpecials = std::to_array<SpecialName>({
 const SpecialName* find_special(std::string_view name) {
   const auto it = std::ranges::find(kSpecials, name, &SpecialName::name);
   return it == kSpecials.end() ? nullptr : &*it;
+}
+
+bool RegisterFile::full() const {
+  return register_bytes_ >= kMostBytes || constant_bytes_ >= kMostBytes;
 }
 
 Slot RegisterFile::add(unsigned width) {
@@ -119,6 +124,9 @@ void RegisterFile::settle(std::uint64_t dynamic) {
     if (op.control == Control::kTogether) settle(op.as<Together>().member);
   }
   for (std::uint32_t& slot : code_.lists) settle(slot);
+  for (Code::Flow& flow : code_.flows) {
+    for (Code::Flow::Register& r : flow.slots) settle(r.slot);
+  }
   for (auto& c : code_.constants) settle(c.slot);
   for (auto& s : code_.specials) settle(s.slot);
   for (const std::size_t i : dynamic_) code_.constants[i].bits += dynamic;

@@ -30,6 +30,8 @@ class RegisterFile {
   /// An address past all static shared memory, whose size isn't known yet.
   Slot dynamic_shared(std::int64_t offset, unsigned width);
   Slot always() const { return always_; }  ///< a predicate that is true
+  /// The kernel needs more registers than there is room for, and can't be decoded.
+  bool full() const;
   unsigned registers() const { return registers_; }
 
   /// Puts constants behind the registers, in all of the code. `dynamic`: where dynamic shared

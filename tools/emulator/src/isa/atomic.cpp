@@ -105,11 +105,12 @@ using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                 std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
 
 template <class F, class T>
-T update(std::byte* at, T b, T c) {
+T update(std::byte* at, T b, T c, bool& changed) {
   auto* place = reinterpret_cast<Bits<T>*>(at);
   Bits<T> old = __atomic_load_n(place, __ATOMIC_RELAXED);
   while (true) {
     const auto now = std::bit_cast<Bits<T>>(F::apply(std::bit_cast<T>(old), b, c));
+    changed |= now != old;
     if (__atomic_compare_exchange_n(place, &old, now, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
       return std::bit_cast<T>(old);
     }
@@ -125,10 +126,13 @@ void atomic(Warp& warp, const Op& op, Mask mask) {
   const T* b = warp.lanes<T>(op.b);
   const T* c = warp.lanes<T>(op.c);
   T* d = warp.lanes<T>(op.d);
+  bool changed = false;
   for_each_lane(mask, [&](unsigned i) {
-    const T old = update<F, T>(found.run ? found.run + i * sizeof(T) : found.at[i], b[i], c[i]);
+    const T old =
+        update<F, T>(found.run ? found.run + i * sizeof(T) : found.at[i], b[i], c[i], changed);
     if (Tells) d[i] = old;
   });
+  if (!changed) warp.block().unchanged();
 }
 
 template <class F, class T, bool Tells>
@@ -205,12 +209,13 @@ void atomic_vector(Warp& warp, const Op& op, Mask mask) {
   warp.block().update();
   locate(warp, op, mask, S, Direction::kAtomic, bytes, found);
   const std::uint32_t* slots = warp.code().lists.data() + op.as<AtomicVector>().list;
+  bool changed = true;  // not worth a look
   for_each_lane(mask, [&](unsigned i) {
     std::byte* const at = found.run ? found.run + i * bytes : found.at[i];
     std::array<T, kMostBytes / sizeof(T)> b;  // read first: results may replace them
     for (unsigned e = 0; e < count; ++e) b[e] = warp.lanes<T>(slots[e])[i];
     for (unsigned e = 0; e < count; ++e) {
-      const T old = update<F, T>(at + e * sizeof(T), b[e], b[e]);
+      const T old = update<F, T>(at + e * sizeof(T), b[e], b[e], changed);
       if (Tells) warp.lanes<T>(slots[count + e])[i] = old;
     }
   });

@@ -262,8 +262,8 @@ void handle_malloc(Warp& warp, const Op& op, Mask mask) {
   for_each_lane(mask, [&](unsigned lane) {
     const U64 bytes = argument(warp, op, lane, 0, 8);
     const Address address = memory ? memory->heap().allocate(bytes) : 0;
-    if (address != 0 && warp.block().watched()) {
-      warp.block().tell([&](BlockObserver& o) { o.given(address, bytes); });
+    if (address != 0) {
+      warp.block().tell([&](BlockObserver& o) { o.given(warp, op, lane, address, bytes); });
     }
     give(warp, op, lane, 1, address, 8);
   });
@@ -274,7 +274,9 @@ void handle_free(Warp& warp, const Op& op, Mask mask) {
   for_each_lane(mask, [&](unsigned lane) {
     const Address address = argument(warp, op, lane, 0, 8);
     if (address == 0) return;
-    if (!memory || !memory->heap().free(address)) {
+    const bool freed = memory && memory->heap().free(address);
+    warp.block().tell([&](BlockObserver& o) { o.taken(warp, op, lane, address, freed); });
+    if (!freed && !warp.block().launch().config.goes_on) {
       warp.fault(Fault::Kind::kIllegalInstruction, op, lane,
                  "free of what malloc didn't give, or of what is free already");
     }

@@ -307,7 +307,9 @@ void build_testp(Builder& b) {
 constexpr Row kRows[] = {
     {"setp", build_compare<false>},
     {"set", build_compare<true>},
-    {"selp", build_selp, {.low_zeros = Traits::LowZeros::kLeast}},
+    {"selp",
+     build_selp,
+     {.low_zeros = Traits::LowZeros::kLeast, .flow = Code::Flow::Kind::kSelects}},
     {"slct", build_slct},
     {"testp", build_testp},
 };

@@ -51,13 +51,15 @@ void move_parts(Warp& warp, const Op& op, Mask mask) {
 }
 
 struct Clock {
-  unsigned shift = 0;  ///< to the half that is read
+  unsigned shift = 0;   ///< to the half that is read
+  bool global = false;  ///< one for all blocks
 };
 template <class T>
 void read_clock(Warp& warp, const Op& op, Mask mask) {
-  // Instructions of the warp so far: it goes up, and is the same in every run.
-  const auto now = static_cast<T>((warp.block().counters.warp_instructions + warp.instructions()) >>
-                                  op.as<Clock>().shift);
+  const auto& clock = op.as<Clock>();
+  Block& block = warp.block();
+  const auto now =
+      static_cast<T>((clock.global ? block.global_clock() : block.clock()) >> clock.shift);
   warp.poll();
   for_each_lane(mask, [&](unsigned i) { warp.lanes<T>(op.d)[i] = now; });
 }
@@ -71,8 +73,10 @@ bool build_clock(Builder& b, Type t) {
   if (width(t) != (wide ? 64 : 32)) b.unsupported("this size of a clock");
   const Slot d = b.result(0, width(t));
   Op& op = b.emit(wide ? &read_clock<std::uint64_t> : &read_clock<std::uint32_t>);
+  op.control = Control::kClock;
   op.d = d;
-  op.put(Clock{name == "%clock_hi" || name == "%globaltimer_hi" ? 32u : 0});
+  op.put(
+      Clock{.shift = name.ends_with("_hi") ? 32u : 0, .global = name.starts_with("%globaltimer")});
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "isa/rows.hpp"
 #include "isa/table.hpp"
+#include "isa/whole.hpp"
 #include "machine/access.hpp"
 #include "machine/block.hpp"
 
@@ -42,6 +43,11 @@ void load(Warp& warp, const Op& op, Mask mask) {
   const std::uint32_t* slots = warp.code().lists.data() + access.list;
   for_each_lane(mask, [&](unsigned i) {
     const std::byte* from = found.run ? found.run + std::size_t{i} * bytes : found.at[i];
+    alignas(16) std::array<std::byte, kMostBytes> all;
+    if (access.at.whole) {
+      move_whole(all.data(), from, from, bytes);
+      from = all.data();
+    }
     for (unsigned k = 0; k < count; ++k) {
       Mem value;
       std::memcpy(&value, from + k * sizeof(Mem), sizeof value);
@@ -85,10 +91,13 @@ void store(Warp& warp, const Op& op, Mask mask) {
   const std::uint32_t* slots = warp.code().lists.data() + access.list;
   for_each_lane(mask, [&](unsigned i) {
     std::byte* to = found.run ? found.run + std::size_t{i} * bytes : found.at[i];
+    alignas(16) std::array<std::byte, kMostBytes> all;
+    std::byte* const parts = access.at.whole ? all.data() : to;
     for (unsigned k = 0; k < count; ++k) {
       const auto value = static_cast<Mem>(warp.lanes<Reg>(slots[k])[i]);
-      std::memcpy(to + k * sizeof(Mem), &value, sizeof value);
+      std::memcpy(parts + k * sizeof(Mem), &value, sizeof value);
     }
+    if (access.at.whole) move_whole(to, all.data(), to, bytes);
   });
 }
 
@@ -244,6 +253,7 @@ void access(Builder& b, bool is_load) {
   const std::uint32_t list = count > 1 ? b.list(slots) : 0;
   MemoryOperand at = b.access(address, order);
   at.polls = order != Order::kWeak && order != Order::kRelease;
+  at.whole = count > 1 && order != Order::kWeak;
   Op& op = b.emit(handler);
   op.d = slots[0];
   op.a = address.base;
@@ -255,8 +265,8 @@ void access(Builder& b, bool is_load) {
 }
 
 constexpr Row kRows[] = {
-    {"ld", [](Builder& b) { access(b, true); }, {.merges = true}},
-    {"ldu", [](Builder& b) { access(b, true); }},
+    {"ld", [](Builder& b) { access(b, true); }, {.merges = true, .flow = Code::Flow::Kind::kLoads}},
+    {"ldu", [](Builder& b) { access(b, true); }, {.flow = Code::Flow::Kind::kLoads}},
     {"st", [](Builder& b) { access(b, false); }, {.parts = Traits::Parts::kIfShared}},
 };
 

@@ -19,8 +19,8 @@ const char* verb(Direction direction) {
                                            : "writes";
 }
 
-[[noreturn]] void illegal(Warp& warp, const Op& op, unsigned lane, Direction direction,
-                          unsigned bytes, const char* space, Address address) {
+std::string illegal_text(Warp& warp, Direction direction, unsigned bytes, const char* space,
+                         Address address) {
   std::string text = std::string(verb(direction)) + " " + std::to_string(bytes) + " bytes of " +
                      space + " memory at " + hexadecimal(address);
   if (*space == 'g') {
@@ -41,7 +41,22 @@ const char* verb(Direction direction) {
   } else {
     text += ", past its end";
   }
-  warp.fault(Fault::Kind::kIllegalAddress, op, lane, text);
+  return text;
+}
+
+[[noreturn]] void illegal(Warp& warp, const Op& op, unsigned lane, Direction direction,
+                          unsigned bytes, const char* space, Address address) {
+  warp.fault(Fault::Kind::kIllegalAddress, op, lane,
+             illegal_text(warp, direction, bytes, space, address));
+}
+
+/// Hardware maps memory by pages of 2 MiB, and sees nothing wrong within one.
+bool hardware_may_pass(const GlobalMemory* memory, Address address) {
+  constexpr std::uint64_t kPage = 2u << 20;
+  if (!memory) return false;
+  if (memory->freed(address)) return true;
+  const Allocation* a = memory->nearest(address);
+  return a && address + kPage > a->base && address < a->base + a->size + kPage;
 }
 
 [[noreturn]] void misaligned(Warp& warp, const Op& op, unsigned lane, Direction direction,
@@ -168,7 +183,17 @@ void locate_global(Warp& warp, const Op& op, Mask mask, bool counted, Direction 
   check_alignment(warp, op, mask, direction, bytes, address);
   for_each_lane(mask, [&](unsigned i) {
     const Segment* s = find_segment(warp, op, address[i], bytes);
-    if (!s) illegal(warp, op, i, direction, bytes, "global", address[i]);
+    if (!s) {
+      const LaunchConfig& config = warp.block().launch().config;
+      if (!config.goes_on || !hardware_may_pass(config.memory, address[i])) {
+        illegal(warp, op, i, direction, bytes, "global", address[i]);
+      }
+      const std::string text = illegal_text(warp, direction, bytes, "global", address[i]);
+      warp.block().tell([&](BlockObserver& o) { o.illegal(warp, op, i, text); });
+      out.left_out |= kBit[i];
+      out.at[i] = warp.block().nowhere(i);
+      return;
+    }
     out.at[i] = s->host + (address[i] - s->base);
   });
 }
@@ -244,7 +269,9 @@ void locate_in(Space space, Warp& warp, const Op& op, Mask mask, Direction direc
                unsigned bytes, const Addresses& address, Located& out, Gather gather) {
   if constexpr (Watched) {
     locate_in<false>(space, warp, op, mask, direction, bytes, address, out, gather);
-    tell(warp, op, mask, space, direction, bytes, address, gather);
+    if (const Mask there = mask & ~out.left_out) {
+      tell(warp, op, there, space, direction, bytes, address, gather);
+    }
   } else {
     switch (space) {
       case Space::kGlobal:
@@ -291,6 +318,7 @@ void locate_generic(Warp& warp, const Op& op, Mask mask, Direction direction, un
     if (!lanes) continue;
     Located part;
     locate_in<Watched>(space, warp, op, lanes, direction, bytes, address, part, gather);
+    out.left_out |= part.left_out;
     for_each_lane(lanes, [&](unsigned i) {
       out.at[i] = part.run ? part.run + std::size_t{i} * bytes : part.at[i];
     });
@@ -320,6 +348,10 @@ void locate(Warp& warp, const Op& op, Mask mask, Space space, Direction directio
   } else {
     const auto* base = warp.lanes<std::uint64_t>(op.a);
     EMU_FOR_LANES address[i] = base[i] + displacement;
+  }
+  if (at.polls || direction == Direction::kAtomic) {
+    const Address window = space == Space::kShared ? kSharedWindow : 0;
+    warp.looked(op, window + address[static_cast<unsigned>(std::countr_zero(mask))]);
   }
   const auto of_space = [&]<bool Watched> {
     if (space == Space::kGeneric) {

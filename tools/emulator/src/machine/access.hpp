@@ -23,6 +23,7 @@ enum class Direction : std::uint8_t {
 /// Where the lanes' elements are on the host.
 struct Located {
   std::byte* run = nullptr;  ///< not null: one after another, lane 0's place first
+  Mask left_out = 0;         ///< lanes whose access was illegal, in a launch that goes on
   std::array<std::byte*, kLanes> at;
 };
 

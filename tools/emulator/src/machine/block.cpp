@@ -1,8 +1,11 @@
 #include "machine/block.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
+
+#include "machine/text.hpp"
 
 namespace emu {
 namespace {
@@ -44,7 +47,7 @@ Block::Block(LaunchState& launch)
   for (Observer* observer : launch.config.observers) {
     if (auto o = observer->watch(*this)) observers_.push_back(std::move(o));
   }
-  watched_ = !observers_.empty();
+  watched_ = std::ranges::any_of(observers_, [](const auto& o) { return o->sees_accesses(); });
 }
 
 void Block::fill_constants() {
@@ -144,6 +147,8 @@ void Block::start(std::uint64_t index) {
   barriers_.fill({});
   async_.start(threads_, watched_);
   idle_timeouts_ = 0;
+  idle_turns_ = 0;
+  repeats_ = false;
   live_ = threads_;
   running_ = warps_.size();
   if (launch_.config.apart) random_ = Random(*launch_.config.apart).of(index);
@@ -156,18 +161,20 @@ void Block::start(std::uint64_t index) {
     warp.start(left >= kLanes ? kAllLanes : (Mask{1} << left) - 1);
     done_[warp.number()] = 0;
   }
-  stepped_ = false;
+  steps_ = stepped_ = false;
   tell([&](BlockObserver& o) {
     o.begin(index);
-    stepped_ |= o.steps();
+    steps_ |= o.steps();
   });
+  stepped_ = steps_;
 }
 
 // Warp instructions that may go by before the launch's limit is looked at.
 constexpr std::uint64_t kUncounted = 1 << 16;
 
 Block::Status Block::turn() {
-  bool progress = false, waits = true;
+  const std::uint64_t writes_before = writes(), live_before = live_;
+  bool progress = false, waits = true, met = false;
   for (Warp& warp : warps_) {
     if (done_[warp.number()]) continue;
     const std::uint64_t before = warp.instructions();
@@ -184,8 +191,12 @@ Block::Status Block::turn() {
       count_turn();
     } else if (warp.instructions() != before) {
       waits = false;  // it came to a barrier of its own block
+      met = true;
     }
   }
+  const bool changed = met || live_ != live_before || writes() != writes_before;
+  if (changed) launch_.changes.fetch_add(1);
+  look_for_repetition(changed, waits);
   if (running_ == 0) {
     end();
     return Status::kDone;
@@ -193,7 +204,7 @@ Block::Status Block::turn() {
   if (!progress) free_the_stuck();
   // A warp that loops around a barrier never uses up its turn.
   if (counters.warp_instructions - reported_ > kUncounted) count_turn();
-  return waits ? Status::kWaits : Status::kRuns;
+  return waits || repeats_ ? Status::kWaits : Status::kRuns;
 }
 
 bool Block::turn_apart() {
@@ -228,9 +239,15 @@ void Block::free_the_stuck() {
   if (!any) deadlock();
 }
 
+bool Block::first_warning_at(const Op& op) {
+  if (std::ranges::find(warned_, &op) != warned_.end()) return false;
+  warned_.push_back(&op);
+  return true;
+}
+
 void Block::end() {
   count_turn();
-  if (async_.has_stores() && warnings.size() < 4) {
+  if (async_.has_stores() && warnings.size() < kMostWarnings) {
     warnings.push_back(name() +
                        ": a cp.async.bulk to global memory that no thread waited for: what it"
                        " copies is not written");
@@ -260,6 +277,62 @@ std::uint64_t Block::accesses() const {
          counters.shared_load_wavefronts + counters.shared_store_wavefronts + updates_;
 }
 
+std::uint64_t Block::writes() const {
+  return counters.global_store_requests + counters.shared_store_wavefronts + updates_ - unchanged_ +
+         prints_;
+}
+
+/// What its threads will do next depends on this and on memory alone.
+std::uint64_t Block::state() const {
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325u;  // FNV-1a, word by word
+  for (const Warp& warp : warps_) {
+    if (!done_[warp.number()]) warp.add_state(hash);
+  }
+  for (const Barrier& b : barriers_) hash = (hash ^ b.arrived) * 0x100'0000'01b3u;
+  return hash;
+}
+
+/// Whether a thread looks at memory that another thread of the host may write.
+bool Block::looks_at_host() const {
+  const GlobalMemory* memory = launch_.config.memory;
+  return std::ranges::any_of(warps_, [&](const Warp& warp) {
+    const Allocation* a = memory ? memory->find(warp.looked_at(), 1) : nullptr;
+    return a && a->kind != Allocation::Kind::kDevice && a->kind != Allocation::Kind::kVariable;
+  });
+}
+
+/// A block that changes nothing for some turns, and whose state comes again, waits for others, and
+/// if they can't go on either it waits for ever. Looked at now and then: states take long to read.
+void Block::look_for_repetition(bool changed, bool waits) {
+  constexpr std::uint64_t kLooks = 8;
+  const std::uint64_t first = waits ? 16 : 256;  // what computes needn't be looked at soon
+  if (changed) {
+    idle_turns_ = 0;
+    repeats_ = false;
+    return;
+  }
+  // A thread's stack is not looked at.
+  if (++idle_turns_ < first || code().stack_bytes) return;
+  if (repeats_ && since_ == launch_.changes.load()) return;
+  const std::uint64_t power = std::bit_floor(idle_turns_);
+  if (idle_turns_ == power) {
+    repeats_ = false;
+    since_ = launch_.changes.load();
+    idle_state_ = state();
+  } else if (idle_turns_ - power <= kLooks) {
+    repeats_ = since_ == launch_.changes.load() && state() == idle_state_ && !looks_at_host();
+    // Meeting again after a branch is this device's doing: who waits for that may be waited for.
+    for (Warp& warp : warps_) {
+      if (repeats_ && !done_[warp.number()] && warp.release_early()) {
+        repeats_ = false;
+        idle_turns_ = 0;
+      }
+    }
+  } else {
+    repeats_ = false;
+  }
+}
+
 void Block::count_turn() {
   const std::uint64_t now = counters.warp_instructions;
   const std::uint64_t before =
@@ -276,12 +349,43 @@ void Block::count_turn() {
     throw StopLaunch{};  // another thread says why
 }
 
-void Block::deadlock() {
-  std::string text = name() + ": threads wait for what can't come";
+std::uint64_t Block::global_clock() {
+  count_turn();
+  return launch_.config.clock_base + launch_.instructions.load(std::memory_order_relaxed);
+}
+
+std::string Block::waits() const {
+  std::string text;
   for (const Warp& warp : warps_) {
     if (text.size() < 1500 && !done_[warp.number()]) text += warp.waits();
   }
+  for (std::size_t i = 0; i < barriers_.size(); ++i) {
+    const Barrier& b = barriers_[i];
+    if (b.arrived == 0) continue;
+    text += "; barrier " + std::to_string(i) + " has " + std::to_string(b.arrived) + " of the " +
+            std::to_string(b.needed ? b.needed : live_) + " threads that it waits for";
+  }
+  if (live_ < threads_) {
+    text += "; " + std::to_string(threads_ - live_) + " of the block's " +
+            std::to_string(threads_) + " threads have exited";
+  }
+  return text;
+}
+
+void Block::deadlock() {
+  const std::string text = name() + ": threads wait for what can't come" + waits();
   throw StopLaunch{{Fault::Kind::kDeadlock, text}};
+}
+
+std::string Block::memory_at(Address generic) const {
+  if (generic - kSharedWindow < kWindowBytes) {
+    return "byte " + std::to_string(generic - kSharedWindow) + " of shared memory";
+  }
+  const GlobalMemory* memory = launch_.config.memory;
+  const Allocation* a = memory ? memory->find(generic, 1) : nullptr;
+  if (!a) return "memory at " + hexadecimal(generic);
+  return "byte " + std::to_string(generic - a->base) + " of " + a->what + " (" +
+         std::to_string(a->size) + " bytes)";
 }
 
 void Block::print(std::string_view text) {
@@ -289,6 +393,7 @@ void Block::print(std::string_view text) {
   const Dim3 grid = launch_.config.grid;
   const std::uint64_t index =
       index_.x + std::uint64_t{grid.x} * (index_.y + std::uint64_t{grid.y} * index_.z);
+  ++prints_;
   const std::scoped_lock lock(launch_.printing);
   launch_.printed_bytes += text.size();
   if (launch_.printed_bytes <= kMostText) launch_.printed[index] += text;

@@ -24,6 +24,8 @@
 
 namespace emu {
 
+inline constexpr std::size_t kMostWarnings = 16;  ///< of a launch
+
 /// Bytes on the host that an instruction's last access lay in: most accesses lie there again.
 struct Segment {
   Address base = 0;
@@ -40,6 +42,11 @@ struct LaunchState {
   std::atomic<std::uint64_t> instructions{0};  ///< of blocks and turns that are over
   std::atomic<std::uint64_t> blocks_over{0};
   std::atomic<bool> stopped{false};
+  std::atomic<std::uint64_t> changes{0};  ///< turns in which a block did more than look
+  std::mutex waiting{};                   ///< of the two that follow
+  std::uint64_t waiting_since = 0;        ///< changes there were…
+  std::uint64_t waiting_workers = 0;      ///< …when all blocks of so many were seen to repeat
+  std::atomic<std::uint64_t> workers_over{0};
   std::mutex printing{};
   std::map<std::uint64_t, std::string> printed{};  ///< by each block
   std::size_t printed_bytes = 0;
@@ -58,23 +65,37 @@ class Block {
   };
   /// Lets each warp run until it waits or has had its turn. Throws StopLaunch.
   Status turn();
+  /// Whether it goes through the same state again and again, as it will for as long as no other
+  /// block changes anything; and how many changes there have been when it began to.
+  std::optional<std::uint64_t> repeats() const { return repeats_ ? since_ : std::nullopt; }
+  /// What its threads wait for, for a message.
+  std::string waits() const;
   /// In the schedule apart: lets some warp go on for a while. False once the block has ended.
   bool turn_apart();
 
   Counters counters;
-  std::vector<std::string> warnings;  ///< the first few
+  std::vector<std::string> warnings;  ///< the first of each operation
+  bool first_warning_at(const Op& op);
 
   // For warps and handlers.
   LaunchState& launch() { return launch_; }
   const Code& code() const { return launch_.code; }
   AsyncCopies& async() { return async_; }
-  void update() { ++updates_; }  ///< an atomic operation took place
+  /// What clocks show: warp instructions of the blocks that this host thread has run, and of the
+  /// whole grid. They go on from one launch to the next, and never back.
+  std::uint64_t clock() const { return launch_.config.clock_base + counters.warp_instructions; }
+  std::uint64_t global_clock();
+  void update() { ++updates_; }       ///< an atomic operation took place
+  void unchanged() { ++unchanged_; }  ///< …and left everything as it was
   std::byte* shared() { return shared_.data(); }
   std::uint64_t shared_bytes() const { return launch_.shared_bytes; }
   const std::byte* parameters() const { return launch_.config.parameters.data(); }
   Random* random() { return random_ ? &*random_ : nullptr; }  ///< null: lanes run together
+  /// Where an illegal access of a lane goes instead: zeros.
+  std::byte* nowhere(unsigned lane) { return (nowhere_[lane] = {}).bytes.data(); }
   Segment& segment(std::uint32_t access) { return segments_[access]; }
   void print(std::string_view text);
+  std::string memory_at(Address generic) const;  ///< for messages: what lies there
   Dim3 index() const { return index_; }
   Dim3 thread_index(unsigned warp, unsigned lane) const;
   std::string name() const;                                     ///< "kernel k, block (1, 0, 0)"
@@ -83,6 +104,8 @@ class Block {
   /// Whether anyone looks on, and what they are told.
   bool watched() const { return watched_; }
   bool stepped() const { return stepped_; }
+  /// Tells each instruction from now on, or again only to those who asked for it from the start.
+  void step(bool each) { stepped_ = each || steps_; }
   template <class F>
   void tell(const F& f) {
     for (const auto& o : observers_) f(*o);
@@ -113,6 +136,10 @@ class Block {
   bool time_out();
   void free_the_stuck();
   std::uint64_t accesses() const;
+  std::uint64_t writes() const;
+  std::uint64_t state() const;
+  bool looks_at_host() const;
+  void look_for_repetition(bool changed, bool waits);
   [[noreturn]] void deadlock();
 
   LaunchState& launch_;
@@ -127,6 +154,10 @@ class Block {
   std::size_t file_bytes_;
   std::unique_ptr<std::byte, Free> local_;
   std::size_t local_stride_ = 0;
+  struct alignas(16) Nowhere {
+    std::array<std::byte, kMostBytes> bytes{};
+  };
+  std::array<Nowhere, kLanes> nowhere_;
   AsyncCopies async_;
   std::vector<Segment> segments_;
   std::deque<Warp> warps_;
@@ -135,9 +166,15 @@ class Block {
   std::optional<Random> random_;
   std::array<Barrier, 16> barriers_;
   std::uint64_t reported_ = 0;
+  std::vector<const Op*> warned_;  ///< operations that have a warning
   std::vector<std::unique_ptr<BlockObserver>> observers_;
-  bool watched_ = false, stepped_ = false;
-  std::uint64_t updates_ = 0;
+  bool watched_ = false, steps_ = false, stepped_ = false;
+  std::uint64_t updates_ = 0, unchanged_ = 0, prints_ = 0;
+  // To see that a block repeats itself: turns since it last changed anything, its state some turns
+  // ago, and how many changes the grid had seen then.
+  std::uint64_t idle_turns_ = 0, idle_state_ = 0;
+  std::optional<std::uint64_t> since_;
+  bool repeats_ = false;
   std::uint64_t accesses_at_timeout_ = 0;
   unsigned idle_timeouts_ = 0;
 };

@@ -37,6 +37,51 @@ Counters& Counters::operator+=(const Counters& other) {
 
 namespace {
 
+/// Whether no block that has begun will ever do anything new: told by the last worker to see it of
+/// its blocks, when none of them has changed anything since all of them began to repeat themselves.
+bool nothing_will_change(LaunchState& state, std::uint64_t workers,
+                         std::span<const std::unique_ptr<Block>> running,
+                         std::optional<std::uint64_t>& told) {
+  const std::uint64_t now = state.changes.load();
+  for (const auto& block : running) {
+    if (block->repeats() != now) return false;
+  }
+  const std::scoped_lock lock(state.waiting);
+  if (state.waiting_since != now) {
+    if (state.waiting_since > now) return false;
+    state.waiting_since = now;
+    state.waiting_workers = 0;
+  }
+  if (told != now) ++state.waiting_workers;
+  told = now;
+  return state.waiting_workers + state.workers_over.load() == workers &&
+         state.changes.load() == now;
+}
+
+[[noreturn]] void stop_waiting(const LaunchState& state,
+                               std::span<const std::unique_ptr<Block>> running) {
+  const std::uint64_t all = state.config.grid.volume(), over = state.blocks_over.load();
+  const std::uint64_t begun = std::min(state.next_block.load(), all);
+  std::string text = running.front()->name() +
+                     ": threads wait for what can't come, since nothing changes any more" +
+                     running.front()->waits();
+  const auto blocks = [](std::uint64_t n) {
+    return std::to_string(n) + (n == 1 ? " block" : " blocks");
+  };
+  if (const std::uint64_t more = begun - over - 1) {
+    text += "; " + std::to_string(more) + " more " + (more == 1 ? "block waits" : "blocks wait") +
+            " too";
+  }
+  if (over > 0) {
+    text += "; " + std::to_string(over) + " of the grid's " + blocks(all) +
+            (over == 1 ? " has ended" : " have ended");
+  }
+  if (begun < all) {
+    text += "; " + blocks(all - begun) + " can't begin until some end";
+  }
+  throw StopLaunch{{Fault::Kind::kDeadlock, text}};
+}
+
 /// One thread's part of a launch. `blocks` are what it has made, to be used again; the first
 /// ones have begun and are not over.
 void run_blocks(LaunchState& state, std::uint64_t workers,
@@ -44,6 +89,7 @@ void run_blocks(LaunchState& state, std::uint64_t workers,
   const LaunchConfig& config = state.config;
   const std::uint64_t all = config.grid.volume();
   std::size_t running = 0;
+  std::optional<std::uint64_t> told;
   // In order: a block may wait for one with a lower index, which has begun before it.
   const auto begin_next = [&] {
     const std::uint64_t index = state.next_block.fetch_add(1);
@@ -68,8 +114,12 @@ void run_blocks(LaunchState& state, std::uint64_t workers,
       }
     }
     // What they wait for may be a block that hasn't begun, and would have on a device.
-    if (waits && (running >= most || !begin_next()) && config.pool) config.pool->yield();
+    if (!waits || running == 0 || (running < most && begin_next())) continue;
+    const std::span mine(blocks.data(), running);
+    if (nothing_will_change(state, workers, mine, told)) stop_waiting(state, mine);
+    if (config.pool) config.pool->yield();
   }
+  state.workers_over.fetch_add(1);
 }
 
 /// The schedule apart, all of it on one thread: some blocks at a time, each going on for a
@@ -107,7 +157,7 @@ void run_apart(LaunchState& state, std::vector<std::unique_ptr<Block>>& blocks) 
 LaunchResult launch(const LaunchConfig& config) {
   LaunchResult result;
   if (!config.kernel->code) {
-    result.fault = Fault{Fault::Kind::kIllegalInstruction, config.kernel->unsupported};
+    result.fault = Fault{Fault::Kind::kUnsupported, config.kernel->unsupported};
     return result;
   }
   if (config.parameters.size() < config.kernel->parameter_bytes) {
@@ -147,7 +197,7 @@ LaunchResult launch(const LaunchConfig& config) {
     for (const std::unique_ptr<Block>& block : own) {
       result.counters += block->counters;
       for (std::string& w : block->warnings) {
-        if (result.warnings.size() < 4) result.warnings.push_back(std::move(w));
+        if (result.warnings.size() < kMostWarnings) result.warnings.push_back(std::move(w));
       }
     }
     if (fault && !state.stopped.exchange(true)) result.fault = fault;  // the first to stop says why

@@ -1,5 +1,6 @@
 #include "emu/memory.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <limits>
@@ -123,27 +124,43 @@ std::uint64_t GlobalMemory::free_bytes() const {
 
 bool GlobalMemory::prepare_heap(std::uint64_t bytes) {
   if (heap_.begun()) return true;
-  const std::optional<Address> base = allocate(bytes, kHeapName);
-  if (base) heap_.begin(*base, bytes);
+  const std::uint64_t room = apart_ > 1 && bytes <= capacity_ / 4 ? 2 * bytes : bytes;
+  const std::optional<Address> base = allocate(room, kHeapName);
+  if (base) heap_.begin(*base, bytes, room);
   return base.has_value();
 }
 
-void DeviceHeap::begin(Address base, std::uint64_t size) {
-  size_ = size;
-  free_[base] = size;
+void DeviceHeap::begin(Address base, std::uint64_t size, std::uint64_t room) {
+  base_ = base;
+  size_ = left_ = size;
+  room_ = room;
+  free_[base] = room;
 }
 
 Address DeviceHeap::allocate(std::uint64_t bytes) {
   if (bytes == 0 || bytes > size_) return 0;
-  constexpr std::uint64_t kStep = 16;
+  constexpr std::uint64_t kStep = 16, kMostApart = 256;
   const std::uint64_t size = (bytes + kStep - 1) / kStep * kStep;
+  const std::uint64_t apart = room_ > size_ ? std::min(size, kMostApart) : 0;
   const std::scoped_lock lock(mutex_);
+  if (size > left_) return 0;
+  Address at = take(bytes, size + apart);
+  if (at == 0 && !gone_.empty()) {
+    for (const auto& [base, place] : gone_) give_back(base, place.taken);
+    gone_.clear();
+    at = take(bytes, size + apart);
+  }
+  if (at != 0) left_ -= size;
+  return at;
+}
+
+Address DeviceHeap::take(std::uint64_t bytes, std::uint64_t taken) {
   for (auto it = free_.begin(); it != free_.end(); ++it) {
     const auto [base, room] = *it;
-    if (room < size) continue;
+    if (room < taken) continue;
     free_.erase(it);
-    if (room > size) free_[base + size] = room - size;
-    used_[base] = size;
+    if (room > taken) free_[base + taken] = room - taken;
+    used_[base] = {taken, bytes};
     return base;
   }
   return 0;
@@ -153,22 +170,53 @@ bool DeviceHeap::free(Address address) {
   const std::scoped_lock lock(mutex_);
   const auto found = used_.find(address);
   if (found == used_.end()) return false;
-  std::uint64_t size = found->second;
+  const Place place = found->second;
   used_.erase(found);
+  left_ += (place.asked + 15) / 16 * 16;
+  if (room_ > size_) {
+    gone_[address] = place;
+  } else {
+    give_back(address, place.taken);
+  }
+  return true;
+}
+
+void DeviceHeap::give_back(Address address, std::uint64_t taken) {
   auto after = free_.lower_bound(address);
-  if (after != free_.end() && address + size == after->first) {
-    size += after->second;
+  if (after != free_.end() && address + taken == after->first) {
+    taken += after->second;
     after = free_.erase(after);
   }
   if (after != free_.begin()) {
     const auto before = std::prev(after);
     if (before->first + before->second == address) {
-      before->second += size;
-      return true;
+      before->second += taken;
+      return;
     }
   }
-  free_[address] = size;
-  return true;
+  free_[address] = taken;
+}
+
+bool DeviceHeap::given(Address address, std::uint64_t bytes) const {
+  const std::scoped_lock lock(mutex_);
+  auto at = used_.upper_bound(address);
+  if (at == used_.begin()) return false;
+  --at;
+  const std::uint64_t offset = address - at->first;
+  return offset <= at->second.asked && bytes <= at->second.asked - offset;
+}
+
+std::optional<DeviceHeap::Piece> DeviceHeap::piece_before(Address address) const {
+  const std::scoped_lock lock(mutex_);
+  std::optional<Piece> piece;
+  for (const auto* places : {&used_, &gone_}) {
+    auto at = places->upper_bound(address);
+    if (at == places->begin()) continue;
+    --at;
+    if (piece && piece->base > at->first) continue;
+    piece = Piece{at->first, at->second.asked, places == &gone_};
+  }
+  return piece;
 }
 
 }  // namespace emu

@@ -48,7 +48,10 @@ class BlockObserver {
   virtual ~BlockObserver() = default;
   virtual void begin(std::uint64_t /*block*/) {}
   virtual void end() {}
-  /// Whether it wants to know each instruction of the block that has begun, which is dear.
+  /// Whether it wants to know each access, which costs something too.
+  virtual bool sees_accesses() const { return true; }
+  /// Whether it wants to know each instruction of the block that has begun, which is dear. (One
+  /// that doesn't may be told of them for another's sake; Block::step asks for them in mid-course.)
   virtual bool steps() const { return false; }
   /// Lanes that are at `op` are about to carry it out, those whose guard is off left out (it may be
   /// off for all). What follows, up to the next one, is its doing; lanes that wait here for others
@@ -75,7 +78,11 @@ class BlockObserver {
   /// A lane asked for a phase of an mbarrier that is over, and orders what it does next after it.
   virtual void mbarrier_waited(Warp&, unsigned /*lane*/, Address) {}
   /// A lane was given a piece of the heap by malloc, which another may have had and freed.
-  virtual void given(Address, std::uint64_t /*bytes*/) {}
+  virtual void given(Warp&, const Op&, unsigned /*lane*/, Address, std::uint64_t /*bytes*/) {}
+  /// A lane frees a piece of the heap, or what is none.
+  virtual void taken(Warp&, const Op&, unsigned /*lane*/, Address, bool /*is_piece*/) {}
+  /// A lane's access is illegal and left out, since the launch goes on. `what` says it.
+  virtual void illegal(Warp&, const Op&, unsigned /*lane*/, const std::string& /*what*/) {}
   virtual void exited(Warp&, Mask /*lanes*/) {}
   /// A lane did something whose result PTX leaves undefined; `what` says it.
   virtual void undefined(Warp&, const Op&, unsigned /*lane*/, const std::string& /*what*/) {}

@@ -1,6 +1,7 @@
 #include "machine/warp.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "machine/block.hpp"
@@ -38,6 +39,7 @@ void Warp::start(Mask lanes) {
   top_ = 0;
   live_ = lanes;
   polls_ = 0;
+  looked_ = {};
   if (lanes) groups_[new_group(lanes, 0, -1, State::kReady, {})].met = true;
 }
 
@@ -51,7 +53,7 @@ void Warp::fault(Fault::Kind kind, const Op& op, unsigned lane, const std::strin
 }
 
 void Warp::warn(const Op& op, unsigned lane, const std::string& what) {
-  if (block_.warnings.size() < 4) block_.warnings.push_back(place(op, lane) + ": " + what);
+  if (block_.first_warning_at(op)) block_.warnings.push_back(place(op, lane) + ": " + what);
   block_.tell([&](BlockObserver& o) { o.undefined(*this, op, lane, what); });
 }
 
@@ -145,7 +147,7 @@ Warp::Status Warp::run_apart(Random& random) {
     if (groups_[chosen].met) scatter(chosen, random);
     turn_ = std::numeric_limits<int>::max();  // a turn is over with its stretch
     budget_ = random.stretch(kStretch);
-    run_group<true>(chosen);
+    run_group<Pace::kStepped>(chosen);
   }
   return live_ == 0 ? Status::kDone : Status::kYielded;
 }
@@ -165,12 +167,13 @@ void Warp::scatter(unsigned index, Random& random) {
 }
 
 void Warp::run_ready(unsigned index) {
-  if (!block_.stepped()) return run_group<false>(index);
+  if (!block_.watched()) return run_group<Pace::kFree>(index);
+  if (!block_.stepped()) return run_group<Pace::kWatched>(index);
   budget_ = std::numeric_limits<std::uint64_t>::max();
-  run_group<true>(index);
+  run_group<Pace::kStepped>(index);
 }
 
-template <bool Stepped>
+template <Warp::Pace P>
 void Warp::run_group(unsigned index) {
   Group& group = groups_[index];
   const Op* const ops = code_.ops.data();
@@ -183,18 +186,21 @@ void Warp::run_group(unsigned index) {
     Warp& warp;
     Counters& counters;
     std::uint64_t &executed, &threads;
-    ~Flush() {
+    void now() {
       counters.warp_instructions += executed;
       counters.thread_instructions += threads;
       warp.instructions_ += executed;
+      executed = threads = 0;
     }
+    ~Flush() { now(); }
   } flush{*this, counters, executed, threads};
 
   while (true) {
     const Op& op = ops[pc];
     const Mask mask = lanes & (predicate(op.guard) ^ op.guard_flip);
-    if constexpr (Stepped) {
+    if constexpr (P == Pace::kStepped) {
       if (op.counted && block_.stepped()) {
+        here_ = lanes;
         block_.tell([&](BlockObserver& o) { o.instruction(*this, op, mask); });
       }
     }
@@ -205,9 +211,14 @@ void Warp::run_group(unsigned index) {
       }
       if (mask) op.run(*this, op, mask);
       ++pc;
-      if constexpr (Stepped) {
+      if constexpr (P == Pace::kStepped) {
         group.pc = pc;
         if (--budget_ == 0) return;
+      } else if constexpr (P == Pace::kWatched) {
+        if (block_.stepped()) [[unlikely]] {
+          group.pc = pc;
+          return;
+        }
       }
       continue;
     }
@@ -241,13 +252,23 @@ void Warp::run_group(unsigned index) {
       case Control::kBarrier: on = barrier(group, op, mask); break;
       case Control::kTogether: on = together(group, op, mask); break;
       case Control::kSuspend: on = suspend(group, op, mask); break;
+      case Control::kRefused:
+        if (mask)
+          throw StopLaunch{{Fault::Kind::kUnsupported, code_.refusals[op.as<Missing>().why]}};
+        ++group.pc;
+        break;
+      case Control::kClock:
+        flush.now();
+        if (mask) op.run(*this, op, mask);
+        ++group.pc;
+        break;
       default: break;
     }
     if (!on) return;
     pc = group.pc;
     lanes = group.lanes;
     if (turn_ <= 0) return;
-    if constexpr (Stepped) {
+    if constexpr (P == Pace::kStepped) {
       if ((group.met && block_.random()) || --budget_ == 0) return;
     }
   }
@@ -521,16 +542,20 @@ bool Warp::together(Group& group, const Op& op, Mask mask) {
   while (left) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const Mask named = member[lane];
-    if (!(named >> lane & 1)) {
-      fault(Fault::Kind::kIllegalInstruction, op, lane,
-            "the mask names other lanes but not the one that runs it");
-    }
     Mask same = 0;
     for (Mask m = left; m; m &= m - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(m));
       if (member[i] == named) same |= Mask{1} << i;
     }
     left &= ~same;
+    if (const Mask outside = same & ~named) {
+      // PTX leaves this undefined. Here these lanes carry it out among themselves, at once.
+      warn(op, static_cast<unsigned>(std::countr_zero(outside)),
+           "the mask " + hexadecimal(named, 8) + " leaves out the lane that runs it");
+      op.run(*this, op, outside);
+      same &= named;
+      if (same == 0) continue;
+    }
     if ((named & live_) == (same & named)) {
       meet(op, same);
       group.met = true;
@@ -653,6 +678,27 @@ void Warp::complete_together() {
   }
 }
 
+void Warp::add_state(std::uint64_t& hash) const {
+  const auto add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100'0000'01b3u; };
+  const auto add_bytes = [&](const std::byte* at, std::size_t bytes) {
+    for (; bytes >= sizeof(std::uint64_t); bytes -= sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, at, sizeof word);
+      add(word);
+      at += sizeof word;
+    }
+    for (; bytes > 0; --bytes) add(static_cast<std::uint64_t>(*at++));
+  };
+  for (const Group& g : groups()) {
+    add(static_cast<std::uint64_t>(g.state));
+    if (g.state == State::kFree) continue;
+    add(std::uint64_t{g.lanes} << 32 | g.pc);
+    for (const std::uint32_t from : g.calls) add(from);
+  }
+  add_bytes(registers_, code_.zeroed_bytes);
+  add_bytes(local_, kLanes * local_stride_);
+}
+
 std::string Warp::waits() const {
   std::string text;
   const auto add = [&](Mask lanes, const std::string& what, std::uint32_t pc) {
@@ -669,6 +715,13 @@ std::string Warp::waits() const {
           *reinterpret_cast<const Mask*>(registers_ + code_.ops[g.pc].as<Together>().member +
                                          4 * static_cast<unsigned>(std::countr_zero(g.lanes)));
       add(g.lanes, "an operation that waits for lanes of mask " + hexadecimal(named, 8), g.pc);
+    } else if (g.state == State::kReady) {
+      const auto looked = static_cast<std::uint32_t>(
+          looked_.op ? looked_.op - code_.ops.data() : static_cast<std::ptrdiff_t>(g.pc));
+      add(g.lanes,
+          looked_.op ? "a loop that looks at " + block_.memory_at(looked_.at)
+                     : std::string("a loop that changes nothing"),
+          looked);
     }
   }
   return text;

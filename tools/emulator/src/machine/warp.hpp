@@ -49,6 +49,8 @@ class Warp {
   const Code& code() const { return code_; }
   unsigned number() const { return number_; }
   Mask live() const { return live_; }
+  /// Lanes that are at the instruction of which observers are told, whatever its guard says.
+  Mask here() const { return here_; }
   /// Where a lane keeps what functions with frames save.
   std::vector<std::byte>& saved(unsigned lane) {
     if (saved_.empty()) saved_.resize(kLanes);
@@ -75,6 +77,11 @@ class Warp {
   /// Lets go of what waits at an operation that may be left without what it waits for.
   void give_up();
   std::string waits() const;  ///< who waits where, for a message
+  /// Adds registers, places in the program and local memory to a hash.
+  void add_state(std::uint64_t& hash) const;
+  /// Lanes have looked at memory that another thread may change: the first of them at this address.
+  void looked(const Op& op, Address at) { looked_ = {&op, at}; }
+  Address looked_at() const { return looked_.at; }
 
  private:
   enum class State : std::uint8_t { kFree, kReady, kAtBarrier, kTogether, kSuspended };
@@ -100,8 +107,12 @@ class Warp {
   std::span<Group> groups() { return {groups_.data(), top_}; }
   std::span<const Group> groups() const { return {groups_.data(), top_}; }
   std::string place(const Op& op, unsigned lane) const;  ///< kernel, block, thread and line
-  /// `Stepped`: told one by one, and for `budget_` of them at most, where there is need of that.
-  template <bool Stepped>
+  enum class Pace {
+    kFree,
+    kWatched,  ///< until an observer wants to know each instruction
+    kStepped   ///< told one by one, and for `budget_` of them at most
+  };
+  template <Pace P>
   void run_group(unsigned index);
   void run_ready(unsigned index);
   Status run_apart(Random& random);
@@ -135,12 +146,17 @@ class Warp {
   std::byte* local_;
   std::size_t local_stride_;
   std::vector<std::vector<std::byte>> saved_;
-  Mask live_ = 0;
+  Mask live_ = 0, here_ = 0;
   int turn_ = 0;  ///< backward jumps left before others have their turn
   std::uint64_t budget_ = 0;
   const Op* const* met_at_ = nullptr;  ///< of each lane, while those at several places run together
   unsigned polls_ = 0;                 ///< since lanes last met: many of them look like a wait
   bool polled_ = false;
+  struct Look {
+    const Op* op = nullptr;
+    Address at = 0;  ///< generic
+  };
+  Look looked_;
   std::uint64_t instructions_ = 0;
   std::array<Group, kLanes + 1> groups_;
   std::array<Entry, 2 * kLanes> entries_;

@@ -10,6 +10,7 @@
 #include "machine/block.hpp"
 #include "machine/text.hpp"
 #include "watch/bits.hpp"
+#include "watch/check_heap.hpp"
 #include "watch/check_init.hpp"
 #include "watch/check_race.hpp"
 #include "watch/json.hpp"
@@ -51,20 +52,31 @@ class BlockChecks final : public BlockObserver {
   BlockChecks(Block& block, Checker& checker) : checker_(checker), found_(block) {
     if (checker.checks().race) race_.emplace(found_);
     if (checker.checks().init) init_.emplace(found_, checker);
+    const GlobalMemory* memory = block.launch().config.memory;
+    if (checker.checks().memory && memory && memory->heap().begun()) heap_.emplace(found_, checker);
   }
   BlockChecks(const BlockChecks&) = delete;
   BlockChecks& operator=(const BlockChecks&) = delete;
   ~BlockChecks() override { found_.hand_over(checker_.findings()); }
 
+  bool sees_accesses() const override { return race_ || init_ || heap_; }
   void begin(std::uint64_t block) override {
     found_.begin(block);
     if (race_) race_->begin();
     if (init_) init_->begin();
     for (auto& at : at_barrier_) at.clear();
+    mixed_.fill({});
+  }
+  void instruction(Warp& warp, const Op& op, Mask lanes) override {
+    if (init_) init_->instruction(warp, op, lanes);
+  }
+  void exited(Warp& warp, Mask lanes) override {
+    if (init_) init_->exited(warp, lanes);
   }
   void access(const Access& access) override {
     if (race_) race_->access(access);
     if (init_) init_->access(access);
+    if (heap_) heap_->access(access);
   }
   void arrived(Warp& warp, const Op& op, Mask lanes, unsigned barrier, bool waits) override {
     if (race_) race_->arrived(warp, lanes, barrier, waits);
@@ -72,6 +84,7 @@ class BlockChecks final : public BlockObserver {
   }
   void completed(unsigned barrier) override {
     if (race_) race_->completed(barrier);
+    if (checker_.checks().sync) of_the_whole_block(barrier);
     at_barrier_[barrier].clear();
   }
   void met(Warp& warp, const Op& op, Mask lanes) override {
@@ -101,8 +114,20 @@ class BlockChecks final : public BlockObserver {
   void mbarrier_waited(Warp& warp, unsigned lane, Address at) override {
     if (race_) race_->mbarrier_waited(warp, lane, at);
   }
-  void given(Address at, std::uint64_t bytes) override {
+  void given(Warp& warp, const Op& op, unsigned lane, Address at, std::uint64_t bytes) override {
     if (race_) race_->given(at, bytes);
+    if (heap_) heap_->given(warp, op, lane, at, bytes);
+  }
+  void taken(Warp& warp, const Op& op, unsigned lane, Address at, bool is_piece) override {
+    if (heap_) heap_->taken(warp, op, lane, at, is_piece);
+  }
+  void illegal(Warp& warp, const Op& op, unsigned lane, const std::string& what) override {
+    const std::uint32_t pc = pc_of(warp, op);
+    found_.note("memory", "an illegal address", pc, pc, [&] {
+      return std::vector<std::string>{found_.block_name() + ", " +
+                                      found_.thread(warp.number(), lane) + ", " +
+                                      warp.code().where(pc) + ": " + what};
+    });
   }
   void undefined(Warp& warp, const Op& op, unsigned lane, const std::string& what) override {
     if (!checker_.checks().sync) return;
@@ -146,11 +171,56 @@ class BlockChecks final : public BlockObserver {
     at_barrier_[barrier].push_back({warp.number(), pc, lanes});
   }
 
+  /// Where some warps skip a `__syncthreads()`, the next one that they come to counts for it, and
+  /// so on: at the last the others are there alone, at one that those have left behind.
+  void of_the_whole_block(unsigned barrier) {
+    const auto& here = at_barrier_[barrier];
+    const std::vector<Op>& ops = found_.block().code().ops;
+    const auto of_all = [&](const AtBarrier& a) {
+      const auto& how = ops[a.pc].as<Barrier>();
+      return how.aligned && !how.counted;
+    };
+    if (here.empty() || !std::ranges::all_of(here, of_all)) return;
+    auto& mixed = mixed_[barrier];
+    const auto elsewhere = [&](std::uint32_t pc) {
+      return std::ranges::find_if(here, [&](const AtBarrier& a) { return a.pc != pc; });
+    };
+    if (elsewhere(here.front().pc) != here.end()) {
+      for (const AtBarrier& a : here) {
+        const auto known = [&](const auto& m) {
+          return m.first.warp == a.warp && m.first.pc == a.pc;
+        };
+        if (std::ranges::none_of(mixed, known)) mixed.emplace_back(a, *elsewhere(a.pc));
+      }
+      return;
+    }
+    // All that are left are here: who isn't has exited.
+    const auto left = std::ranges::find_if(mixed, [&](const auto& m) {
+      return m.first.pc == here.front().pc &&
+             std::ranges::none_of(here, [&](const AtBarrier& a) { return a.warp == m.first.warp; });
+    });
+    if (left == mixed.end()) return;
+    const auto who = [&](const AtBarrier& a) {
+      return found_.thread(a.warp, static_cast<unsigned>(__builtin_ctz(a.lanes))) + " at " +
+             found_.line(a.pc);
+    };
+    found_.note("sync", "part of a block skips a barrier", here.front().pc, left->second.pc, [&] {
+      return std::vector<std::string>{found_.block_name() + ", barrier " + std::to_string(barrier) +
+                                          ": " + who(here.front()) +
+                                          " and its like are there alone, the others have exited",
+                                      "since before that it let go of " + who(left->first) +
+                                          " together with " + who(left->second)};
+    });
+  }
+
   Checker& checker_;
   BlockFindings found_;
   std::optional<RaceCheck> race_;
   std::optional<InitCheck> init_;
+  std::optional<HeapCheck> heap_;
   std::array<std::vector<AtBarrier>, 16> at_barrier_;
+  /// Who was let go of together with others at another place.
+  std::array<std::vector<std::pair<AtBarrier, AtBarrier>>, 16> mixed_;
 };
 
 }  // namespace
@@ -288,7 +358,6 @@ std::string BlockFindings::block_name() const {
 // --- Checker ---------------------------------------------------------------------------------
 
 std::unique_ptr<BlockObserver> Checker::watch(Block& block) {
-  if (!checks_.race && !checks_.init && !checks_.sync) return nullptr;
   return std::make_unique<BlockChecks>(block, *this);
 }
 
@@ -383,8 +452,27 @@ void Checker::host_copied(Address to, Address from, std::uint64_t bytes) {
   }
 }
 
+void Checker::heap_given(Address at, HeapPiece piece) {
+  const std::scoped_lock lock(heap_mutex_);
+  heap_[at] = std::move(piece);
+}
+
+void Checker::heap_taken(Address at) {
+  const std::scoped_lock lock(heap_mutex_);
+  heap_.erase(at);
+}
+
 void Checker::finish() {
   if (!checks_.memory) return;
+  for (const auto& [base, piece] : heap_) {
+    findings_.add({.check = "memory",
+                   .what = "memory from malloc in a kernel is never freed",
+                   .kernel = piece.kernel,
+                   .places = {piece.place},
+                   .details = {std::to_string(piece.bytes) + " bytes at " + hexadecimal(base) +
+                               ", which " + piece.who}});
+  }
+  heap_.clear();
   for (const auto& [base, w] : written_) {
     if (w.allocation.what == kHeapName) continue;  // the device's own
     findings_.add({.check = "memory",

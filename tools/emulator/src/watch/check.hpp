@@ -64,6 +64,12 @@ struct Written {
   std::vector<std::uint64_t> bits;
 };
 
+/// What a kernel's malloc gave and nothing has freed.
+struct HeapPiece {
+  std::uint64_t bytes = 0;
+  std::string kernel, place, who;
+};
+
 class Checker final : public Observer {
  public:
   explicit Checker(Checks checks) : checks_(checks) {}
@@ -77,8 +83,11 @@ class Checker final : public Observer {
   void host_read(Address address, std::uint64_t bytes) override;
   void host_copied(Address to, Address from, std::uint64_t bytes) override;
 
-  /// The program is over: what is still allocated is lost.
+  /// The program, or its use of the device, is over: what is still allocated is lost.
   void finish();
+  // By several threads at a time.
+  void heap_given(Address at, HeapPiece piece);
+  void heap_taken(Address at);
 
   const Checks& checks() const { return checks_; }
   Findings& findings() { return findings_; }
@@ -92,6 +101,8 @@ class Checker final : public Observer {
   Findings findings_;
   std::map<Address, Written> written_;
   std::uint64_t allocations_ = 0;
+  std::mutex heap_mutex_;
+  std::map<Address, HeapPiece> heap_;
 };
 
 /// What the checks of a block share: where they put what they find.

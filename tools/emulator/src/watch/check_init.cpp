@@ -1,6 +1,7 @@
 #include "watch/check_init.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "machine/block.hpp"
 #include "machine/lanes.hpp"
@@ -12,7 +13,9 @@ InitCheck::InitCheck(BlockFindings& findings, Checker& checker)
     : findings_(findings),
       checker_(checker),
       local_bytes_(findings.block().code().local_bytes),
-      shared_(static_cast<std::size_t>((findings.block().shared_bytes() + 63) / 64)) {
+      shared_(static_cast<std::size_t>((findings.block().shared_bytes() + 63) / 64)),
+      unset_(static_cast<unsigned>((findings.block().launch().config.block.volume() + kLanes - 1) /
+                                   kLanes)) {
   const std::uint64_t threads =
       (findings.block().launch().config.block.volume() + kLanes - 1) / kLanes * kLanes;
   local_.resize(static_cast<std::size_t>((threads * local_bytes_ + 63) / 64));
@@ -24,6 +27,14 @@ void InitCheck::begin() {
   set_bits(shared_, code.driver_shared, code.driver_shared_bytes);
   std::ranges::fill(local_, 0);
   copies_.clear();
+  unset_.clear();
+}
+
+void InitCheck::instruction(Warp& warp, const Op& op, Mask lanes) {
+  if (unset_.empty()) return findings_.block().step(false);
+  unset_.step(warp, op, lanes, [&](const UnsetValues::Origin& origin, Mask its, std::uint32_t pc) {
+    for_each_lane(its, [&](unsigned i) { note(origin, i, pc); });
+  });
 }
 
 void InitCheck::copy_began(const Copy& copy) {
@@ -73,11 +84,10 @@ void InitCheck::global(const Access& access, std::uint32_t pc) {
       if (!last_) return;
     }
     const std::uint64_t offset = at - last_->allocation.base;
-    if (reads(access.direction) && !all_set(last_->bits, offset, access.bytes)) {
-      note(access, i, pc, "reads global memory that was never written");
-    }
+    if (reads(access.direction)) read(access, last_->bits, i, offset);
     if (access.direction != Direction::kLoad) set_bits(last_->bits, offset, access.bytes);
   });
+  finish_load(access, pc, "reads global memory that was never written");
 }
 
 void InitCheck::of_block(const Access& access, std::uint32_t pc) {
@@ -88,22 +98,72 @@ void InitCheck::of_block(const Access& access, std::uint32_t pc) {
     if (!shared && access.address[i] + access.bytes > local_bytes_) return;
     const std::uint64_t thread = access.warp.number() * kLanes + i;
     const std::uint64_t offset = access.address[i] + (shared ? 0 : thread * local_bytes_);
-    if (reads(access.direction) && !all_set(bits, offset, access.bytes)) {
-      note(access, i, pc,
-           shared ? "reads shared memory that was never written"
-                  : "reads local memory that it didn't write");
-    }
+    if (reads(access.direction)) read(access, bits, i, offset);
     if (access.direction != Direction::kLoad) set_bits(bits, offset, access.bytes);
   });
+  finish_load(access, pc,
+              shared ? "reads shared memory that was never written"
+                     : "reads local memory that it didn't write");
 }
 
-void InitCheck::note(const Access& access, unsigned lane, std::uint32_t pc, const char* what) {
-  findings_.note("init", what, pc, pc, [&] {
-    return std::vector<std::string>{
-        findings_.block_name() + ", " + findings_.memory(access.space, access.address[lane]),
-        findings_.thread(access.warp.number(), lane) +
-            (access.direction == Direction::kAtomic ? " updates " : " reads ") +
-            std::to_string(access.bytes) + " bytes at " + findings_.line(pc)};
+/// Notes which elements of a lane nothing has written.
+void InitCheck::read(const Access& access, Bits& bits, unsigned lane, std::uint64_t offset) {
+  if (all_set(bits, offset, access.bytes)) [[likely]]
+    return;
+  const Code::Flow* flow = flow_of(access);
+  elements_ = flow ? static_cast<unsigned>(flow->slots.size() - flow->reads) : 1;
+  const unsigned bytes = access.bytes / elements_;
+  for (unsigned k = 0; k < elements_; ++k) {
+    if (!all_set(bits, offset + k * bytes, bytes)) missing_[k] |= kBit[lane];
+  }
+  incomplete_ = true;
+}
+
+/// What was loaded into registers is judged where it is used; all else now.
+void InitCheck::finish_load(const Access& access, std::uint32_t pc, const char* what) {
+  if (!incomplete_) [[likely]]
+    return;
+  incomplete_ = false;
+  UnsetValues::Origin origin{.what = what,
+                             .pc = pc,
+                             .warp = access.warp.number(),
+                             .space = access.space,
+                             .direction = access.direction,
+                             .bytes = access.bytes,
+                             .address = {}};
+  for_each_lane(access.lanes, [&](unsigned i) { origin.address[i] = access.address[i]; });
+  const Code::Flow* flow = flow_of(access);
+  if (!flow) {
+    for_each_lane(std::exchange(missing_[0], 0), [&](unsigned i) { note(origin, i, pc); });
+    return;
+  }
+  const auto shared = std::make_shared<const UnsetValues::Origin>(origin);
+  for (unsigned k = 0; k < elements_; ++k) {
+    const Mask lanes = std::exchange(missing_[k], 0);
+    if (lanes) unset_.load(access.warp, flow->slots[flow->reads + k].slot, lanes, shared);
+  }
+  findings_.block().step(true);
+}
+
+/// Of a load into registers that are followed; else null.
+const Code::Flow* InitCheck::flow_of(const Access& access) {
+  const Code& code = access.warp.code();
+  const std::uint32_t flow = code.places[&access.op - code.ops.data()].flow;
+  const bool loads = flow != 0 && code.flows[flow].kind == Code::Flow::Kind::kLoads;
+  return loads ? &code.flows[flow] : nullptr;
+}
+
+void InitCheck::note(const UnsetValues::Origin& origin, unsigned lane, std::uint32_t used_at) {
+  findings_.note("init", origin.what, origin.pc, origin.pc, [&] {
+    std::vector<std::string> details{
+        findings_.block_name() + ", " + findings_.memory(origin.space, origin.address[lane]),
+        findings_.thread(origin.warp, lane) +
+            (origin.direction == Direction::kAtomic ? " updates " : " reads ") +
+            std::to_string(origin.bytes) + " bytes at " + findings_.line(origin.pc)};
+    if (findings_.place(used_at) != findings_.place(origin.pc)) {
+      details.push_back("and uses them at " + findings_.line(used_at));
+    }
+    return details;
   });
 }
 

@@ -1,13 +1,15 @@
 /// \file
 /// Reads of bytes never written: of shared and local memory since the block began, of memory
-/// from cudaMalloc since it was allocated. A read is a finding when it happens, whether or not what
-/// was read is used: a wide load of a padded structure is one.
+/// from cudaMalloc since it was allocated. A read is a finding once what was read is used: as an
+/// address, for a branch, in a store or an atomic, between lanes. What is only computed and then
+/// not chosen isn't one: compilers make a load and a selection of a branch.
 #pragma once
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
 #include "watch/check.hpp"
+#include "watch/unset.hpp"
 
 namespace emu {
 
@@ -17,6 +19,8 @@ class InitCheck {
 
   void begin();
   void access(const Access& access);
+  void instruction(Warp& warp, const Op& op, Mask lanes);
+  void exited(const Warp& warp, Mask lanes) { unset_.exited(warp, lanes); }
   void copy_began(const Copy& copy);
   void copy_landed(std::uint64_t number);
 
@@ -24,10 +28,13 @@ class InitCheck {
   using Bits = std::vector<std::uint64_t>;
   void global(const Access& access, std::uint32_t pc);
   void of_block(const Access& access, std::uint32_t pc);
+  void read(const Access& access, Bits& bits, unsigned lane, std::uint64_t offset);
+  void finish_load(const Access& access, std::uint32_t pc, const char* what);
+  static const Code::Flow* flow_of(const Access& access);
   static bool reads(Direction direction) {
     return direction == Direction::kLoad || direction == Direction::kAtomic;
   }
-  void note(const Access& access, unsigned lane, std::uint32_t pc, const char* what);
+  void note(const UnsetValues::Origin& origin, unsigned lane, std::uint32_t used_at);
 
   BlockFindings& findings_;
   Checker& checker_;
@@ -35,6 +42,11 @@ class InitCheck {
   Bits shared_;
   Bits local_;  ///< of all threads, one after another
   Written* last_ = nullptr;
+  UnsetValues unset_;
+  std::array<Mask, kMostBytes>
+      missing_{};            ///< of a load's elements: lanes whose bytes nothing wrote
+  unsigned elements_ = 1;    ///< of the load
+  bool incomplete_ = false;  ///< missing_ has lanes
   struct OnItsWay {
     Space space;
     Address to;

@@ -1,0 +1,50 @@
+/// \file
+/// Graphs of what a stream would be given, and streams that are captured into one. Here all is done
+/// when a call returns, so a graph is a list of calls, in an order that its edges allow.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace emu {
+
+using GraphWork = std::function<cudaError_t()>;
+
+struct GraphNode {
+  cudaGraphNodeType type;
+  GraphWork work;
+};
+struct Graph {
+  std::vector<std::unique_ptr<GraphNode>> nodes;  ///< each after those that it depends on
+};
+/// An instantiated one: it keeps what the graph was.
+struct GraphExec {
+  std::vector<GraphWork> works;
+};
+
+/// Streams on their way into one graph.
+struct Capture {
+  struct Member {
+    std::size_t taken = 0;   ///< calls taken down from it
+    std::size_t joined = 0;  ///< of these, what another stream has waited for
+  };
+  std::unique_ptr<Graph> graph = std::make_unique<Graph>();
+  cudaStream_t origin = nullptr;
+  std::map<cudaStream_t, Member> streams = {};
+  /// Where the events recorded in it stand.
+  std::map<cudaEvent_t, std::pair<cudaStream_t, std::size_t>> events = {};
+  bool invalid = false;
+};
+
+/// Takes the work down where the stream is captured, and returns what the call answers; else empty,
+/// and the call does its work.
+std::optional<cudaError_t> capture(cudaStream_t stream, cudaGraphNodeType type, GraphWork work);
+
+/// A call that waits for a stream, or asks what has become of it, ends its capture.
+std::optional<cudaError_t> refuse_in_capture(cudaStream_t stream, const char* function);
+
+}  // namespace emu

@@ -1,0 +1,307 @@
+// Graphs and stream capture.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "cudart/graph.hpp"
+#include "cudart/runtime.hpp"
+
+namespace emu {
+namespace {
+
+Capture* capture_of(Runtime& runtime, cudaStream_t stream) {
+  const auto at = std::ranges::find_if(runtime.captures,
+                                       [&](const auto& c) { return c->streams.contains(stream); });
+  return at == runtime.captures.end() ? nullptr : at->get();
+}
+
+Graph* find(Runtime& runtime, cudaGraph_t graph) {
+  const auto at = runtime.graphs.find(reinterpret_cast<Graph*>(graph));
+  return at == runtime.graphs.end() ? nullptr : at->get();
+}
+
+bool is_known(Runtime& runtime, cudaStream_t stream) {
+  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
+         runtime.streams.contains(reinterpret_cast<Stream*>(stream));
+}
+
+/// A node whose dependencies are all there already, so that it may stand behind them.
+cudaError_t add(cudaGraphNode_t* node, cudaGraph_t handle, const cudaGraphNode_t* after,
+                std::size_t count, cudaGraphNodeType type, GraphWork work) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    Graph* graph = find(runtime, handle);
+    if (node == nullptr || graph == nullptr || (count > 0 && after == nullptr)) {
+      return cudaErrorInvalidValue;
+    }
+    const auto is_node = [&](cudaGraphNode_t n) {
+      return std::ranges::any_of(graph->nodes, [&](const auto& own) {
+        return own.get() == reinterpret_cast<GraphNode*>(n);
+      });
+    };
+    if (!std::all_of(after, after + count, is_node)) return cudaErrorInvalidValue;
+    graph->nodes.push_back(std::make_unique<GraphNode>(GraphNode{type, std::move(work)}));
+    *node = reinterpret_cast<cudaGraphNode_t>(graph->nodes.back().get());
+    return cudaSuccess;
+  });
+}
+
+cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t handle) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const Graph* graph = find(runtime, handle);
+    if (exec == nullptr || graph == nullptr) return cudaErrorInvalidValue;
+    auto made = std::make_unique<GraphExec>();
+    for (const auto& node : graph->nodes) made->works.push_back(node->work);
+    *exec = reinterpret_cast<cudaGraphExec_t>(made.get());
+    runtime.graph_execs.insert(std::move(made));
+    return cudaSuccess;
+  });
+}
+
+}  // namespace
+
+std::optional<cudaError_t> capture(cudaStream_t stream, cudaGraphNodeType type, GraphWork work) {
+  std::optional<cudaError_t> answer;
+  api(Needs::kNothing, [&](Runtime& runtime) {
+    Capture* own = capture_of(runtime, stream);
+    if (own == nullptr) return cudaSuccess;
+    answer = own->invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
+    if (own->invalid) return *answer;
+    own->graph->nodes.push_back(std::make_unique<GraphNode>(GraphNode{type, std::move(work)}));
+    ++own->streams.at(stream).taken;
+    return cudaSuccess;
+  });
+  return answer;
+}
+
+std::optional<cudaError_t> refuse_in_capture(cudaStream_t stream, const char* function) {
+  std::optional<cudaError_t> answer;
+  api(Needs::kNothing, [&](Runtime& runtime) {
+    Capture* own = capture_of(runtime, stream);
+    if (own == nullptr) return cudaSuccess;
+    own->invalid = true;
+    say(std::string(function) + " can't be captured: the stream's capture is lost");
+    answer = cudaErrorStreamCaptureUnsupported;
+    return *answer;
+  });
+  return answer;
+}
+
+}  // namespace emu
+
+using emu::api;
+using emu::Capture;
+using emu::Needs;
+using emu::Runtime;
+
+extern "C" {
+
+// --- capture --------------------------------------------------------------------------------
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (!emu::is_known(runtime, stream)) return cudaErrorInvalidResourceHandle;
+    if (stream == nullptr || stream == cudaStreamLegacy) return cudaErrorStreamCaptureUnsupported;
+    if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) {
+      return cudaErrorInvalidValue;
+    }
+    if (emu::capture_of(runtime, stream) != nullptr) return cudaErrorIllegalState;
+    auto made = std::make_unique<Capture>();
+    made->origin = stream;
+    made->streams[stream] = {};
+    runtime.captures.push_back(std::move(made));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (graph == nullptr) return cudaErrorInvalidValue;
+    *graph = nullptr;
+    Capture* own = emu::capture_of(runtime, stream);
+    if (own == nullptr) return cudaErrorIllegalState;
+    if (own->origin != stream) return cudaErrorStreamCaptureUnmatched;
+    const bool joined = std::ranges::all_of(own->streams, [&](const auto& s) {
+      return s.first == stream || s.second.joined == s.second.taken;
+    });
+    cudaError_t status = own->invalid ? cudaErrorStreamCaptureInvalidated
+                         : !joined    ? cudaErrorStreamCaptureUnjoined
+                                      : cudaSuccess;
+    if (status == cudaSuccess) {
+      *graph = reinterpret_cast<cudaGraph_t>(own->graph.get());
+      runtime.graphs.insert(std::move(own->graph));
+    }
+    std::erase_if(runtime.captures, [&](const auto& c) { return c.get() == own; });
+    return status;
+  });
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (!emu::is_known(runtime, stream)) return cudaErrorInvalidResourceHandle;
+    if (status == nullptr) return cudaErrorInvalidValue;
+    const Capture* own = emu::capture_of(runtime, stream);
+    *status = own == nullptr ? cudaStreamCaptureStatusNone
+              : own->invalid ? cudaStreamCaptureStatusInvalidated
+                             : cudaStreamCaptureStatusActive;
+    return cudaSuccess;
+  });
+}
+
+// --- graphs ---------------------------------------------------------------------------------
+
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (graph == nullptr || flags != 0) return cudaErrorInvalidValue;
+    auto made = std::make_unique<emu::Graph>();
+    *graph = reinterpret_cast<cudaGraph_t>(made.get());
+    runtime.graphs.insert(std::move(made));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const auto at = runtime.graphs.find(reinterpret_cast<emu::Graph*>(graph));
+    if (at == runtime.graphs.end()) return cudaErrorInvalidValue;
+    runtime.graphs.erase(at);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
+  return emu::instantiate(exec, graph);
+}
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long) {
+  return emu::instantiate(exec, graph);
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const auto at = runtime.graph_execs.find(reinterpret_cast<emu::GraphExec*>(exec));
+    if (at == runtime.graph_execs.end()) return cudaErrorInvalidValue;
+    runtime.graph_execs.erase(at);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (!emu::is_known(runtime, stream)) return cudaErrorInvalidResourceHandle;
+    return runtime.graph_execs.contains(reinterpret_cast<emu::GraphExec*>(exec))
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  std::vector<emu::GraphWork> works;
+  cudaError_t status = api(Needs::kDevice, [&](Runtime& runtime) {
+    if (!emu::is_known(runtime, stream)) return cudaErrorInvalidResourceHandle;
+    const auto at = runtime.graph_execs.find(reinterpret_cast<emu::GraphExec*>(exec));
+    if (at == runtime.graph_execs.end()) return cudaErrorInvalidValue;
+    works = (*at)->works;
+    return cudaSuccess;
+  });
+  if (status == cudaSuccess) {
+    const auto run = [works] {
+      for (const emu::GraphWork& work : works) {
+        if (const cudaError_t failed = work(); failed != cudaSuccess) return failed;
+      }
+      return cudaSuccess;
+    };
+    // A captured stream takes the whole of it down as one.
+    if (const auto taken = emu::capture(stream, cudaGraphNodeTypeGraph, run)) return *taken;
+    status = run();
+  }
+  return status;
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t handle, cudaGraphNode_t* nodes, std::size_t* count) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const emu::Graph* graph = emu::find(runtime, handle);
+    if (graph == nullptr || count == nullptr) return cudaErrorInvalidValue;
+    if (nodes != nullptr) {
+      for (std::size_t i = 0; i < *count; ++i) {
+        nodes[i] = i < graph->nodes.size()
+                       ? reinterpret_cast<cudaGraphNode_t>(graph->nodes[i].get())
+                       : nullptr;
+      }
+      *count = std::min(*count, graph->nodes.size());
+    } else {
+      *count = graph->nodes.size();
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
+  return api(Needs::kDevice, [&](Runtime&) {
+    if (node == nullptr || type == nullptr) return cudaErrorInvalidValue;
+    *type = reinterpret_cast<const emu::GraphNode*>(node)->type;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                  const cudaGraphNode_t* after, std::size_t count) {
+  return emu::add(node, graph, after, count, cudaGraphNodeTypeEmpty, [] { return cudaSuccess; });
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, std::size_t count,
+                                   const cudaKernelNodeParams* kernel) {
+  if (kernel == nullptr || kernel->kernelParams == nullptr) {
+    return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
+  }
+  emu::GraphWork work;
+  const cudaError_t status = api(Needs::kDevice, [&](Runtime& runtime) {
+    return runtime.keep_launch(
+        {.stub = kernel->func,
+         .grid = {kernel->gridDim.x, kernel->gridDim.y, kernel->gridDim.z},
+         .block = {kernel->blockDim.x, kernel->blockDim.y, kernel->blockDim.z},
+         .arguments = kernel->kernelParams,
+         .dynamic_shared = kernel->sharedMemBytes},
+        work);
+  });
+  if (status != cudaSuccess) return status;
+  return emu::add(node, graph, after, count, cudaGraphNodeTypeKernel, std::move(work));
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* after, std::size_t count, void* to,
+                                     const void* from, std::size_t size, cudaMemcpyKind kind) {
+  return emu::add(node, graph, after, count, cudaGraphNodeTypeMemcpy,
+                  [=] { return cudaMemcpyAsync(to, from, size, kind, nullptr); });
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, std::size_t count,
+                                   const cudaMemcpy3DParms* copy) {
+  if (copy == nullptr) return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
+  return emu::add(node, graph, after, count, cudaGraphNodeTypeMemcpy,
+                  [kept = *copy] { return cudaMemcpy3DAsync(&kept, nullptr); });
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, std::size_t count,
+                                   const cudaMemsetParams* set) {
+  if (set == nullptr || (set->elementSize != 1 && set->elementSize != 2 && set->elementSize != 4)) {
+    return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
+  }
+  return emu::add(node, graph, after, count, cudaGraphNodeTypeMemset, [kept = *set] {
+    return api(Needs::kDevice, [&](Runtime& runtime) { return runtime.set_elements(kept); });
+  });
+}
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                 const cudaGraphNode_t* after, std::size_t count,
+                                 const cudaHostNodeParams* host) {
+  if (host == nullptr || host->fn == nullptr) {
+    return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
+  }
+  return emu::add(node, graph, after, count, cudaGraphNodeTypeHost,
+                  [kept = *host] { return cudaLaunchHostFunc(nullptr, kept.fn, kept.userData); });
+}
+
+}  // extern "C"
