@@ -20,11 +20,17 @@ template <bool Faulty>
 __global__ void count_on_host_memory(Places p) {
   Faulty ? atomicAdd_block(p.host, 1) : atomicAdd_system(p.host, 1);  // @AB
 }
+__device__ inline int plain(const int* at) {
+  return *at;
+}
+__device__ inline int volatile_of(const volatile int* at) {
+  return *at;
+}
 template <bool Faulty>
 __global__ void maximum_looked_at_first(Places p) {
   const int mine = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  const int known = Faulty ? *p.out : *static_cast<volatile int*>(p.out);  // @A
-  if (known < mine) atomicMax(p.out, mine);                                // @B
+  const int known = Faulty ? plain(p.out) : volatile_of(p.out);  // @A
+  if (known < mine) atomicMax(p.out, mine);                      // @B
 }
 template <bool Faulty>
 __global__ void half_of_a_long(Places p) {
@@ -78,7 +84,7 @@ __global__ void volatile_against_plain(Places p) {
   if (blockIdx.x == 0) {
     *static_cast<volatile int*>(p.out) = 1;  // @A
   } else {
-    p.data[0] = Faulty ? *p.out : *static_cast<volatile int*>(p.out);  // @B
+    p.data[0] = Faulty ? plain(p.out) : volatile_of(p.out);  // @B
   }
 }
 template <bool Faulty>

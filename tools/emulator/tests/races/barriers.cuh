@@ -134,7 +134,7 @@ __global__ void bytes_in_shared(Places p) {
 template <bool Faulty>
 __global__ void all_write_one_value(Places p) {
   __shared__ int value;
-  if (Faulty || threadIdx.x == 0) value = 5;  // @AB
+  if (Faulty || threadIdx.x == 0) value = p.data[0];  // @AB
   __syncthreads();
   p.out[threadIdx.x] = value;
 }

@@ -76,21 +76,23 @@ __global__ void block_group_without_sync(Places p) {
   p.out[block.thread_rank()] = tile[63 - block.thread_rank()];  // @B
 }
 template <bool Faulty>
-__global__ void coalesced_without_sync(Places p) {
+__global__ void partition_without_sync(Places p) {
   __shared__ int tile[32];
-  if (threadIdx.x % 2) return;
-  const auto active = cg::coalesced_threads();
-  tile[active.thread_rank()] = 1;  // @A
-  if (!Faulty) active.sync();
-  p.out[threadIdx.x] = tile[active.size() - 1 - active.thread_rank()];  // @B
+  const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+  const auto odd = cg::binary_partition(warp, threadIdx.x % 2);
+  int* const own = tile + 16 * (threadIdx.x % 2);
+  own[odd.thread_rank()] = 1;  // @A
+  if (!Faulty) odd.sync();
+  p.out[threadIdx.x] = own[odd.size() - 1 - odd.thread_rank()];  // @B
 }
 template <bool Faulty>
-__global__ void coalesced_on_global(Places p) {
-  if (threadIdx.x >= 24) return;
-  const auto active = cg::coalesced_threads();
-  p.data[active.thread_rank()] = 1;  // @A
-  if (!Faulty) active.sync();
-  p.out[threadIdx.x] = p.data[active.size() - 1 - active.thread_rank()];  // @B
+__global__ void partition_on_global(Places p) {
+  const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+  const auto third = cg::labeled_partition(warp, threadIdx.x % 3);
+  int* const own = p.data + 32 * (threadIdx.x % 3);
+  own[third.thread_rank()] = 1;  // @A
+  if (!Faulty) third.sync();
+  p.out[threadIdx.x] = own[third.size() - 1 - third.thread_rank()];  // @B
 }
 
 inline const Case kGroups[] = {
@@ -103,8 +105,8 @@ inline const Case kGroups[] = {
     RACES_CASE("groups", "warp", "shared", tile_sync_too_small, 1, 64, "reads another tile"),
     RACES_CASE("groups", "warp", "shared", tile_shuffle_as_sync, 1, 32, "a shuffle orders nothing"),
     RACES_CASE("groups", "block", "shared", block_group_without_sync, 1, 64, "no sync"),
-    RACES_CASE("groups", "warp", "shared", coalesced_without_sync, 1, 32, "no sync"),
-    RACES_CASE("groups", "warp", "global", coalesced_on_global, 1, 32, "no sync"),
+    RACES_CASE("groups", "warp", "shared", partition_without_sync, 1, 32, "no sync"),
+    RACES_CASE("groups", "warp", "global", partition_on_global, 1, 32, "no sync"),
 };
 
 }  // namespace races

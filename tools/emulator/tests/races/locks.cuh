@@ -52,11 +52,10 @@ __global__ void lock_released_plainly(Places p) {
 }
 template <bool Faulty>
 __global__ void lock_forgotten_by_reader(Places p) {
-  const bool reads = blockIdx.x == 1;
-  if (Faulty && reads) {
-    p.out[0] = p.data[0];
+  if (blockIdx.x == 1) {
+    p.out[0] = p.data[Faulty ? 0 : 1];  // @A
     return;
-  }  // @A
+  }
   if (!locked(p.flag)) return;
   __threadfence();
   p.data[0] += 1;  // @B
