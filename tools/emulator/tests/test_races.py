@@ -1,4 +1,4 @@
-"""tools/emulate --check race on the pairs of tests/races: every fault is found, no clean twin accused.
+"""tools/emulate --check race on the pairs of tests/races: each fault found, no clean twin accused.
 
 Needs nvcc, and no GPU. `@A` and `@B` in a kernel name the two lines that race.
 """

@@ -331,7 +331,8 @@ Mask RaceCheck::unknown(const Touch& touch, const Mark& before, Mask lanes) cons
   if (before.time == kNever) return lanes;
   const std::uint32_t here = touch.space == Space::kShared ? kHere : block_;
   if (before.block == here) return touch.known.own.unknown(before.warp, lanes, before.time);
-  return Others::unknown(touch.known.others.get(), before.block, before.warp, lanes, before.time);
+  const OthersPtr& others = touch.known.others;
+  return others ? others->unknown(before.block, before.warp, lanes, before.time) : lanes;
 }
 
 /// Morally strong, as PTX calls it: each is within the other's scope, and they are of one size.
@@ -351,18 +352,22 @@ bool RaceCheck::excused(const Mark& before, const Mark& now) {
   return (before.kind | now.kind) & Mark::kReleases;
 }
 
-/// A strong write that a strong read has seen is in the past of all that knows of that read.
-bool RaceCheck::observed(const Touch& touch, Marks& marks, std::size_t i, const Mark& now) const {
+/// A strong write that a strong read has seen is in the past of all that knows of that read: here
+/// of what a lane does now to this byte of the line.
+bool RaceCheck::observed(const Touch& touch, Marks& marks, std::size_t i, const Mark& now,
+                         unsigned lane, unsigned byte) const {
   const Mark& written = marks[i];
   if (!(written.kind & Mark::kStrong) || reads_only(written)) return false;
+  if (written.kind & now.kind & Mark::kVolatile) return false;  // see `excused`
   for (std::size_t k = i + 1; k < marks.size(); ++k) {
     const Mark& read = marks[k];
     const bool reads =
         reads_only(read) || ((read.kind & Mark::kUpdates) && !(read.kind & Mark::kSilent));
-    if (!reads || !(read.words & written.words) || !strong_together(written, read)) continue;
-    Mask left = unknown(touch, read, read.lanes);
-    if (read.of_warp(now)) left &= ~now.lanes;
-    if (left == 0) return true;
+    if (!reads || !(read.words & Mask{1} << byte / 4) || !strong_together(written, read)) continue;
+    const Mask lanes = read.lanes_at(byte);
+    Mask left = unknown(touch, read, lanes);
+    if (read.of_warp(now)) left &= ~kBit[lane];
+    if (left != lanes) return true;
   }
   return false;
 }
@@ -380,7 +385,6 @@ std::pair<Mask, Mask> RaceCheck::compare(const Touch& touch, Marks& marks, std::
   // Two stores by one instruction: same_instruction has looked at them.
   const bool passes = excused(before, now) || (stores && one_warp && before.number == now.number &&
                                                before.time == now.time && before.pc == now.pc);
-  const bool seen = !passes && observed(touch, marks, index, now);
   const bool by_bytes = std::min(before.shift, now.shift) < 2 || (before.bytes & now.bytes) != 15;
   Mask ordered = both, told = 0;
   for (Mask left = both; left; left &= left - 1) {
@@ -391,7 +395,8 @@ std::pair<Mask, Mask> RaceCheck::compare(const Touch& touch, Marks& marks, std::
       const Mask theirs = before.lanes_at(byte) & open;
       for_each_lane(now.lanes_at(byte), [&](unsigned i) {
         const Mask racing = one_warp ? theirs & ~kBit[i] : theirs;
-        if (racing == 0 || seen) return;
+        if (racing == 0) return;
+        if (!passes && observed(touch, marks, index, now, i, byte)) return;
         ordered &= ~(Mask{1} << word);
         if (passes) return;
         const bool same = stores && stores_what_is_there(touch, i, at + byte, by_bytes ? 1 : 4);

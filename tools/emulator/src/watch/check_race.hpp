@@ -125,7 +125,8 @@ class RaceCheck {
   Mask unknown(const Touch& touch, const Mark& before, Mask lanes) const;
   std::pair<Mask, Mask> compare(const Touch& touch, Marks& marks, std::size_t i, Address at,
                                 const Mark& now);
-  bool observed(const Touch& touch, Marks& marks, std::size_t i, const Mark& now) const;
+  bool observed(const Touch& touch, Marks& marks, std::size_t i, const Mark& now, unsigned lane,
+                unsigned byte) const;
   static void keep(Marks& marks, const Mark& now);
   static bool strong_together(const Mark& a, const Mark& b);
   static bool excused(const Mark& before, const Mark& now);

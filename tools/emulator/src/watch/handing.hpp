@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -26,22 +27,41 @@ struct Handed {
 /// may take up what all before it handed on.
 class Log {
  public:
+  Log();
   void add(const Handed& handed);
+  std::uint64_t id() const { return id_; }
   std::size_t size() const { return folded_ + all_.size(); }
-  /// What the first `length` hand on to other blocks, and to threads of their own.
+  /// What the first `length` hand on to all blocks, and to threads of one. Of a long log it may be
+  /// somewhat more.
   OthersPtr to_grid(std::size_t length);
-  Known to_block(std::size_t length, std::uint32_t block) const;
+  /// `only`: but for what they hand on to all blocks.
+  Known to_block(std::size_t length, std::uint32_t block, bool only);
+  /// Whether this thread handed on all that comes after the first `length`.
+  bool is_of(std::uint32_t block, std::uint32_t thread, std::size_t length) const;
   /// What this thread handed on here, in a log of its own; null where it didn't.
   std::shared_ptr<Log> of_thread(std::uint32_t block, std::uint32_t thread) const;
 
  private:
-  static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kMost = 4096, kShort = 64;
 
+  /// What the first so many hand on.
+  struct Sum {
+    std::size_t length = 0;
+    ChainPtr chain;    ///< of what they did
+    OthersPtr others;  ///< and of what they knew
+  };
+  void extend(Sum& sum, std::size_t length) const;
+  OthersPtr of(const Sum& sum) const;
+
+  std::uint64_t id_;
   std::vector<Handed> all_;
-  OthersPtr summed_;  ///< of those before
-  std::size_t summed_to_ = 0;
-  std::size_t folded_ = 0;  ///< so many are in `summed_` and here alone
-  std::unordered_map<std::uint32_t, Known> folded_of_;
+  std::deque<Sum> sums_;    ///< the last few, the longest last
+  std::size_t folded_ = 0;  ///< so many are in `sums_` and here alone
+  struct BlockSum {
+    std::size_t length = 0;
+    Known known;
+  };
+  std::unordered_map<std::uint32_t, BlockSum> of_block_, of_block_only_;
 };
 
 /// By the address of the place.

@@ -142,14 +142,14 @@ void RaceCheck::catch_up_one(unsigned warp, unsigned lane) {
       if (!holds_) lock.lock();
       for (const Taken& t : all) {
         if (t.from_grid) sum->others = Others::join(sum->others, t.log->to_grid(t.length));
-        if (const Known own = t.log->to_block(t.length, block_)) {
+        if (const Known own = t.log->to_block(t.length, block_, t.from_grid)) {
           sum->own.join(own->own);
           sum->others = Others::join(sum->others, own->others);
         }
       }
     }
     // What this block once told others comes back.
-    sum->own.join(Others::of(sum->others.get(), block_));
+    if (sum->others) sum->own.join(sum->others->of(block_));
     caught_up_.before = before;
     caught_up_.acquired = all;
     caught_up_.now = std::move(sum);
@@ -231,9 +231,15 @@ void RaceCheck::order(const Access& access, unsigned lane) {
     }
   }
   if (access.direction == Direction::kLoad) return;
-  // An update goes on with what others handed on there; a plain store ends that.
+  // An update goes on with what others handed on there. A plain store ends that, but for what the
+  // thread hands on itself: what it did there before, and what it knows.
   std::shared_ptr<Log> now = log;
-  if (access.direction == Direction::kStore && log) now = log->of_thread(block_, t);
+  if (access.direction == Direction::kStore && log) {
+    const View* const knows = handed.to_grid ? handed.to_grid.get() : nullptr;
+    const std::size_t read =
+        knows && knows->others && !shared ? knows->others->length_of(log->id()) : 0;
+    if (!log->is_of(block_, t, read)) now = log->of_thread(block_, t);
+  }
   if (handed.to_block || handed.to_grid) {
     if (!now) now = std::make_shared<Log>();
     now->add(handed);

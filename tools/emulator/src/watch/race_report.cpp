@@ -76,8 +76,8 @@ void RaceCheck::report(const Touch& touch, unsigned lane, Address at, const Mark
 void RaceCheck::report_read_only(const Touch& touch, Address at, const Mark& now,
                                  const Mark& before, Mask words) {
   findings_.note(
-      "race", "a read through the read-only cache of global memory that the same kernel writes", now.pc, before.pc,
-      [&] {
+      "race", "a read through the read-only cache of global memory that the same kernel writes",
+      now.pc, before.pc, [&] {
         const unsigned byte = 4 * static_cast<unsigned>(std::countr_zero(words));
         const auto who = [&](const Mark& m) {
           const Mask lanes = m.lanes_at(byte);
@@ -102,7 +102,7 @@ std::string RaceCheck::missing(unsigned warp, unsigned lane, const Mark& now, co
       return "both are strong, but of " + std::to_string(1u << before.size) + " and " +
              std::to_string(1u << now.size) + " bytes, which PTX does not make atomic together";
     }
-    if (before.block != now.block) {
+    if (before.block != now.block && !(before.kind & now.kind & Mark::kGrid)) {
       const bool both = !((before.kind | now.kind) & Mark::kGrid);
       return std::string(both                        ? "both are"
                          : before.kind & Mark::kGrid ? "the second is"
