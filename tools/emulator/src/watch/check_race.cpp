@@ -163,7 +163,8 @@ void RaceCheck::access(const Access& access) {
       for_each_lane(behind, [&](unsigned i) {
         const Address at = access.address[i];
         const auto same = [&](const Taken& t) { return t.place << 1 == at << 1; };
-        if (std::ranges::all_of(thread(w, i).acquired, same)) behind &= ~kBit[i];
+        const std::vector<Taken>& acquired = thread(w, i).acquired;
+        if (std::all_of(acquired.begin(), acquired.end(), same)) behind &= ~kBit[i];
       });
     }
     catch_up(w, behind);

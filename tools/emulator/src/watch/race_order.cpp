@@ -134,7 +134,8 @@ void RaceCheck::catch_up_one(unsigned warp, unsigned lane) {
     return a.log == b.log && a.length == b.length && a.from_grid == b.from_grid;
   };
   const bool again =
-      caught_up_.before == before && std::ranges::equal(all, caught_up_.acquired, same);
+      caught_up_.before == before && std::equal(all.begin(), all.end(), caught_up_.acquired.begin(),
+                                                caught_up_.acquired.end(), same);
   if (!again) {
     auto sum = std::make_shared<View>(*before);
     {
