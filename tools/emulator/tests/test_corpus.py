@@ -27,7 +27,10 @@ FOUND: dict[str, set[tuple[str, str]]] = {
         (f"race: {what} in global memory, unsynchronised", "locks.cu")
         for what in ("read after write", "write after read")
     }
-    | {("race: two threads write one place of global memory, unsynchronised", "locks.cu")},
+    | {("race: two threads write one place of global memory, unsynchronised", "locks.cu")}
+    # So between blocks too; and the last block has no fence between its ticket and what it reads.
+    | {("race: read after another block's write in global memory, unsynchronised", "locks.cu")}
+    | {("race: two blocks write one place of global memory, unsynchronised", "locks.cu")},
     # Of the warp that comes last its first lane alone takes part in the tile's barrier, and tells
     # the others by a shuffle; all lanes store their warp's sum to one place.
     "wide_tiles": {

@@ -226,9 +226,9 @@ AddressOperand Builder::address(std::size_t i) {
   return {source(base, bits), o.offset, bits == 32};
 }
 
-MemoryOperand Builder::access(const AddressOperand& address, Order order) {
+MemoryOperand Builder::access(const AddressOperand& address, Ordering ordering) {
   auto& orders = decoder_.code().orders;
-  orders.push_back(order);
+  orders.push_back(ordering);
   return {.displacement = address.displacement,
           .number = static_cast<std::uint32_t>(orders.size() - 1),
           .narrow = address.narrow};

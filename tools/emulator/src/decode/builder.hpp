@@ -69,7 +69,7 @@ class Builder {
 
   AddressOperand address(std::size_t i);
   /// An access there, with a number of its own.
-  MemoryOperand access(const AddressOperand& address, Order order = Order::kWeak);
+  MemoryOperand access(const AddressOperand& address, Ordering ordering = {});
   /// A name's space when it is a variable: ".shared", ".param", …; empty when it is none.
   std::string_view variable_space(const Operand& operand) const;
   /// Whether the name is a parameter of the kernel, and where that lies in the parameter block.

@@ -60,6 +60,15 @@ enum class Order : std::uint8_t {
   kAcquireRelease
 };
 
+/// All of it, for those who look on.
+struct Ordering {
+  Order order = Order::kWeak;
+  SyncScope scope = SyncScope::kSystem;
+  bool read_only = false;    ///< ld.global.nc
+  bool silent = false;       ///< an update that gives nothing back: red
+  std::uint8_t element = 0;  ///< bytes of each of several elements; 0 where there is one
+};
+
 struct Code {
   struct Constant {
     Slot slot;
@@ -134,7 +143,7 @@ struct Code {
   std::size_t zeroed_bytes = 0;                              ///< registers: the head of the file
   std::size_t file_bytes = 0;                                ///< all of it
   std::uint64_t local_bytes = 0;                             ///< a thread
-  std::vector<Order> orders;                                 ///< of each numbered access to memory
+  std::vector<Ordering> orders;                              ///< of each numbered access to memory
 
   /// "PTX line 12 (kernels.cuh:40)"
   std::string where(std::uint32_t pc) const;

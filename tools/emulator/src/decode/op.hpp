@@ -81,6 +81,14 @@ struct Barrier {
   bool aligned = false;  ///< has to be the same instruction for all threads of a warp
 };
 
+/// Among which threads a fence or a strong access takes part in synchronisation. A cluster is one
+/// block here.
+enum class SyncScope : std::uint8_t { kBlock, kDevice, kSystem };
+struct Fence {
+  SyncScope scope = SyncScope::kSystem;
+  bool acquires = true, releases = true;
+};
+
 struct Together {
   Slot member = 0;             ///< the mask that names lanes
   bool orders_memory = false;  ///< bar.warp.sync alone

@@ -133,6 +133,7 @@ void atomic(Warp& warp, const Op& op, Mask mask) {
     if (Tells) d[i] = old;
   });
   if (!changed) warp.block().unchanged();
+  tell_accessed(warp);
 }
 
 template <class F, class T, bool Tells>
@@ -219,6 +220,7 @@ void atomic_vector(Warp& warp, const Op& op, Mask mask) {
       if (Tells) warp.lanes<T>(slots[count + e])[i] = old;
     }
   });
+  tell_accessed(warp);
 }
 
 template <class F, class T, bool Tells>
@@ -242,7 +244,7 @@ Handler pick_vector(Builder& b, Type t, Space space, bool noftz) {
 }
 
 template <bool Tells>
-void build_vector(Builder& b, unsigned count, Space space, Order order, bool noftz) {
+void build_vector(Builder& b, unsigned count, Space space, Ordering order, bool noftz) {
   const Type t = b.take_type();
   const Handler handler = pick_vector<Tells>(b, t, space, noftz);
   b.finish();
@@ -267,6 +269,7 @@ void build_vector(Builder& b, unsigned count, Space space, Order order, bool nof
   }
   const AddressOperand address = b.address(place);
   const std::uint32_t list = b.list(slots);
+  order.element = static_cast<std::uint8_t>(width(t) / 8);
   const MemoryOperand at = b.access(address, order);
   Op& op = b.emit(handler);
   op.a = address.base;
@@ -278,11 +281,14 @@ void build(Builder& b) {
   Space space = Space::kGeneric;
   if (b.take("global")) space = Space::kGlobal;
   if (b.take("shared") || b.take("shared::cta")) space = Space::kShared;
-  Order order = Order::kRelaxed;
-  if (b.take("acquire")) order = Order::kAcquire;
-  if (b.take("release")) order = Order::kRelease;
-  if (b.take("acq_rel")) order = Order::kAcquireRelease;
-  for (const char* hint : {"relaxed", "cta", "cluster", "gpu", "sys"}) b.take(hint);
+  Ordering order{.order = Order::kRelaxed, .scope = SyncScope::kDevice, .silent = !Tells};
+  b.take("relaxed");
+  if (b.take("acquire")) order.order = Order::kAcquire;
+  if (b.take("release")) order.order = Order::kRelease;
+  if (b.take("acq_rel")) order.order = Order::kAcquireRelease;
+  if (b.take_any("cta", "cluster")) order.scope = SyncScope::kBlock;
+  if (b.take("sys")) order.scope = SyncScope::kSystem;
+  b.take("gpu");
   const bool noftz = b.take("noftz");
   if (const unsigned count = b.take("v2") ? 2 : b.take("v4") ? 4 : b.take("v8") ? 8 : 0) {
     return build_vector<Tells>(b, count, space, order, noftz);

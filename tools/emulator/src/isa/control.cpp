@@ -76,26 +76,38 @@ void build_barrier(Builder& b) {
       .kind = kind, .counted = counted, .waits = !arrive, .negated = negated, .aligned = aligned});
 }
 
+/// Fences of a proxy: every way to memory is one here.
+void proxy_fence(Warp&, const Op&, Mask) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
 void fence(Warp& warp, const Op& op, Mask mask) {
   warp.block().tell([&](BlockObserver& o) { o.fence(warp, op, mask); });
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 void build_fence(Builder& b) {
   if (b.take("proxy")) {
-    // Every way to memory is one here.
     if (!b.take_any("alias", "async")) b.unsupported("this proxy");
     b.take_any("global", "shared::cta", "shared::cluster");
     b.finish();
     b.expect_operands(0, 0);
-    b.emit(&fence);
+    b.emit(&proxy_fence);
     return;
   }
+  Fence how;
   b.take("mbarrier_init");
-  b.take_any("sc", "acq_rel", "acquire", "release");
-  if (!b.take_any("cta", "gl", "sys", "gpu", "cluster")) b.unsupported("this scope");
+  b.take_any("sc", "acq_rel");
+  if (b.take("acquire")) how.releases = false;
+  if (b.take("release")) how.acquires = false;
+  if (b.take_any("cta", "cluster")) {
+    how.scope = SyncScope::kBlock;
+  } else if (b.take_any("gl", "gpu")) {
+    how.scope = SyncScope::kDevice;
+  } else if (!b.take("sys")) {
+    b.unsupported("this scope");
+  }
   b.finish();
   b.expect_operands(0, 0);
-  b.emit(&fence);
+  b.emit(&fence).put(how);
 }
 
 /// What else is a hint, or tells tools something.

@@ -171,34 +171,27 @@ Handler pick_access(Type t, unsigned reg, Space space, bool is_load, bool known)
 /// Modifiers that say how caches treat an access, or who may see it when. Blocks run one after
 /// another or on threads of one coherent host: none of these changes what a program may rely on.
 /// But an access by which one thread may wait for another is told by what is returned.
-Order take_hints(Builder& b) {
-  for (const char* hint : {"weak",
-                           "cta",
-                           "cluster",
-                           "gpu",
-                           "sys",
-                           "ca",
-                           "cg",
-                           "cs",
-                           "lu",
-                           "cv",
-                           "wb",
-                           "wt",
-                           "nc",
-                           "L1::evict_normal",
-                           "L1::evict_unchanged",
-                           "L1::evict_first",
-                           "L1::evict_last",
-                           "L1::no_allocate",
-                           "L2::64B",
-                           "L2::128B",
-                           "L2::256B"}) {
+Ordering take_hints(Builder& b) {
+  Ordering ordering;
+  if (b.take_any("cta", "cluster")) ordering.scope = SyncScope::kBlock;
+  if (b.take("gpu")) ordering.scope = SyncScope::kDevice;
+  ordering.read_only = b.take("nc");
+  for (const char* hint :
+       {"weak", "sys", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal",
+        "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::64B",
+        "L2::128B", "L2::256B"}) {
     b.take(hint);
   }
-  if (b.take("volatile")) return Order::kVolatile;
-  if (b.take("acquire")) return Order::kAcquire;
-  if (b.take("release")) return Order::kRelease;
-  return b.take_any("relaxed", "mmio") ? Order::kRelaxed : Order::kWeak;
+  if (b.take("volatile")) ordering.order = Order::kVolatile;
+  if (b.take("acquire")) ordering.order = Order::kAcquire;
+  if (b.take("release")) ordering.order = Order::kRelease;
+  if (b.take_any("relaxed", "mmio")) ordering.order = Order::kRelaxed;
+  return ordering;
+}
+
+/// Follows an access with an order.
+void told(Warp& warp, const Op&, Mask) {
+  tell_accessed(warp);
 }
 
 Space take_space(Builder& b) {
@@ -212,7 +205,8 @@ Space take_space(Builder& b) {
 
 void access(Builder& b, bool is_load) {
   Space space = take_space(b);
-  const Order order = take_hints(b);
+  Ordering ordering = take_hints(b);
+  const Order order = ordering.order;
   const unsigned count = b.take("v2") ? 2 : b.take("v4") ? 4 : b.take("v8") ? 8 : 1;
   const Type t = b.take_type();
   b.finish();
@@ -251,7 +245,8 @@ void access(Builder& b, bool is_load) {
   const Handler handler = pick_access(t, reg, space, is_load, known);
   if (!handler || (known && !is_load)) b.unsupported("this form");
   const std::uint32_t list = count > 1 ? b.list(slots) : 0;
-  MemoryOperand at = b.access(address, order);
+  if (count > 1) ordering.element = static_cast<std::uint8_t>(width(t) / 8);
+  MemoryOperand at = b.access(address, ordering);
   at.polls = order != Order::kWeak && order != Order::kRelease;
   at.whole = count > 1 && order != Order::kWeak;
   Op& op = b.emit(handler);
@@ -262,6 +257,7 @@ void access(Builder& b, bool is_load) {
   } else {
     op.put(LoadStore{.at = at, .list = list, .elements = static_cast<std::uint8_t>(count)});
   }
+  if (order != Order::kWeak && !known) b.emit(&told).counted = false;
 }
 
 constexpr Row kRows[] = {

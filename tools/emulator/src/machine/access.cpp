@@ -251,15 +251,20 @@ void tell(Warp& warp, const Op& op, Mask mask, Space space, Direction direction,
           const Addresses& address, Gather gather) {
   std::array<std::byte, kLanes * kMostBytes> values;
   if (gather) gather(warp, op, mask, values.data());
+  const Ordering& ordering = warp.code().orders[op.as<MemoryOperand>().number];
   const Access access{.warp = warp,
                       .op = op,
                       .lanes = mask,
                       .space = space,
                       .direction = direction,
-                      .order = warp.code().orders[op.as<MemoryOperand>().number],
+                      .order = ordering.order,
                       .bytes = bytes,
                       .address = address.data(),
-                      .values = gather ? values.data() : nullptr};
+                      .values = gather ? values.data() : nullptr,
+                      .scope = ordering.scope,
+                      .element = ordering.element,
+                      .read_only = ordering.read_only,
+                      .silent = ordering.silent};
   warp.block().tell([&](BlockObserver& o) { o.access(access); });
 }
 
@@ -334,6 +339,10 @@ std::uint64_t address_of(Warp& warp, const Op& op, unsigned lane) {
     return static_cast<std::uint32_t>(warp.lanes<std::uint32_t>(op.a)[lane] + displacement);
   }
   return warp.lanes<std::uint64_t>(op.a)[lane] + displacement;
+}
+
+void tell_accessed(Warp& warp) {
+  warp.block().tell([&](BlockObserver& o) { o.accessed(warp); });
 }
 
 void locate(Warp& warp, const Op& op, Mask mask, Space space, Direction direction, unsigned bytes,

@@ -40,4 +40,7 @@ std::uint64_t address_of(Warp& warp, const Op& op, unsigned lane);
 void locate(Warp& warp, const Op& op, Mask mask, Space space, Direction direction, unsigned bytes,
             Located& out, Gather values = nullptr);
 
+/// Tells those who look on that what they were told of last has been carried out.
+void tell_accessed(Warp& warp);
+
 }  // namespace emu

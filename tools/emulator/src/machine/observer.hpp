@@ -24,9 +24,13 @@ struct Access {
   Space space;  ///< never kGeneric: of a generic access each space's lanes are told apart
   Direction direction;
   Order order;
-  unsigned bytes;                ///< of each lane
-  const std::uint64_t* address;  ///< of each lane, in the space
-  const std::byte* values;       ///< of a store: lane i's at i * bytes; else null
+  unsigned bytes;                        ///< of each lane
+  const std::uint64_t* address;          ///< of each lane, in the space
+  const std::byte* values;               ///< of a store: lane i's at i * bytes; else null
+  SyncScope scope = SyncScope::kSystem;  ///< of an order that isn't weak
+  unsigned element = 0;                  ///< bytes of each of several elements; 0: there is one
+  bool read_only = false;                ///< ld.global.nc
+  bool silent = false;                   ///< an update that gives nothing back: red
 };
 
 /// A copy that goes on while its thread does other things: what it will touch until it has landed.
@@ -58,6 +62,9 @@ class BlockObserver {
   /// were told as they came.
   virtual void instruction(Warp&, const Op&, Mask /*lanes*/) {}
   virtual void access(const Access&) {}
+  /// What was last told of has been carried out. Of atomics and of accesses with an order only, so
+  /// that what several threads of the host do can be told in the order in which it happens.
+  virtual void accessed(Warp&) {}
   /// Lanes came to a barrier; `waits` is false for bar.arrive. `completed` follows, within the same
   /// operation where they were the last: then all who wait there go on.
   virtual void arrived(Warp&, const Op&, Mask /*lanes*/, unsigned /*barrier*/, bool /*waits*/) {}

@@ -50,7 +50,7 @@ std::string place_in(const std::string& message) {
 class BlockChecks final : public BlockObserver {
  public:
   BlockChecks(Block& block, Checker& checker) : checker_(checker), found_(block) {
-    if (checker.checks().race) race_.emplace(found_);
+    if (checker.checks().race) race_.emplace(found_, checker.grid());
     if (checker.checks().init) init_.emplace(found_, checker);
     const GlobalMemory* memory = block.launch().config.memory;
     if (checker.checks().memory && memory && memory->heap().begun()) heap_.emplace(found_, checker);
@@ -62,7 +62,7 @@ class BlockChecks final : public BlockObserver {
   bool sees_accesses() const override { return race_ || init_ || heap_; }
   void begin(std::uint64_t block) override {
     found_.begin(block);
-    if (race_) race_->begin();
+    if (race_) race_->begin(block);
     if (init_) init_->begin();
     for (auto& at : at_barrier_) at.clear();
     mixed_.fill({});
@@ -78,6 +78,9 @@ class BlockChecks final : public BlockObserver {
     if (init_) init_->access(access);
     if (heap_) heap_->access(access);
   }
+  void accessed(Warp&) override {
+    if (race_) race_->accessed();
+  }
   void arrived(Warp& warp, const Op& op, Mask lanes, unsigned barrier, bool waits) override {
     if (race_) race_->arrived(warp, lanes, barrier, waits);
     if (checker_.checks().sync) alike(warp, op, lanes, barrier);
@@ -90,8 +93,8 @@ class BlockChecks final : public BlockObserver {
   void met(Warp& warp, const Op& op, Mask lanes) override {
     if (race_ && op.as<Together>().orders_memory) race_->met(warp, lanes);
   }
-  void fence(Warp& warp, const Op&, Mask lanes) override {
-    if (race_) race_->fence(warp, lanes);
+  void fence(Warp& warp, const Op& op, Mask lanes) override {
+    if (race_) race_->fence(warp, lanes, op.as<Fence>());
   }
   void copy_began(const Copy& copy) override {
     if (race_) race_->copy_began(copy);
@@ -357,6 +360,9 @@ std::string BlockFindings::block_name() const {
 
 // --- Checker ---------------------------------------------------------------------------------
 
+Checker::Checker(Checks checks) : checks_(checks) {}
+Checker::~Checker() = default;
+
 std::unique_ptr<BlockObserver> Checker::watch(Block& block) {
   return std::make_unique<BlockChecks>(block, *this);
 }
@@ -370,7 +376,12 @@ bool Checker::takes(const Fault& fault) const {
   }
 }
 
+void Checker::started(const LaunchConfig&) {
+  if (checks_.race) grid_ = std::make_unique<RaceGrid>();
+}
+
 void Checker::ended(const LaunchConfig& config, const LaunchResult& result) {
+  grid_.reset();
   if (!result.fault || !takes(*result.fault)) return;
   const Fault& fault = *result.fault;
   const char* what = fault.kind == Fault::Kind::kIllegalAddress      ? "an illegal address"

@@ -57,6 +57,8 @@ class Findings {
 std::string readable(const Finding& finding);
 std::string json(const Finding& finding);
 
+class RaceGrid;  ///< what the blocks of a launch share to find races (handing.hpp)
+
 /// Which bytes of an allocation something wrote.
 struct Written {
   Allocation allocation;
@@ -72,8 +74,10 @@ struct HeapPiece {
 
 class Checker final : public Observer {
  public:
-  explicit Checker(Checks checks) : checks_(checks) {}
+  explicit Checker(Checks checks);
 
+  ~Checker() override;
+  void started(const LaunchConfig& config) override;
   std::unique_ptr<BlockObserver> watch(Block& block) override;
   void ended(const LaunchConfig& config, const LaunchResult& result) override;
   void allocated(const Allocation& allocation) override;
@@ -91,6 +95,7 @@ class Checker final : public Observer {
 
   const Checks& checks() const { return checks_; }
   Findings& findings() { return findings_; }
+  RaceGrid& grid() { return *grid_; }  ///< while a launch goes on
   /// Whether a fault is one of the findings, and so told as one.
   bool takes(const Fault& fault) const;
   /// Null for memory that the host may write unseen.
@@ -99,6 +104,7 @@ class Checker final : public Observer {
  private:
   Checks checks_;
   Findings findings_;
+  std::unique_ptr<RaceGrid> grid_;
   std::map<Address, Written> written_;
   std::uint64_t allocations_ = 0;
   std::mutex heap_mutex_;

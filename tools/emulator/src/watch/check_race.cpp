@@ -11,491 +11,484 @@
 namespace emu {
 namespace {
 
-constexpr Address kSharedBit = Address{1} << 63;  // tells a place in shared from one in global
+constexpr std::uint32_t kHere = ~std::uint32_t{0};  // the block of marks in shared memory
+constexpr std::size_t kMostWhole = 12;              // marks of pieces of a line that isn't split
+constexpr std::size_t kMostMarks = 96;
+constexpr unsigned kMostOfOthers = 4;  // of other blocks that read a place or update it
+
+std::uint8_t logarithm(unsigned bytes) {
+  return static_cast<std::uint8_t>(std::countr_zero(bytes));
+}
+
+bool reads_only(const Mark& m) {
+  return !(m.kind & Mark::kWrites);
+}
+bool writes_plainly(const Mark& m) {
+  return (m.kind & Mark::kWrites) && !(m.kind & Mark::kStrong);
+}
 
 }  // namespace
 
-void RaceCheck::Cell::push(const Entry& entry) {
-  if (count < 2) {
-    first[count++] = entry;
-    return;
-  }
-  if (!more) more = std::make_unique<std::vector<Entry>>();
-  more->push_back(entry);
-  ++count;
-}
-
-void RaceCheck::Cell::remove(std::uint32_t i) {
-  at(i) = at(count - 1);
-  if (count > 2) more->pop_back();
-  --count;
-}
-
-void RaceCheck::Cell::clear() {
-  count = 0;
-  more.reset();
-  bytes.reset();
-}
-
-RaceCheck::RaceCheck(BlockFindings& findings)
+RaceCheck::RaceCheck(BlockFindings& findings, RaceGrid& grid)
     : findings_(findings),
+      grid_(grid),
       threads_(static_cast<unsigned>(findings.block().launch().config.block.volume())),
+      threaded_(findings.block().launch().config.pool && !findings.block().launch().config.apart),
       warps_((threads_ + kLanes - 1) / kLanes),
-      patterns_(threads_),
-      shared_(static_cast<std::size_t>((findings.block().shared_bytes() + 3) / 4)) {}
+      thread_(warps_.size() * kLanes),
+      shared_(static_cast<std::size_t>((findings.block().shared_bytes() + kLineBytes - 1) /
+                                       kLineBytes)) {}
 
-/// A block begins as if all had met: what blocks before it left is in the past of all threads.
-void RaceCheck::begin() {
-  auto clocks = std::make_shared<Clocks>(warps_.size() * kLanes + kAgents);
-  for (unsigned t = 0; t < threads_; ++t) (*clocks)[t] = warps_[t / kLanes].clock;
-  std::ranges::copy(agents_, clocks->end() - kAgents);
-  for (WarpState& warp : warps_) {
-    ++warp.clock;
-    warp.knowing = {{kAllLanes, clocks}};
-  }
-  for (auto& barrier : barriers_) barrier.clear();
-  mbarriers_.clear();
-  for (const auto& [number, copy] : copies_) {  // shared memory's places are used again
-    if (copy.to_space == Space::kShared) land(copy, copy.to_space, copy.to, 0, 0, 0);
-    if (copy.from_space == Space::kShared) land(copy, copy.from_space, copy.from, 0, 0, 0);
-  }
-  copies_.clear();
-  if (fenced_) {
-    std::ranges::fill(patterns_, Pattern{});
-    locations_.clear();
-    fenced_ = false;
-  }
-  pages_.clear();
-  last_page_ = nullptr;
-  last_number_ = ~Address{0};
-  for (auto& [number, page] : used_) free_.push_back(std::move(page));
-  used_.clear();
+RaceCheck::~RaceCheck() {
+  accessed();  // where a fault came between
 }
 
-// --- Who knows of whom -----------------------------------------------------------------------
-
-const RaceCheck::Known& RaceCheck::known(unsigned warp, unsigned lane) const {
-  const auto& all = warps_[warp].knowing;
-  return std::ranges::find_if(all, [&](const Knowing& k) { return k.lanes >> lane & 1; })->known;
-}
-
-void RaceCheck::learn(unsigned warp, Mask lanes, const Known& known) {
-  auto& all = warps_[warp].knowing;
-  bool there = false;
-  for (Knowing& k : all) {
-    const bool same = k.known == known;
-    k.lanes = same ? k.lanes | lanes : k.lanes & ~lanes;
-    there |= same;
-  }
-  std::erase_if(all, [](const Knowing& k) { return k.lanes == 0; });
-  if (!there) all.push_back({lanes, known});
-}
-
-/// What lanes hand on now; what they do from here on is later.
-void RaceCheck::release_from(std::vector<Arrived>& out, unsigned warp, Mask lanes, bool waits) {
-  for (const Knowing& k : warps_[warp].knowing) {
-    if (k.lanes & lanes) {
-      out.push_back({warp, k.lanes & lanes, k.known, warps_[warp].clock, waits});
-    }
-  }
-  ++warps_[warp].clock;
-}
-
-RaceCheck::Known RaceCheck::join(const std::vector<Arrived>& all) const {
-  auto sum = std::make_shared<Clocks>(*all.front().known);
-  std::vector<const Clocks*> joined{all.front().known.get()};
-  for (const Arrived& a : all) {
-    if (std::ranges::find(joined, a.known.get()) != joined.end()) continue;
-    joined.push_back(a.known.get());
-    for (std::size_t t = 0; t < sum->size(); ++t) (*sum)[t] = std::max((*sum)[t], (*a.known)[t]);
-  }
-  for (const Arrived& a : all) {
-    for_each_lane(a.lanes, [&](unsigned i) {
-      const unsigned t = a.warp * kLanes + i;
-      if (t < threads_) (*sum)[t] = std::max((*sum)[t], a.clock);
-    });
-  }
-  return sum;
-}
-
-RaceCheck::Known RaceCheck::join(const Known& a, const Known& b) {
-  if (!a || a == b) return b;
-  if (!b) return a;
-  auto sum = std::make_shared<Clocks>(*a);
-  for (std::size_t t = 0; t < sum->size(); ++t) (*sum)[t] = std::max((*sum)[t], (*b)[t]);
-  return sum;
-}
-
-RaceCheck::Known RaceCheck::materialise(const Released& released, unsigned thread) const {
-  if (!released.known) return nullptr;
-  auto clocks = std::make_shared<Clocks>(*released.known);
-  (*clocks)[thread] = released.clock;
-  return clocks;
-}
-
-void RaceCheck::arrived(const Warp& warp, Mask lanes, unsigned barrier, bool waits) {
-  release_from(barriers_[barrier], warp.number(), lanes, waits);
-}
-
-void RaceCheck::completed(unsigned barrier) {
-  auto& all = barriers_[barrier];
-  if (all.empty()) return;
-  const Known sum = join(all);
-  for (const Arrived& a : all) {
-    if (a.waits) learn(a.warp, a.lanes, sum);
-  }
-  all.clear();
-}
-
-void RaceCheck::met(const Warp& warp, Mask lanes) {
-  std::vector<Arrived> all;
-  release_from(all, warp.number(), lanes, true);
-  learn(warp.number(), lanes, join(all));
-}
-
-void RaceCheck::fence(const Warp& warp, Mask lanes) {
-  fenced_ = true;
-  const unsigned w = warp.number();
-  for_each_lane(lanes, [&](unsigned i) {
-    Pattern& p = patterns_[w * kLanes + i];
-    if (p.pending) {
-      learn(w, kBit[i], join(known(w, i), p.pending));
-      p.pending = nullptr;
-    }
-    p.released = {known(w, i), warps_[w].clock};
-  });
-  ++warps_[w].clock;
-}
-
-/// Follows release and acquire patterns through one lane's strong or volatile access.
-void RaceCheck::order(const Access& access, unsigned lane) {
-  const unsigned w = access.warp.number(), t = w * kLanes + lane;
-  const bool acquires = access.order == Order::kAcquire || access.order == Order::kAcquireRelease;
-  const bool releases = access.order == Order::kRelease || access.order == Order::kAcquireRelease;
-  fenced_ |= releases;
-  if (!fenced_) return;
-  const Address at =
-      access.address[lane] | (access.space == Space::kShared ? kSharedBit : Address{0});
-  Pattern& p = patterns_[t];
-  const auto place = locations_.find(at);
-  const Known there = place == locations_.end() ? nullptr : place->second;
-  if (access.direction != Direction::kStore && there) {
-    if (acquires) {
-      learn(w, kBit[lane], join(known(w, lane), there));
-    } else {
-      p.pending = join(p.pending, there);
-    }
-  }
-  if (access.direction == Direction::kLoad) return;
-  Released handed = p.released;
-  if (releases) {
-    handed = {known(w, lane), warps_[w].clock};
-    ++warps_[w].clock;
-  }
-  Known now = materialise(handed, t);
-  // An update goes on with what others handed on there; a plain store ends it.
-  if (access.direction == Direction::kAtomic) now = join(there, now);
-  if (now) {
-    locations_[at] = std::move(now);
-  } else if (place != locations_.end()) {
-    locations_.erase(place);
-  }
-}
-
-// --- mbarriers and copies ----------------------------------------------------------------------
-
-RaceCheck::Mbarrier& RaceCheck::mbarrier(Address at) {
-  const auto [place, fresh] = mbarriers_.try_emplace(at);
-  if (fresh) place->second.agent = static_cast<unsigned>(mbarriers_.size() - 1) % kAgents;
-  return place->second;
-}
-
-void RaceCheck::mbarrier_arrived(const Warp& warp, unsigned lane, Address at, bool releases) {
-  const unsigned w = warp.number();
-  Mbarrier& m = mbarrier(at);
-  if (releases) {
-    m.gathered =
-        join(m.gathered, materialise({known(w, lane), warps_[w].clock}, w * kLanes + lane));
-    ++warps_[w].clock;
-  }
-}
-
-void RaceCheck::mbarrier_completed(Address at) {
-  Mbarrier& m = mbarrier(at);
-  m.handed = join(m.handed, std::exchange(m.gathered, nullptr));
-}
-
-void RaceCheck::mbarrier_waited(const Warp& warp, unsigned lane, Address at) {
-  const Known& handed = mbarrier(at).handed;
-  const unsigned w = warp.number();
-  if (!handed) return;
-  const Known before = known(w, lane);
-  if (before == handed) return;
-  // Lanes that knew the same go on knowing the same, which keeps their accesses together.
-  if (before != waited_before_ || handed != waited_for_) {
-    waited_before_ = before;
-    waited_for_ = handed;
-    waited_now_ = join(before, handed);
-  }
-  learn(w, kBit[lane], waited_now_);
-}
+// --- What goes on by itself --------------------------------------------------------------------
 
 void RaceCheck::copy_began(const Copy& copy) {
-  const auto pc = static_cast<std::uint32_t>(&copy.op - copy.warp.code().ops.data());
+  const unsigned w = copy.warp.number();
+  catch_up(w, kBit[copy.lane]);
   ++number_;
-  if (copy.from_space != Space::kGeneric) {
+  const Known view = known(w, copy.lane);
+  const auto one = [&](Space space, Address at, bool writes) {
+    Mark mark;
+    mark.block = space == Space::kShared ? kHere : block_;
+    mark.time = kNever;
+    mark.pc = static_cast<std::uint32_t>(&copy.op - copy.warp.code().ops.data());
+    mark.lanes = kBit[copy.lane];
+    mark.shift = Mark::kAlike;
+    mark.warp = static_cast<std::uint8_t>(w);
+    mark.kind = writes ? Mark::kWrites : 0;
+    mark.number = number_;
     touch({.warp = copy.warp,
-           .space = copy.from_space,
-           .direction = Direction::kLoad,
-           .kind = 0,
-           .pc = pc,
-           .clock = kOnItsWay},
-          copy.lane, copy.from, copy.bytes);
-  }
-  touch({.warp = copy.warp,
-         .space = copy.to_space,
-         .direction = Direction::kCopy,
-         .kind = kWrites,
-         .pc = pc,
-         .clock = kOnItsWay},
-        copy.lane, copy.to, copy.bytes);
-  copies_.emplace(copy.number, OnItsWay{copy.warp.number(), copy.lane, pc, copy.to_space,
-                                        copy.from_space, copy.to, copy.from, copy.bytes});
+           .space = space,
+           .direction = writes ? Direction::kCopy : Direction::kLoad,
+           .known = *view},
+          at, copy.bytes, mark);
+  };
+  if (copy.from_space != Space::kGeneric) one(copy.from_space, copy.from, false);
+  one(copy.to_space, copy.to, true);
+  copies_.emplace(
+      copy.number,
+      OnItsWay{w, copy.lane, static_cast<std::uint32_t>(&copy.op - copy.warp.code().ops.data()),
+               copy.to_space, copy.from_space, copy.to, copy.from, copy.bytes});
 }
 
 void RaceCheck::copy_landed(std::uint64_t number) {
   const auto copy = copies_.find(number);
   if (copy == copies_.end()) return;
-  const auto [warp, lane] = std::pair{copy->second.warp, copy->second.lane};
-  land(number, warp, lane, warps_[warp].clock);
+  land(number, copy->second.warp, copy->second.lane, clock_);
 }
 
 void RaceCheck::copy_landed_at(std::uint64_t number, Address at) {
+  agents_ = true;
   Mbarrier& m = mbarrier(at);
-  const auto agent = static_cast<unsigned>(warps_.size()) * kLanes + m.agent;
-  const Clock now = ++agents_[m.agent];
-  land(number, static_cast<unsigned>(warps_.size()), m.agent, now);
-  auto clocks = m.gathered ? std::make_shared<Clocks>(*m.gathered)
-                           : std::make_shared<Clocks>(warps_.size() * kLanes + kAgents);
-  (*clocks)[agent] = now;
-  m.gathered = std::move(clocks);
+  land(number, kAgentWarp, m.agent, clock_);
+  auto view = m.gathered ? std::make_shared<View>(*m.gathered) : std::make_shared<View>();
+  view->own.add(kAgentWarp, kBit[m.agent], clock_);
+  ++clock_;
+  m.gathered = std::move(view);
 }
 
 /// From now on the copy's accesses are those of a lane at a time.
-void RaceCheck::land(std::uint64_t number, unsigned warp, unsigned lane, Clock clock) {
+void RaceCheck::land(std::uint64_t number, unsigned warp, unsigned lane, Time time) {
   const auto copy = copies_.find(number);
   if (copy == copies_.end()) return;
-  land(copy->second, copy->second.to_space, copy->second.to, warp, lane, clock);
-  land(copy->second, copy->second.from_space, copy->second.from, warp, lane, clock);
+  land(copy->second, copy->second.to_space, copy->second.to, warp, lane, time);
+  land(copy->second, copy->second.from_space, copy->second.from, warp, lane, time);
   copies_.erase(copy);
 }
 
 void RaceCheck::land(const OnItsWay& copy, Space space, Address first, unsigned warp, unsigned lane,
-                     Clock clock) {
+                     Time time) {
   if (space == Space::kGeneric) return;
-  const auto in = [&](Cell& c) {
-    for (std::uint32_t k = 0; k < c.count; ++k) {
-      Entry& e = c.at(k);
-      if (e.clock != kOnItsWay || e.pc != copy.pc || e.warp != copy.warp ||
-          e.lanes != kBit[copy.lane]) {
+  const std::uint32_t block = space == Space::kShared ? kHere : block_;
+  const auto in = [&](Marks& marks) {
+    for (std::size_t k = 0; k < marks.size(); ++k) {
+      Mark& m = marks[k];
+      if (m.time != kNever || m.pc != copy.pc || m.warp != copy.warp || m.block != block ||
+          m.lanes != kBit[copy.lane]) {
         continue;
       }
-      e.clock = clock;
-      e.warp = static_cast<std::uint8_t>(warp);
-      e.lanes = kBit[lane];
+      m.time = time;
+      m.warp = static_cast<std::uint8_t>(warp);
+      m.lanes = kBit[lane];
     }
   };
-  for (Address at = first; at < first + copy.bytes; at += 4) {  // copies are of whole words
-    Cell& c = cell(space, at / 4);
-    in(c);
-    if (c.bytes) std::ranges::for_each(*c.bytes, in);
+  for (Address line = first / kLineBytes * kLineBytes; line < first + copy.bytes;
+       line += kLineBytes) {
+    on_line(space, line, [&](Line& l) {
+      if (l.words) {
+        std::ranges::for_each(*l.words, in);
+      } else {
+        in(l.all);
+      }
+    });
   }
 }
 
 /// free and malloc order what the one had done with a piece of the heap before what the other does.
 void RaceCheck::given(Address first, std::uint64_t bytes) {
-  const Address past = (first + bytes - 1) / 4 + 1;
-  for (Address word = first / 4; word < past; word = (word / kPageWords + 1) * kPageWords) {
-    const auto page = pages_.find(word / kPageWords);
-    if (page == pages_.end()) continue;
-    const Address end = std::min(past, (word / kPageWords + 1) * kPageWords);
-    for (Address w = word; w < end; ++w) (*page->second)[w % kPageWords].clear();
+  const Address past = (first + bytes + 3) / 4 * 4;
+  for (Address at = first / 4 * 4; at < past;) {
+    const Address line = at / kLineBytes * kLineBytes, end = std::min(past, line + kLineBytes);
+    const auto count = static_cast<unsigned>(end - at) / 4;
+    const Mask words = (count == kLineWords ? ~Mask{0} : (Mask{1} << count) - 1) << (at - line) / 4;
+    const Address page = line / GlobalShadow::kPageBytes;
+    if (GlobalShadow::Page* p = grid_.shadow.hold(page, cache_, false)) {
+      p->lines[static_cast<std::size_t>(line / kLineBytes % GlobalShadow::kPageLines)].forget(
+          words);
+      p->let_go();
+    }
+    at = end;
   }
-  if (fenced_) {
-    std::erase_if(locations_, [&](const auto& l) { return l.first - first < bytes; });
-  }
+  const std::scoped_lock lock(grid_.strong);
+  std::erase_if(grid_.logs, [&](const auto& l) { return l.first - first < bytes; });
 }
 
 // --- Accesses --------------------------------------------------------------------------------
 
-RaceCheck::Cell& RaceCheck::cell(Space space, Address word) {
-  if (space == Space::kShared) return shared_[static_cast<std::size_t>(word)];
-  const Address number = word / kPageWords;
-  if (number != last_number_) {
-    Page*& page = pages_[number];
-    if (!page) {
-      std::unique_ptr<Page> made;
-      if (!free_.empty()) {
-        made = std::move(free_.back());
-        free_.pop_back();
-      } else if (used_.size() >= kMostPages) {
-        made = std::move(used_.front().second);
-        pages_.erase(used_.front().first);
-        used_.pop_front();
-      }
-      if (made) {
-        for (Cell& c : *made) c.clear();
-      } else {
-        made = std::make_unique<Page>();
-      }
-      Page* const fresh = made.get();
-      pages_[number] = fresh;  // the reference may be gone
-      used_.emplace_back(number, std::move(made));
-      last_page_ = fresh;
-    } else {
-      last_page_ = page;
-    }
-    last_number_ = number;
-  }
-  return (*last_page_)[word % kPageWords];
-}
-
 void RaceCheck::access(const Access& access) {
   if (access.space != Space::kShared && access.space != Space::kGlobal) return;
   if (access.direction == Direction::kCopy) return;  // told of as a copy
-  const auto pc = static_cast<std::uint32_t>(&access.op - access.warp.code().ops.data());
-  const bool strong = access.direction == Direction::kAtomic ||
-                      (access.order != Order::kWeak && access.order != Order::kVolatile);
-  std::uint8_t kind = access.direction == Direction::kLoad ? 0 : kWrites;
-  if (strong) kind |= kStrong;
-  if (access.order == Order::kVolatile) kind |= kVolatile;
-  ++number_;
-  if (access.direction == Direction::kStore) same_instruction(access, kind, pc);
-  for_each_lane(access.lanes, [&](unsigned i) {
-    std::uint8_t mine = kind;
-    if (access.order != Order::kWeak) {
-      const unsigned t = access.warp.number() * kLanes + i;
-      if (patterns_[t].released.known) mine |= kReleases;
-      order(access, i);
+  const unsigned w = access.warp.number();
+  const bool atomic = access.direction == Direction::kAtomic;
+  const bool strong = atomic || access.order != Order::kWeak;
+  if (strong && access.space == Space::kGlobal && threaded_ && !holds_) {
+    grid_.strong.lock();
+    holds_ = true;
+  }
+  if (Mask behind = access.lanes & warps_[w].behind) {
+    if (strong) {  // asking once more for what it has acquired changes nothing
+      for_each_lane(behind, [&](unsigned i) {
+        const Address at = access.address[i];
+        const auto same = [&](const Taken& t) { return t.place << 1 == at << 1; };
+        const std::vector<Taken>& acquired = thread(w, i).acquired;
+        if (std::all_of(acquired.begin(), acquired.end(), same)) behind &= ~kBit[i];
+      });
     }
-    touch({.warp = access.warp,
-           .space = access.space,
-           .direction = access.direction,
-           .kind = mine,
-           .pc = pc,
-           .clock = warps_[access.warp.number()].clock,
-           .values = access.values ? access.values + std::size_t{i} * access.bytes : nullptr,
-           .at = access.address[i]},
-          i, access.address[i], access.bytes);
-  });
+    catch_up(w, behind);
+  }
+  Mark mark;
+  mark.block = access.space == Space::kShared ? kHere : block_;
+  mark.time = clock_;
+  mark.pc = static_cast<std::uint32_t>(&access.op - access.warp.code().ops.data());
+  mark.warp = static_cast<std::uint8_t>(w);
+  mark.size = logarithm(access.element ? access.element : access.bytes);
+  mark.number = ++number_;
+  if (access.direction != Direction::kLoad) mark.kind |= Mark::kWrites;
+  if (atomic) mark.kind |= Mark::kUpdates;
+  if (atomic && access.silent) mark.kind |= Mark::kSilent;
+  if (strong) mark.kind |= Mark::kStrong;
+  if (strong && access.scope != SyncScope::kBlock) mark.kind |= Mark::kGrid;
+  if (access.order == Order::kVolatile) mark.kind |= Mark::kVolatile;
+  if (access.order == Order::kWeak && access.read_only) mark.kind |= Mark::kReadOnly;
+  if (access.direction == Direction::kStore) same_instruction(access, mark);
+  Mask released = 0;
+  if (access.order != Order::kWeak) {
+    for_each_lane(access.lanes, [&](unsigned i) {
+      const bool stores = access.direction == Direction::kStore;
+      if (stores && access.order == Order::kVolatile && thread(w, i).block) released |= kBit[i];
+      order(access, i);
+    });
+  }
+  const std::vector<Knowing>& all = warps_[w].knowing;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const Touch touch{.warp = access.warp,
+                      .space = access.space,
+                      .direction = access.direction,
+                      .known = *all[k].known,
+                      .values = access.values,
+                      .bytes = access.bytes,
+                      .address = access.address};
+    const Mask lanes = access.lanes & all[k].lanes;
+    if (lanes & ~released) whole(access, mark, touch, lanes & ~released);
+    if (lanes & released) {
+      Mark m = mark;
+      m.kind |= Mark::kReleases;
+      whole(access, m, touch, lanes & released);
+    }
+  }
 }
 
-void RaceCheck::touch(const Touch& touch, unsigned lane, Address first, std::uint64_t length) {
+void RaceCheck::accessed() {
+  if (!std::exchange(holds_, false)) return;
+  grid_.strong.unlock();
+}
+
+template <class F>
+void RaceCheck::on_line(Space space, Address line, const F& f) {
+  if (space == Space::kShared) {
+    f(shared_[static_cast<std::size_t>(line / kLineBytes)]);
+    return;
+  }
+  GlobalShadow::Page* const page = grid_.shadow.hold(line / GlobalShadow::kPageBytes, cache_);
+  f(page->lines[static_cast<std::size_t>(line / kLineBytes % GlobalShadow::kPageLines)]);
+  page->let_go();
+}
+
+/// The access of lanes that know the same.
+void RaceCheck::whole(const Access& access, Mark mark, const Touch& touch, Mask lanes) {
+  const std::uint64_t* const address = access.address;
+  const unsigned bytes = access.bytes;
+  const auto first = static_cast<unsigned>(std::countr_zero(lanes));
+  const auto past = kLanes - static_cast<unsigned>(std::countl_zero(lanes));
+  const Address origin = address[first] - std::uint64_t{first} * bytes;
+  const bool run = count_lanes(lanes) == past - first;  // of lanes with no gap
+  bool row = first + 1 < past && std::has_single_bit(bytes) && (bytes >= 4 || run);
+  for (Mask m = lanes; row && m; m &= m - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(m));
+    row = address[i] == origin + std::uint64_t{i} * bytes;
+  }
+  const Address begin = origin + std::uint64_t{first} * bytes;
+  const Address end = origin + std::uint64_t{past} * bytes;
+  if (row && begin % 4 == 0 && end % 4 == 0) {
+    mark.shift = logarithm(bytes);
+    mark.lanes = lanes;
+    for (Address line = begin / kLineBytes * kLineBytes; line < end; line += kLineBytes) {
+      mark.from = static_cast<std::int16_t>(static_cast<std::int64_t>(origin - line));
+      mark.words = 0;
+      if (run) {
+        const auto from = static_cast<unsigned>(std::max(begin, line) - line) / 4;
+        const auto to = static_cast<unsigned>(std::min(end, line + kLineBytes) - line) / 4;
+        mark.words = (to == kLineWords ? ~Mask{0} : (Mask{1} << to) - 1) & ~Mask{0} << from;
+      } else {
+        for_each_lane(lanes, [&](unsigned i) {
+          for (unsigned k = 0; k < bytes; k += 4) {
+            if (address[i] + k - line < kLineBytes) {
+              mark.words |= Mask{1} << (address[i] + k - line) / 4;
+            }
+          }
+        });
+      }
+      if (mark.words == 0) continue;
+      on_line(touch.space, line, [&](Line& l) { visit(touch, l, line, mark); });
+    }
+    return;
+  }
+  mark.shift = Mark::kAlike;
+  for (Mask left = lanes; left;) {
+    const Address at = address[std::countr_zero(left)];
+    mark.lanes = 0;
+    while (left && address[std::countr_zero(left)] == at) {
+      mark.lanes |= left & (~left + 1);
+      left &= left - 1;
+    }
+    this->touch(touch, at, bytes, mark);
+  }
+}
+
+/// All lanes of a mark touch all of it.
+void RaceCheck::touch(const Touch& touch, Address first, std::uint64_t length, Mark mark) {
   const Address past = first + length;
   for (Address at = first; at < past;) {
-    Cell& c = cell(touch.space, at / 4);
-    const auto bytes = static_cast<unsigned>(std::min<Address>(past, at / 4 * 4 + 4) - at);
-    if (bytes == 4 && !c.bytes) {
-      visit(touch, lane, c, at, bytes);
+    const Address line = at / kLineBytes * kLineBytes;
+    Address end = std::min(past, line + kLineBytes);
+    const auto word = static_cast<unsigned>(at - line) / 4;
+    if (at % 4 == 0 && end - at >= 4) {
+      end = end / 4 * 4;
+      const auto to = static_cast<unsigned>(end - line) / 4;
+      mark.words = (to == kLineWords ? ~Mask{0} : (Mask{1} << to) - 1) & ~Mask{0} << word;
+      mark.bytes = 15;
     } else {
-      if (!c.bytes) {  // a part of it now: each byte has seen what the word has
-        c.bytes = std::make_unique<std::array<Cell, 4>>();
-        for (Cell& byte : *c.bytes) {
-          for (std::uint32_t k = 0; k < c.count; ++k) byte.push(c.at(k));
-        }
-        c.count = 0;
-        c.more.reset();
-      }
-      for (unsigned k = 0; k < bytes; ++k) visit(touch, lane, (*c.bytes)[(at + k) % 4], at + k, 1);
+      end = std::min(end, at / 4 * 4 + 4);
+      mark.words = Mask{1} << word;
+      mark.bytes = static_cast<std::uint8_t>(((1u << (end - at)) - 1) << at % 4);
     }
-    at += bytes;
+    on_line(touch.space, line, [&](Line& l) { visit(touch, l, line, mark); });
+    at = end;
   }
 }
 
-/// Strong accesses order themselves. Volatile ones do where it is plain that they are meant to: one
-/// against an atomic, or a store that follows a fence.
-bool RaceCheck::excused(std::uint8_t before, std::uint8_t now) const {
-  const std::uint8_t either = kStrong | kVolatile;
-  if (!(before & either) || !(now & either)) return false;
-  if ((before | now) & kStrong) return true;
-  const std::uint8_t store = before & kWrites ? before : now;
-  return store & kReleases;
+void RaceCheck::visit(const Touch& touch, Line& line, Address at, const Mark& mark) {
+  if (!line.words && line.all.size() > kMostWhole) {
+    unsigned words = 0;
+    for (std::size_t i = 0; i < line.all.size(); ++i) words += count_lanes(line.all[i].words);
+    if (words < 8 * line.all.size() || line.all.size() > kMostMarks / 2) {
+      if (touch.space == Space::kShared || grid_.shadow.may_split()) {
+        line.split();
+      } else {
+        line.all.erase(0);
+      }
+    }
+  }
+  if (!line.words) return visit(touch, line.all, at, mark);
+  Mark one = mark;
+  for (Mask left = mark.words; left; left &= left - 1) {
+    one.words = left & (~left + 1);
+    visit(touch, (*line.words)[static_cast<unsigned>(std::countr_zero(left))], at, one);
+  }
 }
 
-void RaceCheck::visit(const Touch& touch, unsigned lane, Cell& cell, Address at, unsigned bytes) {
-  const unsigned w = touch.warp.number();
-  const std::uint8_t kind = touch.kind;
-  const std::uint32_t pc = touch.pc;
-  const Clocks& seen = *known(w, lane);
-  const Clock now = touch.clock;
-  const Mask me = kBit[lane];
-  bool recorded = false;
-  for (std::uint32_t k = 0; k < cell.count;) {
-    Entry& e = cell.at(k);
-    const bool here = e.warp == w;
-    const Mask mine = here && e.clock != kOnItsWay ? me : 0;
-    const bool here_and_now =
-        here && now != kOnItsWay && e.clock == now && e.pc == pc && e.kind == kind;
-    if (!((e.kind | kind) & kWrites)) {
-      if (here_and_now) {
-        e.lanes |= me;
-        recorded = true;
-        ++k;
-        continue;
-      }
-      // Reads don't race; one that another follows for all its lanes can go.
-      const bool covers = !(kind & (kStrong | kVolatile)) || kind == e.kind;
-      Mask left = covers ? e.lanes & ~mine : e.lanes;
-      if (covers && left &&
-          seen[e.warp * kLanes + static_cast<unsigned>(std::countr_zero(left))] >= e.clock) {
-        for (Mask m = left; m; m &= m - 1) {
-          const auto i = static_cast<unsigned>(std::countr_zero(m));
-          if (seen[e.warp * kLanes + i] >= e.clock) left &= ~kBit[i];
-        }
-      }
-      if (left) {
-        e.lanes = left;
-        ++k;
-      } else {
-        cell.remove(k);
-      }
+/// Whether it takes no look at lanes to see that one comes after the other.
+bool RaceCheck::surely_ordered(const Touch& touch, const Mark& before, const Mark& now) const {
+  if (before.time == kNever || before.block != now.block) return false;
+  if (touch.known.own.knows_all(before.warp, before.time)) return true;
+  return before.warp == now.warp && now.time != kNever && before.same_lanes(now);
+}
+
+/// Of these lanes of an access, those whose part in it isn't known.
+Mask RaceCheck::unknown(const Touch& touch, const Mark& before, Mask lanes) const {
+  if (before.time == kNever) return lanes;
+  const std::uint32_t here = touch.space == Space::kShared ? kHere : block_;
+  if (before.block == here) return touch.known.own.unknown(before.warp, lanes, before.time);
+  const OthersPtr& others = touch.known.others;
+  return others ? others->unknown(before.block, before.warp, lanes, before.time) : lanes;
+}
+
+/// Morally strong, as PTX calls it: each is within the other's scope, and they are of one size.
+bool RaceCheck::strong_together(const Mark& a, const Mark& b) {
+  return (a.kind & b.kind & Mark::kStrong) &&
+         (a.block == b.block || (a.kind & b.kind & Mark::kGrid)) && a.size == b.size;
+}
+
+/// Strong accesses order themselves. PTX says so of volatile ones too; but within a warp they are
+/// mostly meant as a barrier that they aren't, and two stores as what an atomic is for. Of these
+/// only those pass that follow a fence: flags.
+bool RaceCheck::excused(const Mark& before, const Mark& now) {
+  if (!strong_together(before, now)) return false;
+  if (!(before.kind & now.kind & Mark::kVolatile)) return true;
+  const bool stores = before.kind & now.kind & Mark::kWrites;
+  if (!stores && !before.of_warp(now)) return true;
+  return (before.kind | now.kind) & Mark::kReleases;
+}
+
+/// A strong write that a strong read has seen is in the past of all that knows of that read: here
+/// of what a lane does now to this byte of the line.
+bool RaceCheck::observed(const Touch& touch, Marks& marks, std::size_t i, const Mark& now,
+                         unsigned lane, unsigned byte) const {
+  const Mark& written = marks[i];
+  if (!(written.kind & Mark::kStrong) || reads_only(written)) return false;
+  if (written.kind & now.kind & Mark::kVolatile) return false;  // see `excused`
+  for (std::size_t k = i + 1; k < marks.size(); ++k) {
+    const Mark& read = marks[k];
+    const bool reads =
+        reads_only(read) || ((read.kind & Mark::kUpdates) && !(read.kind & Mark::kSilent));
+    if (!reads || !(read.words & Mask{1} << byte / 4) || !strong_together(written, read)) continue;
+    const Mask lanes = read.lanes_at(byte);
+    Mask left = unknown(touch, read, lanes);
+    if (read.of_warp(now)) left &= ~kBit[lane];
+    if (left != lanes) return true;
+  }
+  return false;
+}
+
+/// Looks for races with one mark, lane by lane. Of the words that both touch it gives back those
+/// that are ordered, and those that were reported.
+std::pair<Mask, Mask> RaceCheck::compare(const Touch& touch, Marks& marks, std::size_t index,
+                                         Address at, const Mark& now) {
+  const Mark before = marks[index];
+  const Mask both = before.words & now.words;
+  const Mask open = unknown(touch, before, before.lanes);
+  if (open == 0) return {both, 0};
+  const bool one_warp = before.of_warp(now) && before.time != kNever && now.time != kNever;
+  const bool stores = (before.kind & Mark::kWrites) && touch.direction == Direction::kStore;
+  // Two stores by one instruction: same_instruction has looked at them.
+  const bool passes = excused(before, now) || (stores && one_warp && before.number == now.number &&
+                                               before.time == now.time && before.pc == now.pc);
+  const bool by_bytes = std::min(before.shift, now.shift) < 2 || (before.bytes & now.bytes) != 15;
+  Mask ordered = both, told = 0;
+  for (Mask left = both; left; left &= left - 1) {
+    const auto word = static_cast<unsigned>(std::countr_zero(left));
+    for (unsigned b = 0; b < (by_bytes ? 4u : 1u); ++b) {
+      if (by_bytes && !(before.bytes & now.bytes & 1u << b)) continue;
+      const unsigned byte = 4 * word + b;
+      const Mask theirs = before.lanes_at(byte) & open;
+      for_each_lane(now.lanes_at(byte), [&](unsigned i) {
+        const Mask racing = one_warp ? theirs & ~kBit[i] : theirs;
+        if (racing == 0) return;
+        if (!passes && observed(touch, marks, index, now, i, byte)) return;
+        ordered &= ~(Mask{1} << word);
+        if (passes) return;
+        const bool same = stores && stores_what_is_there(touch, i, at + byte, by_bytes ? 1 : 4);
+        if (same && (before.kind & now.kind & Mark::kVolatile)) return;
+        report(touch, i, at + byte, now, before, static_cast<unsigned>(std::countr_zero(racing)),
+               same);
+        told |= Mask{1} << word;
+      });
+    }
+  }
+  return {ordered, told};
+}
+
+void RaceCheck::visit(const Touch& touch, Marks& marks, Address at, Mark now) {
+  const bool writes = now.kind & Mark::kWrites;
+  for (std::size_t i = 0; i < marks.size();) {
+    Mark& before = marks[i];
+    const Mask both = before.words & now.words;
+    if (both == 0 || !(before.bytes & now.bytes)) {
+      ++i;
       continue;
     }
-    Mask unordered = e.lanes & ~mine;
-    for (Mask m = unordered; m; m &= m - 1) {
-      const auto i = static_cast<unsigned>(std::countr_zero(m));
-      if (seen[e.warp * kLanes + i] >= e.clock) unordered &= ~kBit[i];
-    }
-    bool told = false;
-    if (unordered && !excused(e.kind, kind)) {
-      const bool two_stores = (e.kind & kWrites) && touch.direction == Direction::kStore;
-      const bool one_access = here_and_now && e.access == number_;  // same_instruction looks at it
-      if (!(two_stores && one_access)) {
-        report(touch, lane, at, e, static_cast<unsigned>(std::countr_zero(unordered)),
-               two_stores && stores_what_is_there(touch, at, bytes));
-        told = true;
-      }
-    }
-    // What comes before this access, and races with nothing that this one doesn't, can go.
-    const bool plain_write = (kind & kWrites) && !(kind & (kStrong | kVolatile));
-    const bool covers = plain_write || ((kind & kWrites) && kind == e.kind);
-    Mask keep = covers ? unordered : e.lanes;
-    if (told && (kind & kWrites)) keep &= ~unordered;
-    if (keep == 0) {
-      cell.remove(k);
+    const bool sure = surely_ordered(touch, before, now);
+    // By the same lanes as now, and more.
+    const bool again = sure || (before.of_warp(now) && before.time != kNever &&
+                                now.time != kNever && before.shift == Mark::kAlike &&
+                                now.shift == Mark::kAlike && !(before.lanes & ~now.lanes));
+    Mask gone = 0;  // what this access stands for from now on
+    if (reads_only(before) && !writes) {
+      if (again && before.kind == now.kind) gone = both;
+    } else if ((before.kind & now.kind & Mark::kStrong) && !(before.kind & Mark::kVolatile) &&
+               excused(before, now)) {
+      if (again && before.kind == now.kind) gone = both;
     } else {
-      e.lanes = keep;
-      ++k;
+      const auto [ordered, told] =
+          sure ? std::pair{both, Mask{0}} : compare(touch, marks, i, at, now);
+      if ((now.kind & Mark::kReadOnly) && !reads_only(before) && ordered && before.time != kNever) {
+        report_read_only(touch, at, now, before, ordered);
+      }
+      if (writes_plainly(now) || (writes && before.kind == now.kind)) gone = ordered;
+      if (writes) gone |= told;
+    }
+    if (gone && !(before.bytes & ~now.bytes)) marks[i].words &= ~gone;
+    if (marks[i].words) {
+      ++i;
+    } else {
+      marks.erase(i);
     }
   }
-  if (!recorded) {
-    cell.push({now, pc, me, static_cast<std::uint8_t>(w), kind, number_});
+  keep(marks, now);
+}
+
+void RaceCheck::keep(Marks& marks, const Mark& now) {
+  if (marks.size() > 0) {
+    Mark& last = marks[marks.size() - 1];
+    if (last.of_warp(now) && last.time == now.time && last.pc == now.pc && last.kind == now.kind &&
+        last.bytes == now.bytes && last.shift == now.shift && now.time != kNever) {
+      const bool row = now.shift != Mark::kAlike;
+      if (row ? last.from == now.from : last.lanes == now.lanes) {
+        last.words |= now.words;
+        last.lanes |= now.lanes;
+        return;
+      }
+      if (!row && last.words == now.words) {
+        last.lanes |= now.lanes;
+        return;
+      }
+    }
+  }
+  marks.push(now);
+  if (marks.size() <= kMostOfOthers || writes_plainly(now)) return;
+  // Of those that many blocks read or update the last few say enough.
+  unsigned others = 0;
+  for (std::size_t i = marks.size(); i-- > 0;) {
+    Mark& m = marks[i];
+    if (m.block == now.block || !(m.words & now.words) || writes_plainly(m)) continue;
+    if (++others <= kMostOfOthers) continue;
+    m.words &= ~now.words;
+    if (m.words == 0) marks.erase(i);
+  }
+  if (marks.size() <= kMostMarks) return;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    if (writes_plainly(marks[i])) continue;
+    marks.erase(i);
+    return;
   }
 }
 
 /// Lanes that store to one place at once: any lane's value may stay. Storing one value is a race
 /// too.
-void RaceCheck::same_instruction(const Access& access, std::uint8_t kind, std::uint32_t pc) {
+void RaceCheck::same_instruction(const Access& access, const Mark& mark) {
   std::array<std::pair<Address, unsigned>, kLanes> places;
   std::size_t n = 0;
   bool rising = true;
@@ -503,7 +496,7 @@ void RaceCheck::same_instruction(const Access& access, std::uint8_t kind, std::u
     rising &= n == 0 || access.address[i] > places[n - 1].first;
     places[n++] = {access.address[i], i};
   });
-  if (rising || excused(kind, kind)) return;
+  if (rising || excused(mark, mark)) return;
   std::sort(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(n));
   for (std::size_t k = 1; k < n; ++k) {
     const auto [at, lane] = places[k];
@@ -513,20 +506,17 @@ void RaceCheck::same_instruction(const Access& access, std::uint8_t kind, std::u
         access.values &&
         std::memcmp(access.values + std::size_t{lane} * access.bytes,
                     access.values + std::size_t{before} * access.bytes, access.bytes) == 0;
-    const unsigned w = access.warp.number();
+    if (same && (mark.kind & Mark::kVolatile)) continue;
     report({.warp = access.warp,
             .space = access.space,
             .direction = access.direction,
-            .kind = kind,
-            .pc = pc,
-            .clock = warps_[w].clock},
-           lane, at,
-           {warps_[w].clock, pc, kBit[before], static_cast<std::uint8_t>(w), kind, number_}, before,
-           same);
+            .known = *known(access.warp.number(), lane)},
+           lane, at, mark, mark, before, same);
   }
 }
 
-bool RaceCheck::stores_what_is_there(const Touch& touch, Address at, unsigned bytes) const {
+bool RaceCheck::stores_what_is_there(const Touch& touch, unsigned lane, Address at,
+                                     unsigned bytes) const {
   if (!touch.values) return false;
   const std::byte* there = nullptr;
   if (touch.space == Space::kShared) {
@@ -534,47 +524,9 @@ bool RaceCheck::stores_what_is_there(const Touch& touch, Address at, unsigned by
   } else if (const Allocation* a = findings_.block().launch().config.memory->find(at, bytes)) {
     there = a->host + (at - a->base);
   }
-  return there && std::memcmp(there, touch.values + (at - touch.at), bytes) == 0;
-}
-
-void RaceCheck::report(const Touch& touch, unsigned lane, Address at, const Entry& before,
-                       unsigned before_lane, bool same_value) {
-  const bool shared = touch.space == Space::kShared;
-  const bool now_writes = touch.direction != Direction::kLoad;
-  const bool before_writes = before.kind & kWrites;
-  const char* what = nullptr;
-  if (now_writes && before_writes && same_value) {
-    what = shared
-               ? "two threads write the same value to one place of shared memory, unsynchronised"
-               : "two threads write the same value to one place of global memory, unsynchronised";
-  } else if (now_writes && before_writes) {
-    what = shared ? "two threads write one place of shared memory, unsynchronised"
-                  : "two threads write one place of global memory, unsynchronised";
-  } else if (now_writes) {
-    what = shared ? "write after read in shared memory, unsynchronised"
-                  : "write after read in global memory, unsynchronised";
-  } else {
-    what = shared ? "read after write in shared memory, unsynchronised"
-                  : "read after write in global memory, unsynchronised";
-  }
-  findings_.note("race", what, touch.pc, before.pc, [&] {
-    const auto did = [&](std::uint32_t pc, bool copies, bool writes, bool atomic) {
-      return std::string(copies   ? writes ? " copies to" : " copies from"
-                         : atomic ? " updates"
-                         : writes ? " writes"
-                                  : " reads") +
-             " it at " + findings_.line(pc);
-    };
-    const unsigned w = touch.warp.number();
-    const bool agent = before.warp == warps_.size();
-    return std::vector<std::string>{
-        findings_.block_name() + ", " + findings_.memory(touch.space, at),
-        (agent ? "a bulk copy" : findings_.thread(before.warp, before_lane)) +
-            did(before.pc, before.clock == kOnItsWay, before_writes,
-                before_writes && (before.kind & kStrong)),
-        findings_.thread(w, lane) + did(touch.pc, touch.clock == kOnItsWay, now_writes,
-                                        touch.direction == Direction::kAtomic)};
-  });
+  const std::byte* const value =
+      touch.values + std::size_t{lane} * touch.bytes + (at - touch.address[lane]);
+  return there && std::memcmp(there, value, bytes) == 0;
 }
 
 }  // namespace emu

@@ -1,44 +1,47 @@
 /// \file
-/// Races between threads of one block, in shared and global memory, by happens-before.
+/// Races in shared and global memory, between threads of a block and of different blocks, by
+/// happens-before: PTX's memory model, with vector clocks (past.hpp) and the last accesses to each
+/// place (shadow.hpp).
 ///
-/// Each thread knows of each other thread up to when it has seen what that one did: a vector of
-/// clocks. Barriers and bar.warp.sync join the vectors of those that take part. A fence and then an
-/// atomic (or volatile) write hands on what the thread knew at the fence; an atomic (or volatile)
-/// read and then a fence takes it up: PTX's release and acquire patterns.
+/// Barriers and bar.warp.sync join what those who take part know. A fence and then a strong write
+/// hand on what the thread knew at the fence; a strong read of that and then a fence take it up:
+/// PTX's release and acquire patterns, each with its scope. What is taken up from a place that is
+/// read over and over is looked at only when the thread does something else.
 ///
 /// An mbarrier gathers what those who arrive at it know, and when a phase is over hands it to who
 /// waits for that. What a copy that goes on by itself touches, it accesses as if at every moment
 /// from its beginning until it has landed: then, where its thread waited for it, it counts as that
-/// thread's access, and where it counts at an mbarrier as one of a thread that stands for the
-/// mbarrier (kAgents of them; beyond, mbarriers share one).
-///
-/// Of each word, and of each byte where bytes were accessed, there is a list of the accesses that a
-/// later one could still race with. An access that happens after another and conflicts with all
-/// that the other does replaces it, so that the lists stay short: a thread is in each at most once
-/// for each kind of access. Of global memory the words that one block touched are kept, up to
-/// kMostPages pages: then the oldest page is forgotten, and races with what was in it are not seen.
+/// thread's access, and where it counts at an mbarrier as one of a lane that stands for the
+/// mbarrier (there are 32; beyond, mbarriers share one).
 #pragma once
 #include <array>
 #include <cstdint>
-#include <deque>
-#include <memory>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "watch/check.hpp"
+#include "watch/handing.hpp"
+#include "watch/past.hpp"
+#include "watch/shadow.hpp"
 
 namespace emu {
 
 class RaceCheck {
  public:
-  explicit RaceCheck(BlockFindings& findings);
+  RaceCheck(BlockFindings& findings, RaceGrid& grid);
+  RaceCheck(const RaceCheck&) = delete;
+  RaceCheck& operator=(const RaceCheck&) = delete;
+  ~RaceCheck();
 
-  void begin();
+  void begin(std::uint64_t block);
   void access(const Access& access);
+  void accessed();
   void arrived(const Warp& warp, Mask lanes, unsigned barrier, bool waits);
   void completed(unsigned barrier);
   void met(const Warp& warp, Mask lanes);
-  void fence(const Warp& warp, Mask lanes);
+  void fence(const Warp& warp, Mask lanes, const Fence& fence);
   void copy_began(const Copy& copy);
   void copy_landed(std::uint64_t number);
   void copy_landed_at(std::uint64_t number, Address mbarrier);
@@ -48,64 +51,32 @@ class RaceCheck {
   void given(Address at, std::uint64_t bytes);
 
  private:
-  using Clock = std::uint32_t;
-  static constexpr Clock kOnItsWay = ~Clock{0};  ///< of a copy: in no agent's past
-  static constexpr unsigned kAgents = 32;
-  using Clocks = std::vector<Clock>;  ///< of each lane of the block's warps, and of agents
-  using Known = std::shared_ptr<const Clocks>;
-
-  /// How an access takes part in races.
-  enum Kind : std::uint8_t {
-    kWrites = 1,
-    kStrong = 2,    ///< atomic: never races with another strong one
-    kVolatile = 4,  ///< strong against strong ones only…
-    kReleases = 8   ///< …or where the store follows a fence
-  };
-  struct Entry {
-    Clock clock = 0;
-    std::uint32_t pc = 0;
-    Mask lanes = 0;
-    std::uint8_t warp = 0, kind = 0;
-    std::uint16_t access = 0;  ///< its number, as far as it fits
-  };
-  struct Cell {
-    std::array<Entry, 2> first;
-    std::uint32_t count = 0;
-    std::unique_ptr<std::vector<Entry>> more;
-    std::unique_ptr<std::array<Cell, 4>> bytes;  ///< where single bytes were accessed
-
-    Entry& at(std::uint32_t i) { return i < 2 ? first[i] : (*more)[i - 2]; }
-    void push(const Entry& entry);
-    void remove(std::uint32_t i);
-    void clear();
-  };
-  static constexpr unsigned kPageWords = 256;
-  static constexpr std::size_t kMostPages = 8192;
-  using Page = std::array<Cell, kPageWords>;
-
   /// Lanes of a warp that know the same.
   struct Knowing {
     Mask lanes;
     Known known;
   };
+  /// What a strong read may take up.
+  struct Taken {
+    Address place;
+    std::shared_ptr<Log> log;
+    std::size_t length;
+    bool from_grid;  ///< from other blocks too; else from threads of this one
+  };
+  struct Thread {
+    Known block, grid;            ///< what it handed on at its last fence, by how far that reaches
+    std::vector<Taken> pending;   ///< read, and no fence since
+    std::vector<Taken> acquired;  ///< and not yet looked at
+  };
   struct WarpState {
-    Clock clock = 1;
     std::vector<Knowing> knowing;
-  };
-  /// What a thread had seen at its last fence.
-  struct Released {
-    Known known;
-    Clock clock = 0;
-  };
-  struct Pattern {
-    Released released;
-    Known pending;  ///< read and not yet taken up by a fence
+    Mask behind = 0;  ///< lanes that have acquired what they haven't looked at
   };
   struct Arrived {
     unsigned warp;
     Mask lanes;
     Known known;
-    Clock clock;
+    Time time;
     bool waits;
   };
   struct Mbarrier {
@@ -113,16 +84,15 @@ class RaceCheck {
     Known gathered;  ///< in this phase
     Known handed;    ///< by phases that are over
   };
-  /// What one access, or a copy's, does to a place.
+  /// One access of lanes that know the same, or a copy's.
   struct Touch {
     const Warp& warp;
     Space space;
     Direction direction;
-    std::uint8_t kind;
-    std::uint32_t pc;
-    Clock clock;
-    const std::byte* values = nullptr;  ///< from `at` on; null: not known
-    Address at = 0;
+    const View& known;
+    const std::byte* values = nullptr;  ///< lane i's at i * bytes; null: not known
+    unsigned bytes = 0;
+    const std::uint64_t* address = nullptr;
   };
   struct OnItsWay {
     unsigned warp, lane;
@@ -132,45 +102,73 @@ class RaceCheck {
     std::uint64_t bytes;
   };
 
+  // Who knows what of whom (race_order.cpp).
+  Thread& thread(unsigned warp, unsigned lane) { return thread_[warp * kLanes + lane]; }
   const Known& known(unsigned warp, unsigned lane) const;
   void learn(unsigned warp, Mask lanes, const Known& known);
-  Known join(const std::vector<Arrived>& all) const;
-  static Known join(const Known& a, const Known& b);
-  Known materialise(const Released& released, unsigned thread) const;
-  void release_from(std::vector<Arrived>& out, unsigned warp, Mask lanes, bool waits);
-
-  Cell& cell(Space space, Address word);
+  void catch_up(unsigned warp, Mask lanes);
+  void catch_up_one(unsigned warp, unsigned lane);
+  Known handed_now(unsigned warp, unsigned lane) const;
+  void arrive(std::vector<Arrived>& out, unsigned warp, Mask lanes, bool waits);
+  Known join_all(const std::vector<Arrived>& all);
   void order(const Access& access, unsigned lane);
-  void touch(const Touch& touch, unsigned lane, Address first, std::uint64_t bytes);
-  void visit(const Touch& touch, unsigned lane, Cell& cell, Address at, unsigned bytes);
-  void same_instruction(const Access& access, std::uint8_t kind, std::uint32_t pc);
-  bool stores_what_is_there(const Touch& touch, Address at, unsigned bytes) const;
-  bool excused(std::uint8_t before, std::uint8_t now) const;
-  void report(const Touch& touch, unsigned lane, Address at, const Entry& before,
-              unsigned before_lane, bool same_value);
   Mbarrier& mbarrier(Address at);
-  void land(std::uint64_t number, unsigned warp, unsigned lane, Clock clock);
+
+  // Accesses.
+  void whole(const Access& access, Mark mark, const Touch& touch, Mask lanes);
+  void touch(const Touch& touch, Address at, std::uint64_t bytes, Mark mark);
+  template <class F>
+  void on_line(Space space, Address line, const F& f);
+  void visit(const Touch& touch, Line& line, Address at, const Mark& mark);
+  void visit(const Touch& touch, Marks& marks, Address at, Mark mark);
+  bool surely_ordered(const Touch& touch, const Mark& before, const Mark& now) const;
+  Mask unknown(const Touch& touch, const Mark& before, Mask lanes) const;
+  std::pair<Mask, Mask> compare(const Touch& touch, Marks& marks, std::size_t i, Address at,
+                                const Mark& now);
+  bool observed(const Touch& touch, Marks& marks, std::size_t i, const Mark& now, unsigned lane,
+                unsigned byte) const;
+  static void keep(Marks& marks, const Mark& now);
+  static bool strong_together(const Mark& a, const Mark& b);
+  static bool excused(const Mark& before, const Mark& now);
+  void same_instruction(const Access& access, const Mark& mark);
+  bool stores_what_is_there(const Touch& touch, unsigned lane, Address at, unsigned bytes) const;
+  void land(std::uint64_t number, unsigned warp, unsigned lane, Time time);
   void land(const OnItsWay& copy, Space space, Address first, unsigned warp, unsigned lane,
-            Clock clock);
+            Time time);
+
+  // What is said (race_report.cpp).
+  void report(const Touch& touch, unsigned lane, Address at, const Mark& now, const Mark& before,
+              unsigned before_lane, bool same_value);
+  void report_read_only(const Touch& touch, Address at, const Mark& now, const Mark& before,
+                        Mask words);
+  std::string block_name(std::uint32_t block) const;
+  std::string missing(unsigned warp, unsigned lane, const Mark& now, const Mark& before);
 
   BlockFindings& findings_;
+  RaceGrid& grid_;
   unsigned threads_;
+  bool threaded_;  ///< other threads of the host run blocks as well
+  std::uint32_t block_ = 0;
+  Time clock_ = 1;
   std::vector<WarpState> warps_;
+  std::vector<Thread> thread_;
   std::array<std::vector<Arrived>, 16> barriers_;
-  bool fenced_ = false;  ///< any thread of this block: else there are no patterns to follow
-  std::vector<Pattern> patterns_;
-  std::unordered_map<Address, Known> locations_;  ///< handed on there
+  bool patterns_ = false;  ///< any thread of this block has a Thread to forget
+  Logs logs_;              ///< of shared memory
   std::unordered_map<Address, Mbarrier> mbarriers_;
-  std::array<Clock, kAgents> agents_{};
-  Known waited_before_, waited_for_, waited_now_;  ///< of the last lane that waited
+  bool agents_ = false;  ///< any copy has counted at an mbarrier
+  struct {
+    Known before, handed, now;
+  } waited_;  ///< of the last lane that waited at an mbarrier
+  struct {
+    Known before, now;
+    std::vector<Taken> acquired;
+  } caught_up_;  ///< of the last lane that did
   std::unordered_map<std::uint64_t, OnItsWay> copies_;
-  std::vector<Cell> shared_;
-  std::unordered_map<Address, Page*> pages_;
-  std::deque<std::pair<Address, std::unique_ptr<Page>>> used_;
-  std::vector<std::unique_ptr<Page>> free_;
-  std::uint16_t number_ = 0;  ///< of the access
-  Address last_number_ = ~Address{0};
-  Page* last_page_ = nullptr;
+  std::vector<Line> shared_;
+  GlobalShadow::Cache cache_;
+  std::uint16_t number_ = 0;  ///< of the instruction carried out
+  bool holds_ = false;        ///< grid_.strong
 };
 
 }  // namespace emu
