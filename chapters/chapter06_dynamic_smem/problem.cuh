@@ -121,7 +121,7 @@ class Limits : public book::Problem {
     const bool whole = out_.to_host()[0] == static_cast<int>(most_ / sizeof(int));
     const auto refused = cudaErrorInvalidValue;
     return {whole && past_plain_ == refused && asked_past_most_ == refused && past_most_ == refused,
-            "shared memory, bytes a block:" +
+            "shared memory, bytes per block:" +
                 line("launched with ", plain_ + 1, ", nothing asked for: ", past_plain_) +
                 line("asked for ", most_ + 1, ": ", asked_past_most_) +
                 line("launched with ", most_ + 1, ", the most asked for: ", past_most_) +
