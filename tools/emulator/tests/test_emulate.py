@@ -202,6 +202,136 @@ def test_the_runtime_answers_as_on_an_h200(build: Build, section: str) -> None:
         assert any(beginning in line for line in (recorded + ran.stdout).splitlines())
 
 
+# Lines of the other probe that differ, by their beginning, and why they may.
+UNDEFINED = {
+    # PTX leaves the vote of a lane that its mask leaves out undefined. Hardware lets it vote with
+    # the others; here it votes alone, and a line on stderr says so.
+    "ballot ->",
+}
+
+
+def _differing(recorded: list[str], printed: list[str]) -> set[str]:
+    """The recorded lines that were answered otherwise."""
+    return {theirs for theirs, ours in zip(recorded, printed, strict=True) if theirs != ours}
+
+
+def _asked() -> list[str]:
+    file = HERE / "probes/symbols_and_masks.h200.txt"
+    gpu, *lines = file.read_text(encoding="utf-8").splitlines()
+    assert gpu.startswith("NVIDIA H200,")
+    return lines
+
+
+def test_what_the_documentation_leaves_open_is_answered_as_on_an_h200(build: Build) -> None:
+    program = build(HERE / "probes/symbols_and_masks.cu")
+    runs = [emulate(program, *section) for section in ((), ("syncwarp",), ("ballot",), ("shfl",))]
+    assert [ran.returncode for ran in runs] == [0] * 4
+    differing = _differing(_asked(), [line for ran in runs for line in ran.stdout.splitlines()])
+    assert {line for line in differing if not line.startswith(tuple(UNDEFINED))} == set()
+    for beginning in UNDEFINED:
+        assert any(line.startswith(beginning) for line in differing), f"{beginning} is the same now"
+    warnings = [line for line in runs[0].stderr.splitlines() if "a copy with" in line]
+    assert [line.split()[5] for line in warnings] == [
+        "cudaMemcpyHostToHost",
+        "cudaMemcpyHostToDevice",
+        "cudaMemcpyDeviceToHost",
+    ]
+
+
+def test_a_line_answered_otherwise_is_seen() -> None:
+    lines = _asked()
+    for at, line in enumerate(lines):
+        wrong = line.replace("-> 0", "-> 1") if "-> 0" in line else line + "1"
+        assert _differing(lines, [*lines[:at], wrong, *lines[at + 1 :]]) == {line}
+    with pytest.raises(ValueError, match="shorter"):
+        _differing(lines, lines[:-1])
+
+
+UNREACHABLE = """
+#include <cstdio>
+__device__ int table[4];
+int main() {
+  int host[4] = {}, *device, *pinned;
+  cudaMalloc(&device, sizeof host);
+  cudaMallocHost(&pinned, sizeof host);
+  for (const cudaMemcpyKind kind : {cudaMemcpyHostToHost, cudaMemcpyHostToDevice,
+                                    cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice}) {
+    std::printf("%d: %d %d %d %d %d\\n", kind, cudaMemcpy(device, host, 16, kind),
+                cudaMemcpy(host, device, 16, kind), cudaMemcpy(pinned, device, 16, kind),
+                cudaMemcpy(device + 1, pinned, 16, kind),
+                cudaMemcpyToSymbol(table, host, 16, 0, kind));
+  }
+}
+"""
+
+
+def test_a_copys_kind_opens_no_memory_that_the_device_does_not_reach(build: Build) -> None:
+    """Not the host's where the kind says the device's, nor what lies past an allocation."""
+    ran = emulate(build(UNREACHABLE))
+    assert ran.stdout.splitlines() == [
+        "0: 0 0 0 1 21",
+        "1: 0 1 0 1 0",
+        "2: 1 0 0 1 21",
+        "3: 1 1 0 1 1",
+    ], ran.stderr
+
+
+CAPTURES = """
+#include <cstdio>
+#include <functional>
+#include <thread>
+cudaStream_t stream;
+// What a call answers during a capture in this mode, and how the capture then ends.
+void during(const char* what, cudaStreamCaptureMode mode, std::function<cudaError_t()> call) {
+  cudaGraph_t graph;
+  cudaStreamBeginCapture(stream, mode);
+  const cudaError_t answer = call();
+  std::printf("%s %d: %d, %d\\n", what, mode, answer, cudaStreamEndCapture(stream, &graph));
+}
+cudaError_t allocate() {
+  void* p;
+  return cudaMalloc(&p, 16);
+}
+cudaError_t elsewhere() {
+  cudaError_t answer;
+  std::thread([&] { answer = allocate(); }).join();
+  return answer;
+}
+cudaError_t relaxed() {
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  const cudaError_t answer = allocate();
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  return answer;
+}
+int main() {
+  cudaStreamCreate(&stream);
+  for (const auto mode : {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal,
+                          cudaStreamCaptureModeRelaxed}) {
+    during("allocate", mode, allocate);
+    during("elsewhere", mode, elsewhere);
+    during("relaxed", mode, relaxed);
+    during("synchronize", mode, cudaDeviceSynchronize);
+  }
+  std::printf("after: %d %d\\n", allocate(), cudaDeviceSynchronize());
+}
+"""
+
+
+def test_a_capture_forbids_other_calls_by_its_mode(build: Build) -> None:
+    ran = emulate(build(CAPTURES))
+    forbidden = {"allocate 0", "elsewhere 0", "allocate 1"} | {f"synchronize {i}" for i in range(3)}
+    assert ran.stdout.splitlines() == [
+        *(
+            f"{what} {mode}: " + ("900, 901" if f"{what} {mode}" in forbidden else "0, 0")
+            for mode in range(3)
+            for what in ("allocate", "elsewhere", "relaxed", "synchronize")
+        ),
+        "after: 0 0",
+    ]
+    assert ran.stderr.count("isn't allowed during a capture: the capture is lost") == len(forbidden)
+
+
 def test_refuses_the_static_runtime(build: Build) -> None:
     ran = emulate(build(ADD, "-arch=compute_90", "-code=compute_90"))
     assert ran.returncode == 77

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 namespace emu {
@@ -34,6 +35,8 @@ struct Capture {
   };
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
   cudaStream_t origin = nullptr;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  std::thread::id thread = std::this_thread::get_id();  ///< which began it
   std::map<cudaStream_t, Member> streams = {};
   /// Where the events recorded in it stand.
   std::map<cudaEvent_t, std::pair<cudaStream_t, std::size_t>> events = {};
@@ -46,5 +49,15 @@ std::optional<cudaError_t> capture(cudaStream_t stream, cudaGraphNodeType type, 
 
 /// A call that waits for a stream, or asks what has become of it, ends its capture.
 std::optional<cudaError_t> refuse_in_capture(cudaStream_t stream, const char* function);
+
+/// What the calling thread may do while a stream is captured (cudaThreadExchangeStreamCaptureMode).
+cudaStreamCaptureMode& thread_capture_mode();
+
+enum class Touches {
+  kNoStream,   ///< may still disturb a capture, as cudaMalloc may: refused where the modes say so
+  kAllStreams  ///< and so the captured ones too, in any mode
+};
+/// A call that names no stream, and that a capture in progress forbids, ends that capture.
+std::optional<cudaError_t> refuse_while_capturing(Touches touches, const char* function);
 
 }  // namespace emu

@@ -311,6 +311,10 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  if (const auto no =
+          emu::refuse_while_capturing(emu::Touches::kAllStreams, "cudaDeviceSynchronize")) {
+    return *no;
+  }
   return fine(Needs::kWaits);
 }
 cudaError_t cudaDeviceReset() {
@@ -331,6 +335,14 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
 /// Banks have had 4 bytes since Maxwell, whatever was asked for.
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
   return give(Needs::kDevice, config, [](Runtime&) { return cudaSharedMemBankSizeFourByte; });
+}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config) {
+  return api(Needs::kDevice, [&](Runtime&) {
+    const int number = static_cast<int>(config);
+    const bool known =
+        number >= cudaSharedMemBankSizeDefault && number <= cudaSharedMemBankSizeEightByte;
+    return known ? cudaSuccess : cudaErrorInvalidValue;
+  });
 }
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
@@ -422,10 +434,9 @@ cudaError_t cudaCtxResetPersistingL2Cache() {
   return fine(Needs::kDevice);
 }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
   return api(Needs::kNothing, [&](Runtime&) {
     if (mode == nullptr) return cudaErrorInvalidValue;
-    std::swap(*mode, current);
+    std::swap(*mode, emu::thread_capture_mode());
     return cudaSuccess;
   });
 }

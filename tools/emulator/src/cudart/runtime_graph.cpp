@@ -57,6 +57,16 @@ cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t handle) {
   });
 }
 
+/// Whether the calling thread must leave out what may disturb the capture.
+bool forbids(const Capture& capture) {
+  if (thread_capture_mode() == cudaStreamCaptureModeRelaxed) return false;
+  if (capture.thread == std::this_thread::get_id()) {
+    return capture.mode != cudaStreamCaptureModeRelaxed;
+  }
+  return capture.mode == cudaStreamCaptureModeGlobal &&
+         thread_capture_mode() == cudaStreamCaptureModeGlobal;
+}
+
 }  // namespace
 
 std::optional<cudaError_t> capture(cudaStream_t stream, cudaGraphNodeType type, GraphWork work) {
@@ -86,6 +96,26 @@ std::optional<cudaError_t> refuse_in_capture(cudaStream_t stream, const char* fu
   return answer;
 }
 
+cudaStreamCaptureMode& thread_capture_mode() {
+  thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  return mode;
+}
+
+std::optional<cudaError_t> refuse_while_capturing(Touches touches, const char* function) {
+  std::optional<cudaError_t> answer;
+  api(Needs::kNothing, [&](Runtime& runtime) {
+    for (const auto& capture : runtime.captures) {
+      if (touches == Touches::kNoStream && !forbids(*capture)) continue;
+      if (!std::exchange(capture->invalid, true)) {
+        say(std::string(function) + " isn't allowed during a capture: the capture is lost");
+      }
+      answer = cudaErrorStreamCaptureUnsupported;
+    }
+    return answer.value_or(cudaSuccess);
+  });
+  return answer;
+}
+
 }  // namespace emu
 
 using emu::api;
@@ -107,6 +137,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
     if (emu::capture_of(runtime, stream) != nullptr) return cudaErrorIllegalState;
     auto made = std::make_unique<Capture>();
     made->origin = stream;
+    made->mode = mode;
     made->streams[stream] = {};
     runtime.captures.push_back(std::move(made));
     return cudaSuccess;
@@ -119,7 +150,10 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     *graph = nullptr;
     Capture* own = emu::capture_of(runtime, stream);
     if (own == nullptr) return cudaErrorIllegalState;
-    if (own->origin != stream) return cudaErrorStreamCaptureUnmatched;
+    if (own->origin != stream) {
+      own->invalid = true;
+      return cudaErrorStreamCaptureUnmatched;
+    }
     const bool joined = std::ranges::all_of(own->streams, [&](const auto& s) {
       return s.first == stream || s.second.joined == s.second.taken;
     });

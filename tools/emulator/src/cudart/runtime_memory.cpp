@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "cudart/runtime.hpp"
 
@@ -34,20 +36,38 @@ bool in_device_range(const void* pointer) {
   return address_of(pointer) >= emu::kSharedWindow && address_of(pointer) < emu::kGlobalEnd;
 }
 
-std::byte* on_host(const void* pointer) {
-  if (in_device_range(pointer)) return nullptr;
-  return static_cast<std::byte*>(const_cast<void*>(pointer));
+/// Whether the kind calls this side of a copy the device's.
+bool is_device_side(cudaMemcpyKind kind, bool source) {
+  return kind == cudaMemcpyDeviceToDevice ||
+         kind == (source ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice);
 }
 
-/// The bytes behind one side of a copy; null when the pointer isn't of that side.
+/// The bytes behind one side of a copy; null when they can't be reached. What the kind calls the
+/// device's must be memory that the device reaches. The other side is where its address says:
+/// addresses are unified, and an H200 copies between device pointers whatever the kind.
 std::byte* side(Runtime& runtime, const void* pointer, std::size_t size, cudaMemcpyKind kind,
                 bool source) {
-  const cudaMemcpyKind device_here = source ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
-  if (kind == cudaMemcpyDefault) {
-    return in_device_range(pointer) ? on_device(runtime, pointer, size) : on_host(pointer);
-  }
-  return kind == cudaMemcpyDeviceToDevice || kind == device_here ? on_device(runtime, pointer, size)
-                                                                 : on_host(pointer);
+  return is_device_side(kind, source) || in_device_range(pointer)
+             ? on_device(runtime, pointer, size)
+             : static_cast<std::byte*>(const_cast<void*>(pointer));
+}
+
+/// Says, once per kind, that a copy's kind calls a device pointer the host's: the documentation
+/// leaves the result undefined.
+void warn_of_kind(const void* to, const void* from, cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyDefault) return;
+  const bool wrong_to = in_device_range(to) && !is_device_side(kind, false);
+  const bool wrong_from = in_device_range(from) && !is_device_side(kind, true);
+  if (!wrong_to && !wrong_from) return;
+  static bool told[cudaMemcpyDefault] = {};
+  if (std::exchange(told[kind], true)) return;
+  constexpr const char* kNames[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
+                                    "cudaMemcpyDeviceToHost"};
+  emu::say(std::string("a copy with ") + kNames[kind] + " has a device pointer as its " +
+           (wrong_to && wrong_from ? "source and destination"
+            : wrong_to             ? "destination"
+                                   : "source") +
+           ": CUDA leaves that undefined, here the pointers decide");
 }
 
 cudaError_t copy_rows(Runtime& runtime, void* to, std::size_t to_pitch, const void* from,
@@ -64,6 +84,7 @@ cudaError_t copy_rows(Runtime& runtime, void* to, std::size_t to_pitch, const vo
   std::byte* target = side(runtime, to, to_pitch * (height - 1) + width, kind, false);
   const std::byte* source = side(runtime, from, from_pitch * (height - 1) + width, kind, true);
   if (target == nullptr || source == nullptr) return cudaErrorInvalidValue;
+  warn_of_kind(to, from, kind);
   for (std::size_t row = 0; row < height; ++row) {
     std::memmove(target + row * to_pitch, source + row * from_pitch, width);
     runtime.tell([&](emu::Observer& o) {
@@ -193,6 +214,9 @@ cudaError_t set_volume(const cudaPitchedPtr& volume, int value, const cudaExtent
 }
 
 cudaError_t allocate(void** pointer, std::size_t size) {
+  if (const auto no = emu::refuse_while_capturing(emu::Touches::kNoStream, "cudaMalloc")) {
+    return *no;
+  }
   return api(Needs::kDevice, [&](Runtime& runtime) {
     if (pointer == nullptr) return cudaErrorInvalidValue;
     *pointer = nullptr;
@@ -255,6 +279,9 @@ cudaError_t copy_symbol(const void* symbol, void* host, std::size_t size, std::s
     const auto [status, variable] = runtime.find_variable(symbol);
     if (status != cudaSuccess) return status;
     if (offset > variable->size || size > variable->size - offset) return cudaErrorInvalidValue;
+    // What a symbol stands for is the device's, so that these kinds have the wrong direction.
+    const cudaMemcpyKind away = to_symbol ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
+    if (kind == cudaMemcpyHostToHost || kind == away) return cudaErrorInvalidMemcpyDirection;
     void* device = reinterpret_cast<void*>(variable->address + offset);
     return to_symbol ? copy_rows(runtime, device, size, host, size, size, 1, kind)
                      : copy_rows(runtime, host, size, device, size, size, 1, kind);
@@ -482,6 +509,7 @@ cudaError_t cudaMemset(void* to, int value, std::size_t size) {
   return set(to, size, value, size, 1);
 }
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t size, cudaStream_t stream) {
+  if (size == 0) return set(to, size, value, size, 1);  // in no graph, even of a lost capture
   if (const auto taken = emu::capture(stream, cudaGraphNodeTypeMemset,
                                       [=] { return cudaMemsetAsync(to, value, size, nullptr); })) {
     return *taken;

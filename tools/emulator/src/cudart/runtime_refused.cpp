@@ -22,7 +22,6 @@ int advised(const void* pointer);
   }
 IGNORED(cudaDeviceFlushGPUDirectRDMAWrites)
 IGNORED(cudaDeviceGraphMemTrim)
-IGNORED(cudaDeviceSetSharedMemConfig)
 IGNORED(cudaFuncSetSharedMemConfig)
 IGNORED(cudaMemDiscardAndPrefetchBatchAsync)
 IGNORED(cudaMemDiscardBatchAsync)

@@ -10,6 +10,8 @@
 // By hand, on a machine with an H200:
 //   nvcc -arch=sm_90 -o probe symbols_and_masks.cu
 //   ./probe; for m in syncwarp ballot shfl; do timeout 20 ./probe $m || echo "$m: status $?"; done
+// symbols_and_masks.h200.txt is what that printed, after a line with the GPU and the driver. The
+// embedded device is compared with it (test_emulate.py).
 #include <cuda_runtime.h>
 
 #include <cstdio>
