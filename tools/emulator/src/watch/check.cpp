@@ -179,11 +179,11 @@ class BlockChecks final : public BlockObserver {
   void of_the_whole_block(unsigned barrier) {
     const auto& here = at_barrier_[barrier];
     const std::vector<Op>& ops = found_.block().code().ops;
-    const auto of_all = [&](const AtBarrier& a) {
+    const auto of_some = [&](const AtBarrier& a) {
       const auto& how = ops[a.pc].as<Barrier>();
-      return how.aligned && !how.counted;
+      return !how.aligned || how.counted;
     };
-    if (here.empty() || !std::ranges::all_of(here, of_all)) return;
+    if (here.empty() || std::ranges::any_of(here, of_some)) return;
     auto& mixed = mixed_[barrier];
     const auto elsewhere = [&](std::uint32_t pc) {
       return std::ranges::find_if(here, [&](const AtBarrier& a) { return a.pc != pc; });
@@ -193,14 +193,14 @@ class BlockChecks final : public BlockObserver {
         const auto known = [&](const auto& m) {
           return m.first.warp == a.warp && m.first.pc == a.pc;
         };
-        if (std::ranges::none_of(mixed, known)) mixed.emplace_back(a, *elsewhere(a.pc));
+        if (!std::ranges::any_of(mixed, known)) mixed.emplace_back(a, *elsewhere(a.pc));
       }
       return;
     }
     // All that are left are here: who isn't has exited.
     const auto left = std::ranges::find_if(mixed, [&](const auto& m) {
       return m.first.pc == here.front().pc &&
-             std::ranges::none_of(here, [&](const AtBarrier& a) { return a.warp == m.first.warp; });
+             !std::ranges::any_of(here, [&](const AtBarrier& a) { return a.warp == m.first.warp; });
     });
     if (left == mixed.end()) return;
     const auto who = [&](const AtBarrier& a) {
