@@ -85,8 +85,8 @@ struct Code {
     std::string symbol;
     std::int64_t addend;
   };
-  /// The registers that one instruction reads and writes, for checks that follow values. `slots` has
-  /// those it reads, in the order of the text, then those it writes.
+  /// The registers that one instruction reads and writes, for checks that follow values. `slots`
+  /// has those it reads, in the order of the text, then those it writes.
   struct Flow {
     enum class Kind : std::uint8_t {
       kCarries,  ///< the results come from what it reads
