@@ -83,7 +83,7 @@ bool must_preload(const std::string& name, const std::string& path, const std::s
   const auto wanted = std::ranges::find_if(
       needed, [](const std::string& n) { return n.starts_with("libcudart.so."); });
   for (const std::string& library_past : libraries_past_the_runtime(program)) {
-    complain(name + " uses " + library_past + kPastTheRuntime);
+    complain(std::string(name).append(" uses ").append(library_past).append(kPastTheRuntime));
   }
   if (wanted == needed.end()) {
     if (has_runtime_inside(program)) {

@@ -426,10 +426,9 @@ void RaceCheck::visit(const Touch& touch, Marks& marks, Address at, Mark now) {
                                 now.time != kNever && before.shift == Mark::kAlike &&
                                 now.shift == Mark::kAlike && !(before.lanes & ~now.lanes));
     Mask gone = 0;  // what this access stands for from now on
-    if (reads_only(before) && !writes) {
-      if (again && before.kind == now.kind) gone = both;
-    } else if ((before.kind & now.kind & Mark::kStrong) && !(before.kind & Mark::kVolatile) &&
-               excused(before, now)) {
+    const bool is_excused = (before.kind & now.kind & Mark::kStrong) &&
+                            !(before.kind & Mark::kVolatile) && excused(before, now);
+    if ((reads_only(before) && !writes) || is_excused) {
       if (again && before.kind == now.kind) gone = both;
     } else {
       const auto [ordered, told] =
