@@ -90,7 +90,7 @@ class Races(LookupDirective):
             those = [[c for c in each if c.space == space] for each in (ours[1], theirs[1])]
             rows.append([str(words), *_counts(those[0]), *_counts(those[1])])
         rows.append([str(_("all")), *_counts(ours[1]), *_counts(theirs[1])])
-        caption = _("{ours} beside {theirs}").format(ours=ours[0], theirs=theirs[0])
+        caption = _("The embedded device's race check, and {theirs}").format(theirs=theirs[0])
         return [table(columns, rows, "race-cases", caption=caption), *_missed(theirs[1])]
 
 
