@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from figures.records import schema
-from figures.records.naming import COUNTER_ALIASES, EMBEDDED, LOCAL, REFERENCE
+from figures.records.naming import COUNTER_ALIASES, EMBEDDED, LOCAL, REFERENCE, SECOND
 from figures.records.reading import DataError
 from figures.records.recordings import (
     BrokenLocalSet,
@@ -249,6 +249,8 @@ def test_every_committed_set_is_sound(repository: Path) -> None:
         for record in found.chapters.values():
             assert record.data["source"], f"{record.path}: of no known commit"
             assert not record.data["source"]["dirty"], f"{record.path}: of a changed source"
+        if folder.name in SECOND:  # the reference's sanitizers stand for both
+            continue
         checks = json.loads((folder / "sanitizer.json").read_text())["runs"]
         named = {(run["chapter"], run["variant"]) for run in checks if run["findings"]}
         for check in checks:

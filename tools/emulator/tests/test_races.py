@@ -65,7 +65,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def listed(program: Path) -> list[dict[str, Any]]:
-    ran = subprocess.run([program, "--list"], capture_output=True, text=True, check=False)
+    ran = subprocess.run([EMULATE, program, "--list"], capture_output=True, text=True, check=False)
     cases: list[dict[str, Any]] = json.loads(ran.stdout)
     return cases
 
