@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from docs.tests.test_browser import CHROMIUM, GUIDE, address
-from docs.tests.test_run_here import LOOKED, OPEN, counters, outcome
+from docs.tests.test_run_here import OPEN, counters, looked, outcome
 
 pytestmark = [
     pytest.mark.slow,
@@ -214,10 +214,8 @@ PAGES = [
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(reduced_motion="reduce")
-    context.add_init_script(LOOKED)
-    yield context.new_page()
-    context.close()
+    with looked(browser) as made:
+        yield made
 
 
 def clicked(panel: Locator, preset: dict[str, Any]) -> Outcome:

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,10 @@ PANEL = "run-interleaved-modulo"
 FAULTY = "run-smem-classic"
 
 
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(reduced_motion="reduce")
+@contextmanager
+def looked(browser: Browser, **options: Any) -> Iterator[Page]:
+    """A page of such a reader, in which no script fails."""
+    context = browser.new_context(reduced_motion="reduce", **options)
     context.add_init_script(LOOKED)
     made = context.new_page()
     faults: list[str] = []
@@ -55,6 +57,12 @@ def page(browser: Browser) -> Iterator[Page]:
     yield made
     context.close()
     assert faults == []
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    with looked(browser) as made:
+        yield made
 
 
 def opened(page: Page, name: str = STORY, panel: str = PANEL) -> Locator:

@@ -20,7 +20,7 @@ from docs.tests.test_browser import (
     all_barriers,
     as_wide_as,
 )
-from docs.tests.test_run_here import LOOKED, OPEN
+from docs.tests.test_run_here import OPEN, looked
 
 pytestmark = [
     pytest.mark.slow,
@@ -34,10 +34,8 @@ RENEW = "python -m docs.tests.stills writes docs/stills.json anew"
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(reduced_motion="reduce")
-    context.add_init_script(LOOKED)
-    yield context.new_page()
-    context.close()
+    with looked(browser) as made:
+        yield made
 
 
 def test_every_panel_of_a_story_has_one() -> None:

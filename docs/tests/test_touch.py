@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from docs.tests.test_browser import CHROMIUM, GUIDE, SCHEMES, address
-from docs.tests.test_run_here import LOOKED, OPEN, PANEL, STORY, at_step, outcome
+from docs.tests.test_run_here import PANEL, STORY, at_step, looked, opened, outcome
 
 pytestmark = [
     pytest.mark.slow,
@@ -32,21 +32,15 @@ SMALL = f"""panel => {{
 
 @pytest.fixture(params=SCHEMES)
 def phone(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    context = browser.new_context(
-        viewport={"width": WIDE, "height": HIGH},
-        has_touch=True,
-        is_mobile=True,
-        device_scale_factor=2,
-        reduced_motion="reduce",
-        color_scheme=request.param,
-    )
-    context.add_init_script(LOOKED)
-    made = context.new_page()
-    faults: list[str] = []
-    made.on("pageerror", lambda error: faults.append(str(error)))
-    yield made
-    context.close()
-    assert faults == []
+    options = {
+        "viewport": {"width": WIDE, "height": HIGH},
+        "has_touch": True,
+        "is_mobile": True,
+        "device_scale_factor": 2,
+        "color_scheme": request.param,
+    }
+    with looked(browser, **options) as made:
+        yield made
 
 
 def tapped(page: Page, panel: str = PANEL) -> Locator:
@@ -126,15 +120,10 @@ def test_what_is_touched_is_as_high_as_a_finger(phone: Page) -> None:
 
 
 def test_a_pointer_has_rows_of_its_own_height(browser: Browser) -> None:
-    context = browser.new_context(viewport={"width": WIDE, "height": HIGH}, reduced_motion="reduce")
-    context.add_init_script(LOOKED)
-    page = context.new_page()
-    page.goto(address(STORY))
-    panel = page.locator(f"#{PANEL}")
-    panel.evaluate(OPEN)
-    panel.get_by_role("button", name="Step through it").click()
-    row = panel.locator(".step-grid .step-row").first
-    expect(row).to_be_visible()
-    box = row.bounding_box()
-    assert box and box["height"] < FINGER / 1.5
-    context.close()
+    with looked(browser, viewport={"width": WIDE, "height": HIGH}) as page:
+        panel = opened(page)
+        panel.get_by_role("button", name="Step through it").click()
+        row = panel.locator(".step-grid .step-row").first
+        expect(row).to_be_visible()
+        box = row.bounding_box()
+        assert box and box["height"] < FINGER / 1.5

@@ -64,7 +64,7 @@ def test_what_is_counted_lands_on_littles_line_while_memory_is_idle(reference: V
     rows = {row[0]: row for row in in_flight(reference).table.rows}
     sms = reference.device["sm_count"]
     latency = {name: row[4] * 1000 * sms / row[5] for name, row in rows.items()}
-    assert latency["smem"] == pytest.approx(336, rel=0.12)
+    assert latency["smem"] == pytest.approx(336, rel=0.08)
     assert latency["first_add"] == pytest.approx(336, rel=0.12)
     assert latency["last_warp_sync"] > 1.2 * latency["smem"]
     assert latency["by_warps8"] > 3 * latency["smem"]

@@ -202,14 +202,14 @@ class Book:
     def _both(self, ask: Callable[[str], RecordedRun[Run]], recorded_yet: bool) -> Both[Run]:
         found: dict[str, RecordedRun[Run] | None] = {}
         missed = ""
-        for known in (self.card, LOCAL):
+        for known in (self.card, LOCAL) if self._is_reference() else (self.card,):
             try:
-                found[known] = ask(known) if known == self.card or self._is_reference() else None
+                found[known] = ask(known)
             except NoSuchRun as miss:
                 found[known] = None
                 if known == self.card:
                     missed = str(miss)
-        both = Both(found[self.card], found[LOCAL])
+        both = Both(found[self.card], found.get(LOCAL))
         if not (both.reference or both.local):
             if not recorded_yet:
                 raise NotYet

@@ -24,7 +24,7 @@
     barrier: [isBarrier, "barrier"],
     "warp-barrier": [isWarpBarrier, "barrier of one warp"],
   };
-  /** Where nobody says where: the first of these that there is. */
+  /** The first of these that the trace has, if neither reader nor author asks for a step. */
   const USUAL = ["conflict", "branch", "global"];
   const ORDINALS = ["first", "second", "third", "fourth"];
 
