@@ -208,7 +208,7 @@ export LD_LIBRARY_PATH={BUILD / "emulator/lib"} EMU_CSV={tmp_path}/ncu.csv
         there, recorded = (
             {variant_of(row) for row in rows} for rows in (launches[chapter], SMALL[chapter])
         )
-        unrecorded |= {f"{chapter}/{variant}" for variant in there ^ recorded}
+        unrecorded |= {f"{chapter}/{variant}" for variant in there - recorded}
         ours, theirs = (
             [row["case"] for row in rows if variant_of(row) in there & recorded]
             for rows in (launches[chapter], SMALL[chapter])
