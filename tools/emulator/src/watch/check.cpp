@@ -261,9 +261,28 @@ void Findings::add(Finding finding) {
   }
   Finding& known = all_[at->second];
   known.count += finding.count;
-  if (!known.told && finding.block < known.block) {
+  if (at->second >= before_ && finding.block < known.block) {
     known.block = finding.block;
+    known.number = finding.number;
     known.details = std::move(finding.details);
+  }
+}
+
+void Findings::launch_begins() {
+  const std::scoped_lock lock(mutex_);
+  before_ = all_.size();
+}
+
+void Findings::launch_ends() {
+  const std::scoped_lock lock(mutex_);
+  const auto first = all_.begin() + static_cast<std::ptrdiff_t>(before_);
+  std::sort(first, all_.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(a.block, a.number, a.places, a.what) <
+           std::tie(b.block, b.number, b.places, b.what);
+  });
+  for (std::size_t i = before_; i < all_.size(); ++i) {
+    const Finding& f = all_[i];
+    index_[{f.check, f.what, f.kernel, f.places}] = i;
   }
 }
 
@@ -302,11 +321,12 @@ void BlockFindings::hand_over(Findings& findings) const {
       details.emplace_back("(for source lines build with nvcc -lineinfo)");
     }
     findings.add({.check = seen.check,
-                  .what = what,
+                  .what = std::string(what),
                   .kernel = block_.launch().config.kernel->name,
                   .places = std::move(places),
                   .details = std::move(details),
                   .block = seen.block,
+                  .number = seen.number,
                   .count = seen.count});
   }
 }
@@ -377,11 +397,13 @@ bool Checker::takes(const Fault& fault) const {
 }
 
 void Checker::started(const LaunchConfig&) {
+  findings_.launch_begins();
   if (checks_.race) grid_ = std::make_unique<RaceGrid>();
 }
 
 void Checker::ended(const LaunchConfig& config, const LaunchResult& result) {
   grid_.reset();
+  findings_.launch_ends();
   if (!result.fault || !takes(*result.fault)) return;
   const Fault& fault = *result.fault;
   const char* what = fault.kind == Fault::Kind::kIllegalAddress      ? "an illegal address"

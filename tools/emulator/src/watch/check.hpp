@@ -33,6 +33,7 @@ struct Finding {
   std::vector<std::string> places;   ///< source lines, or PTX lines where those aren't known
   std::vector<std::string> details;  ///< of the first time: who, where
   std::uint64_t block = 0;           ///< of the first time
+  std::uint64_t number = 0;          ///< of the first time, among the block's findings
   std::uint64_t count = 1;
   bool told = false;
 };
@@ -40,8 +41,13 @@ struct Finding {
 /// What all of a program's launches have shown.
 class Findings {
  public:
-  /// The same check, kernel and places are one finding: counted, and described by its lowest block.
+  /// The same check, kernel and places are one finding: counted, and described by its lowest block
+  /// in the launch that first shows it.
   void add(Finding finding);
+  void launch_begins();
+  /// Puts what the launch has shown into one order, however its blocks were spread over threads: by
+  /// lowest block, and within a block as it happened there.
+  void launch_ends();
   const std::vector<Finding>& all() const { return all_; }
   /// Calls f for each that hasn't been told yet.
   void tell(const std::function<void(const Finding&)>& f);
@@ -51,6 +57,7 @@ class Findings {
   std::mutex mutex_;
   std::map<Key, std::size_t> index_;
   std::vector<Finding> all_;
+  std::size_t before_ = 0;  ///< so many are of earlier launches
 };
 
 /// A finding as lines for a reader, and as a line of JSON.
@@ -124,11 +131,15 @@ class BlockFindings {
     Seen& seen = seen_[{what, pc, other}];
     if (seen.count++ == 0) {
       seen.check = check;
-      seen.block = number_;
+      seen.block = block_number_;
+      seen.number = next_++;
       seen.details = describe();
     }
   }
-  void begin(std::uint64_t number) { number_ = number; }
+  void begin(std::uint64_t block) {
+    block_number_ = block;
+    next_ = 0;
+  }
   void hand_over(Findings& findings) const;
 
   // For descriptions.
@@ -142,12 +153,12 @@ class BlockFindings {
  private:
   struct Seen {
     const char* check = nullptr;
-    std::uint64_t count = 0, block = 0;
+    std::uint64_t count = 0, block = 0, number = 0;
     std::vector<std::string> details;
   };
   Block& block_;
-  std::uint64_t number_ = 0;
-  std::map<std::tuple<const char*, std::uint32_t, std::uint32_t>, Seen> seen_;
+  std::uint64_t block_number_ = 0, next_ = 0;
+  std::map<std::tuple<std::string_view, std::uint32_t, std::uint32_t>, Seen> seen_;
 };
 
 }  // namespace emu
