@@ -1,6 +1,7 @@
 /// \file
 /// Graphs of what a stream would be given, and streams that are captured into one. Here all is done
-/// when a call returns, so a graph is a list of calls, in an order that its edges allow.
+/// when a call returns, so a graph is a list of calls, in an order that its edges allow. The edges
+/// themselves matter to the race check alone.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -11,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "watch/operations.hpp"
+
 namespace emu {
 
 using GraphWork = std::function<cudaError_t()>;
@@ -18,20 +21,41 @@ using GraphWork = std::function<cudaError_t()>;
 struct GraphNode {
   cudaGraphNodeType type;
   GraphWork work;
+  std::vector<const GraphNode*> after = {};  ///< what it depends on
 };
 struct Graph {
   std::vector<std::unique_ptr<GraphNode>> nodes;  ///< each after those that it depends on
 };
 /// An instantiated one: it keeps what the graph was.
 struct GraphExec {
-  std::vector<GraphWork> works;
+  struct Node {
+    const GraphNode* of;  ///< which may be gone
+    cudaGraphNodeType type;
+    GraphWork work;
+    std::vector<std::size_t> after;
+    bool enabled = true;
+  };
+  std::vector<Node> nodes;
+
+  explicit GraphExec(const Graph& graph);
+  Node* find(const GraphNode* node);
 };
+/// Carries out all of it, for a stream.
+cudaError_t run(const GraphExec& exec, cudaStream_t stream);
+/// For the race check: the line of the node that this thread carries out.
+std::optional<Timeline> graph_node_line();
 
 /// Streams on their way into one graph.
 struct Capture {
   struct Member {
-    std::size_t taken = 0;   ///< calls taken down from it
-    std::size_t joined = 0;  ///< of these, what another stream has waited for
+    std::size_t taken = 0;                    ///< calls taken down from it
+    std::size_t joined = 0;                   ///< of these, what another stream has waited for
+    std::vector<const GraphNode*> last = {};  ///< what the next one depends on
+  };
+  struct Recorded {
+    cudaStream_t stream;
+    std::size_t taken;
+    std::vector<const GraphNode*> last;
   };
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
   cudaStream_t origin = nullptr;
@@ -39,7 +63,7 @@ struct Capture {
   std::thread::id thread = std::this_thread::get_id();  ///< which began it
   std::map<cudaStream_t, Member> streams = {};
   /// Where the events recorded in it stand.
-  std::map<cudaEvent_t, std::pair<cudaStream_t, std::size_t>> events = {};
+  std::map<cudaEvent_t, Recorded> events = {};
   bool invalid = false;
 };
 

@@ -40,6 +40,8 @@ cudaError_t code_of(Fault::Kind kind) {
 
 }  // namespace
 
+thread_local bool DefaultOfThread::on = false;
+
 cudaError_t& last_error() {
   thread_local cudaError_t error = cudaSuccess;
   return error;
@@ -62,7 +64,10 @@ Runtime::Runtime()
   on_exit([](int status, void*) { get().exit_status = status; }, nullptr);
   if (trace_.wanted() && !trace_.begin()) settings_.reset();
   if (!settings_) return;
-  if (settings_->checks) checker_ = std::make_unique<Checker>(*settings_->checks);
+  if (settings_->checks) {
+    checker_ = std::make_unique<Checker>(*settings_->checks);
+    checker_->follow_streams();
+  }
   if (host_log_file_.begin()) {
     host_log_ =
         std::make_unique<HostLog>([this](std::string_view line) { host_log_file_.write(line); });
@@ -350,7 +355,10 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     memory_->prepare_heap(heap->second);
   }
   if (host_log_) host_log_->started(config);
+  Operations* const order = operations();
+  if (order) order->begin(line_of(request.stream), "a kernel", kernel.name);
   const LaunchResult result = launch(config);
+  if (order) order->end(*memory_);
   clock_ += result.counters.warp_instructions;
   if (trace) end_trace(*trace, result);
   tell_findings();
@@ -464,6 +472,23 @@ bool Runtime::free_shared(void* pointer, Allocation::Kind kind) {
   return true;
 }
 
+Timeline Runtime::line_of(cudaStream_t stream) {
+  if (const auto node = graph_node_line()) return *node;
+  if (stream != cudaStreamPerThread && !(stream == nullptr && DefaultOfThread::on)) {
+    const auto at = streams.find(reinterpret_cast<Stream*>(stream));
+    return at == streams.end() ? Operations::kDefault : (*at)->line;
+  }
+  const auto [at, fresh] = lines_of_threads_.try_emplace(std::this_thread::get_id());
+  if (fresh) {
+    at->second = operations()->add_stream(
+        lines_of_threads_.size() == 1
+            ? "the thread's default stream"
+            : "the default stream of thread " + std::to_string(lines_of_threads_.size()),
+        true);
+  }
+  return at->second;
+}
+
 void Runtime::flush_printed() {
   if (printed.empty()) return;
   static_cast<void>(std::fwrite(printed.data(), 1, printed.size(), stdout));
@@ -479,7 +504,11 @@ void Runtime::reset() {
     fault_told = true;
     return;
   }
-  if (checker_) checker_->finish();
+  if (checker_) {
+    checker_->finish();
+    checker_->follow_streams();
+  }
+  lines_of_threads_.clear();
   for (FatBinary* binary : binaries) unload(*binary);
   for (const auto& [pointer, bytes] : shared_) munmap(pointer, bytes);
   shared_.clear();

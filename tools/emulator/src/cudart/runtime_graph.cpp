@@ -1,6 +1,7 @@
 // Graphs and stream capture.
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "cudart/graph.hpp"
@@ -40,6 +41,9 @@ cudaError_t add(cudaGraphNode_t* node, cudaGraph_t handle, const cudaGraphNode_t
     };
     if (!std::all_of(after, after + count, is_node)) return cudaErrorInvalidValue;
     graph->nodes.push_back(std::make_unique<GraphNode>(GraphNode{type, std::move(work)}));
+    for (std::size_t i = 0; i < count; ++i) {
+      graph->nodes.back()->after.push_back(reinterpret_cast<const GraphNode*>(after[i]));
+    }
     *node = reinterpret_cast<cudaGraphNode_t>(graph->nodes.back().get());
     return cudaSuccess;
   });
@@ -49,8 +53,7 @@ cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t handle) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     const Graph* graph = find(runtime, handle);
     if (exec == nullptr || graph == nullptr) return cudaErrorInvalidValue;
-    auto made = std::make_unique<GraphExec>();
-    for (const auto& node : graph->nodes) made->works.push_back(node->work);
+    auto made = std::make_unique<GraphExec>(*graph);
     *exec = reinterpret_cast<cudaGraphExec_t>(made.get());
     runtime.graph_execs.insert(std::move(made));
     return cudaSuccess;
@@ -67,7 +70,67 @@ bool forbids(const Capture& capture) {
          thread_capture_mode() == cudaStreamCaptureModeGlobal;
 }
 
+/// While a thread carries out a node.
+thread_local std::optional<Timeline> node_line;
+thread_local bool called_host = false;  ///< by a node of the graph
+
 }  // namespace
+
+std::optional<Timeline> graph_node_line() {
+  return node_line;
+}
+
+GraphExec::GraphExec(const Graph& graph) {
+  for (const auto& node : graph.nodes) {
+    std::vector<std::size_t> after;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (std::ranges::find(node->after, nodes[i].of) != node->after.end()) after.push_back(i);
+    }
+    nodes.push_back({node.get(), node->type, node->work, std::move(after)});
+  }
+}
+
+GraphExec::Node* GraphExec::find(const GraphNode* node) {
+  const auto at = std::ranges::find(nodes, node, &Node::of);
+  return at == nodes.end() ? nullptr : &*at;
+}
+
+cudaError_t run(const GraphExec& exec, cudaStream_t stream) {
+  // Told of nodes only where it looks for races between them.
+  const auto tell = [](const auto& f) {
+    api(Needs::kNothing, [&](Runtime& runtime) {
+      if (Operations* const order = runtime.operations()) f(runtime, *order);
+      return cudaSuccess;
+    });
+  };
+  const std::optional<Timeline> outer = node_line;
+  std::optional<Operations::Graph> graph;
+  tell([&](Runtime& runtime, Operations& order) {
+    graph = order.begin_graph(runtime.line_of(stream));
+  });
+  cudaError_t status = cudaSuccess;
+  for (const GraphExec::Node& node : exec.nodes) {
+    if (graph) {
+      std::vector<Timeline> after;
+      for (const std::size_t i : node.after) after.push_back(graph->nodes[i]);
+      tell([&](Runtime&, Operations& order) { node_line = order.begin_node(*graph, after); });
+    }
+    if (node.enabled) status = node.work();
+    called_host |= node.type == cudaGraphNodeTypeHost;
+    node_line = outer;
+    if (status != cudaSuccess) break;
+  }
+  if (graph) {
+    tell([&](Runtime& runtime, Operations& order) {
+      order.end_graph(*graph);
+      // What a function of the host has told others the host may know.
+      if (!outer && std::exchange(called_host, false)) {
+        order.host_waits_for(runtime.line_of(stream));
+      }
+    });
+  }
+  return status;
+}
 
 std::optional<cudaError_t> capture(cudaStream_t stream, cudaGraphNodeType type, GraphWork work) {
   std::optional<cudaError_t> answer;
@@ -76,8 +139,11 @@ std::optional<cudaError_t> capture(cudaStream_t stream, cudaGraphNodeType type, 
     if (own == nullptr) return cudaSuccess;
     answer = own->invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
     if (own->invalid) return *answer;
-    own->graph->nodes.push_back(std::make_unique<GraphNode>(GraphNode{type, std::move(work)}));
-    ++own->streams.at(stream).taken;
+    Capture::Member& member = own->streams.at(stream);
+    own->graph->nodes.push_back(
+        std::make_unique<GraphNode>(GraphNode{type, std::move(work), std::move(member.last)}));
+    member.last = {own->graph->nodes.back().get()};
+    ++member.taken;
     return cudaSuccess;
   });
   return answer;
@@ -229,26 +295,19 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  std::vector<emu::GraphWork> works;
+  std::shared_ptr<emu::GraphExec> kept;
   cudaError_t status = api(Needs::kDevice, [&](Runtime& runtime) {
     if (!emu::is_known(runtime, stream)) return cudaErrorInvalidResourceHandle;
     const auto at = runtime.graph_execs.find(reinterpret_cast<emu::GraphExec*>(exec));
     if (at == runtime.graph_execs.end()) return cudaErrorInvalidValue;
-    works = (*at)->works;
+    kept = std::make_shared<emu::GraphExec>(**at);  // as it is now
     return cudaSuccess;
   });
-  if (status == cudaSuccess) {
-    const auto run = [works] {
-      for (const emu::GraphWork& work : works) {
-        if (const cudaError_t failed = work(); failed != cudaSuccess) return failed;
-      }
-      return cudaSuccess;
-    };
-    // A captured stream takes the whole of it down as one.
-    if (const auto taken = emu::capture(stream, cudaGraphNodeTypeGraph, run)) return *taken;
-    status = run();
-  }
-  return status;
+  if (status != cudaSuccess) return status;
+  // A captured stream takes the whole of it down as one.
+  const auto work = [kept] { return emu::run(*kept, nullptr); };
+  if (const auto taken = emu::capture(stream, cudaGraphNodeTypeGraph, work)) return *taken;
+  return emu::run(*kept, stream);
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t handle, cudaGraphNode_t* nodes, std::size_t* count) {
@@ -324,7 +383,9 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
     return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
   }
   return emu::add(node, graph, after, count, cudaGraphNodeTypeMemset, [kept = *set] {
-    return api(Needs::kDevice, [&](Runtime& runtime) { return runtime.set_elements(kept); });
+    return api(Needs::kDevice, [&](Runtime& runtime) {
+      return runtime.operate({"a memset node"}, [&] { return runtime.set_elements(kept); });
+    });
   });
 }
 

@@ -65,7 +65,8 @@ emu::Dim3 extent(dim3 d) {
 }
 
 /// In a stream that is captured it is taken down, else it is made.
-cudaError_t launch(const Runtime::Request& request, cudaStream_t stream) {
+cudaError_t launch(Runtime::Request request, cudaStream_t stream) {
+  request.stream = stream;
   emu::GraphWork work;
   bool captured = false;
   const cudaError_t kept = api(Needs::kNothing, [&](Runtime& runtime) {

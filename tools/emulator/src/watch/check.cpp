@@ -15,6 +15,7 @@
 #include "watch/check_race.hpp"
 #include "watch/json.hpp"
 #include "watch/kernel_name.hpp"
+#include "watch/operations.hpp"
 
 namespace emu {
 namespace {
@@ -294,6 +295,20 @@ void Findings::tell(const std::function<void(const Finding&)>& f) {
   }
 }
 
+std::string source_place(const Code& code, std::uint32_t pc) {
+  const Code::Place& at = code.places[pc];
+  if (at.line <= 0) return "PTX line " + std::to_string(at.ptx_line);
+  const auto file = static_cast<std::size_t>(at.file);
+  const std::string name = file < code.files.size() ? code.files[file] : "";
+  return name.substr(name.rfind('/') + 1) + ":" + std::to_string(at.line);
+}
+
+std::string source_line(const Code& code, std::uint32_t pc) {
+  const std::string at = source_place(code, pc);
+  const std::string number = "PTX line " + std::to_string(code.places[pc].ptx_line);
+  return at == number ? at : at + code.inlined_at(pc) + " (" + number + ")";
+}
+
 std::string readable(const Finding& finding) {
   std::string text = finding.check + ": " + finding.what;
   if (finding.count > 1) text += " (" + std::to_string(finding.count) + " times)";
@@ -335,19 +350,8 @@ std::string BlockFindings::thread(unsigned warp, unsigned lane) const {
   return block_.thread_name(warp, lane);
 }
 
-std::string BlockFindings::place(std::uint32_t pc) const {
-  const Code& code = block_.code();
-  const Code::Place& at = code.places[pc];
-  if (at.line <= 0) return "PTX line " + std::to_string(at.ptx_line);
-  const auto file = static_cast<std::size_t>(at.file);
-  const std::string name = file < code.files.size() ? code.files[file] : "";
-  return name.substr(name.rfind('/') + 1) + ":" + std::to_string(at.line);
-}
-
-std::string BlockFindings::line(std::uint32_t pc) const {
-  const int ptx = block_.code().places[pc].ptx_line;
-  const std::string at = place(pc), number = "PTX line " + std::to_string(ptx);
-  return at == number ? at : at + block_.code().inlined_at(pc) + " (" + number + ")";
+const Code& BlockFindings::block_code() const {
+  return block_.code();
 }
 
 std::string BlockFindings::memory(Space space, Address address) const {
@@ -402,6 +406,7 @@ void Checker::started(const LaunchConfig&) {
 }
 
 void Checker::ended(const LaunchConfig& config, const LaunchResult& result) {
+  if (operations_ && grid_) operations_->ran(config, *grid_);
   grid_.reset();
   findings_.launch_ends();
   if (!result.fault || !takes(*result.fault)) return;
@@ -428,7 +433,12 @@ void Checker::allocated(const Allocation& allocation) {
   written_.emplace(allocation.base, std::move(w));
 }
 
+void Checker::follow_streams() {
+  if (checks_.race) operations_ = std::make_unique<Operations>(findings_);
+}
+
 void Checker::freed(const Allocation& allocation) {
+  if (operations_) operations_->forget(allocation.base, allocation.size);
   written_.erase(allocation.base);
 }
 

@@ -60,11 +60,16 @@ class Findings {
   std::size_t before_ = 0;  ///< so many are of earlier launches
 };
 
+/// Where an operation is in the source: "a.cu:12", or "PTX line 34", and both as far as known.
+std::string source_place(const Code& code, std::uint32_t pc);
+std::string source_line(const Code& code, std::uint32_t pc);
+
 /// A finding as lines for a reader, and as a line of JSON.
 std::string readable(const Finding& finding);
 std::string json(const Finding& finding);
 
-class RaceGrid;  ///< what the blocks of a launch share to find races (handing.hpp)
+class Operations;  ///< races between streams (operations.hpp)
+class RaceGrid;    ///< what the blocks of a launch share to find races (handing.hpp)
 
 /// Which bytes of an allocation something wrote.
 struct Written {
@@ -103,6 +108,9 @@ class Checker final : public Observer {
   const Checks& checks() const { return checks_; }
   Findings& findings() { return findings_; }
   RaceGrid& grid() { return *grid_; }  ///< while a launch goes on
+  /// Looks for races between streams too, of which it has to be told; from here on anew.
+  void follow_streams();
+  Operations* operations() { return operations_.get(); }  ///< null where it doesn't
   /// Whether a fault is one of the findings, and so told as one.
   bool takes(const Fault& fault) const;
   /// Null for memory that the host may write unseen.
@@ -112,6 +120,7 @@ class Checker final : public Observer {
   Checks checks_;
   Findings findings_;
   std::unique_ptr<RaceGrid> grid_;
+  std::unique_ptr<Operations> operations_;
   std::map<Address, Written> written_;
   std::uint64_t allocations_ = 0;
   std::mutex heap_mutex_;
@@ -144,8 +153,8 @@ class BlockFindings {
 
   // For descriptions.
   std::string thread(unsigned warp, unsigned lane) const;
-  std::string place(std::uint32_t pc) const;  ///< "a.cu:12", or "PTX line 34"
-  std::string line(std::uint32_t pc) const;   ///< both, as far as known
+  std::string place(std::uint32_t pc) const { return source_place(block_code(), pc); }
+  std::string line(std::uint32_t pc) const { return source_line(block_code(), pc); }
   std::string memory(Space space, Address address) const;
   std::string block_name() const;
   Block& block() const { return block_; }
@@ -156,6 +165,8 @@ class BlockFindings {
     std::uint64_t count = 0, block = 0, number = 0;
     std::vector<std::string> details;
   };
+  const Code& block_code() const;
+
   Block& block_;
   std::uint64_t block_number_ = 0, next_ = 0;
   std::map<std::tuple<std::string_view, std::uint32_t, std::uint32_t>, Seen> seen_;
