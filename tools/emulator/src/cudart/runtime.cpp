@@ -403,26 +403,34 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   return cudaSuccess;
 }
 
-cudaError_t Runtime::keep_launch(const Request& request, GraphWork& work) {
+cudaError_t Runtime::keep_launch(const Request& request, NodeWork& work) {
   const Found found = find_kernel(request.stub);
   if (found.status != cudaSuccess) return found.status;
   const auto& parameters = found.kernel->parameters;
   if (!parameters.empty() && request.arguments == nullptr) return cudaErrorInvalidValue;
-  std::vector<std::vector<std::byte>> kept;
+  auto kept = std::make_shared<KeptLaunch>(KeptLaunch{.request = request});
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto* from = static_cast<const std::byte*>(request.arguments[i]);
-    kept.emplace_back(from, from + parameters[i].size);
+    kept->bytes.emplace_back(from, from + parameters[i].size);
   }
-  work = [request, kept] {
-    std::vector<void*> arguments;
-    for (const auto& bytes : kept) {
-      arguments.push_back(const_cast<std::byte*>(bytes.data()));
-    }
-    Request again = request;
-    again.arguments = arguments.data();
-    return api(Needs::kNothing, [&](Runtime& runtime) { return runtime.launch_kernel(again); });
+  for (auto& bytes : kept->bytes) kept->arguments.push_back(bytes.data());
+  kept->request.arguments = kept->arguments.data();
+  work.launch = kept;
+  work.work = [kept] {
+    return api(Needs::kNothing,
+               [&](Runtime& runtime) { return runtime.launch_kernel(kept->request); });
   };
   return cudaSuccess;
+}
+
+void Runtime::tell_given(const StreamCall& call, const char* verb, Address address,
+                         std::size_t size) {
+  Operations* const order = operations();
+  if (order == nullptr) return;
+  order->begin(line_of(call.stream), call.name);
+  order->says(verb);
+  order->touch(Operations::kWrites, address, size);
+  order->end(*memory_);
 }
 
 void Runtime::report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters& counters) {

@@ -124,6 +124,7 @@ class Runtime {
   };
   std::set<std::unique_ptr<Graph>, ByAddress> graphs;
   std::set<std::unique_ptr<GraphExec>, ByAddress> graph_execs;
+  std::map<Address, GraphMemory*> graph_memory;  ///< of allocation nodes
   std::vector<std::unique_ptr<Capture>> captures;
   Pool default_pool;
   Pool* current_pool = &default_pool;
@@ -163,12 +164,14 @@ class Runtime {
   };
   cudaError_t launch_kernel(const Request& request);
   /// Work that makes this launch whenever it is done, with the arguments as they are now.
-  cudaError_t keep_launch(const Request& request, GraphWork& work);
+  cudaError_t keep_launch(const Request& request, NodeWork& work);
   cudaError_t set_elements(const cudaMemsetParams& set);
 
   /// What the race check is told of streams and of the host's waiting; null where it is off.
   Operations* operations() { return checker_ ? checker_->operations() : nullptr; }
   Timeline line_of(cudaStream_t stream);
+  /// That a stream allocates memory, or frees it.
+  void tell_given(const StreamCall& call, const char* verb, Address address, std::size_t size);
   /// Carries out what a call asks for, as an operation of its stream.
   template <class Body>
   cudaError_t operate(const StreamCall& call, const Body& body) {
@@ -233,6 +236,13 @@ class Runtime {
   std::map<std::thread::id, Timeline> lines_of_threads_;  // their own default streams'
   std::set<std::string> warned_;  // kernels and lines of which something was said
   std::uint64_t csv_rows_ = 0;
+};
+
+/// A launch whose arguments are kept as they were.
+struct KeptLaunch {
+  Runtime::Request request;
+  std::vector<std::vector<std::byte>> bytes = {};
+  std::vector<void*> arguments = {};  ///< pointers to these
 };
 
 /// The last error of the calling thread.

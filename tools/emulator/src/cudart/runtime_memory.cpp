@@ -311,16 +311,19 @@ cudaError_t release(void* pointer, const StreamCall& call, bool in_stream) {
       return cudaErrorInvalidValue;
     }
     if (a->kind != Kind::kDevice && a->kind != Kind::kManaged) return cudaErrorInvalidValue;
-    // cudaFree waits for work that uses the memory, where a pool didn't give it. CUDA says only that
-    // it may; but its own libraries count on it.
+    // cudaFree waits for work that uses the memory, where a pool didn't give it. CUDA says only
+    // that it may, but its own libraries count on it.
     const auto pooled = runtime.pooled.find(a->base);
-    if (Operations* const order = runtime.operations(); order && in_stream) {
-      order->begin(runtime.line_of(call.stream), call.name);
-      order->says("frees");
-      order->touch(Operations::kWrites, a->base, a->size);
-      order->end(runtime.memory());
-    } else if (order && pooled != runtime.pooled.end()) {
+    const auto of_graph = runtime.graph_memory.find(a->base);
+    if (in_stream) {
+      runtime.tell_given(call, "frees", a->base, a->size);
+    } else if (Operations* const order = runtime.operations();
+               order &&
+               (pooled != runtime.pooled.end() || of_graph != runtime.graph_memory.end())) {
       order->host_frees(call.name, *a, runtime.memory());
+    }
+    if (of_graph != runtime.graph_memory.end()) {  // its place is the graph's, for the next launch
+      return std::exchange(of_graph->second->given, false) ? cudaSuccess : cudaErrorInvalidValue;
     }
     if (a->kind == Kind::kManaged) {
       return runtime.free_shared(pointer, Kind::kManaged) ? cudaSuccess : cudaErrorInvalidValue;

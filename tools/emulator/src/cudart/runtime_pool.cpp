@@ -57,12 +57,7 @@ cudaError_t allocate(void** pointer, std::size_t size, Pool* from, const emu::St
     const auto address = runtime.memory().allocate(size, "cudaMallocAsync");
     if (!address) return runtime.out_of_memory("cudaMallocAsync", size);
     runtime.pooled[*address] = {&pool, size};
-    if (emu::Operations* const order = runtime.operations()) {
-      order->begin(runtime.line_of(call.stream), call.name);
-      order->says("allocates");
-      order->touch(emu::Operations::kWrites, *address, size);
-      order->end(runtime.memory());
-    }
+    runtime.tell_given(call, "allocates", *address, size);
     pool.used += size;
     pool.most_used = std::max(pool.most_used, pool.used);
     *pointer = reinterpret_cast<void*>(*address);
