@@ -12,7 +12,8 @@ from bs4 import BeautifulSoup
 
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book, Built
-from figures.records import machine_code
+from figures.records import machine_code, races
+from figures.records.races import Case, Recording
 
 Render = Callable[[str], Built]
 
@@ -590,3 +591,37 @@ def test_figure_drawn_again_rebuilds_its_page(recorded_book: Book) -> None:
     built = recorded_book.build()
     assert built.read == ["three"]
     assert "Another." in built.text("three")
+
+
+# ------------------------------------------------------------------ the checkers' table
+
+
+def test_race_cases_say_what_was_not_recorded(recorded_book: Book) -> None:
+    folder = recorded_book.root / races.FOLDER
+    (folder / "streams").mkdir(parents=True)
+    (folder / "races.cu").write_text("// kernels\n")
+    (folder / "streams/streams.cu").write_text("// streams\n")
+    kernels = [
+        Case(f"lock.{twin}", "locks", "grid", "global", twin == "faulty", twin == "faulty")
+        for twin in ("faulty", "clean")
+    ]
+    late = Case("late.faulty", "events", "device", "streams", True, True)
+    both = races.digests(folder)
+    ours = Recording("embedded device", both, (*kernels, late))
+    theirs = Recording("a card; racecheck", {"cases": both["cases"]}, tuple(kernels))
+    for name, recording in (("ours", ours), ("theirs", theirs)):
+        (folder / f"{name}.csv").write_text(races.written(recording))
+    source = "Page\n====\n\n.. race-cases:: ours theirs\n"
+    page = recorded_book.build(index=source).page()
+    rows = {
+        cells[0].get_text(): [cell.get_text() for cell in cells[1:]]
+        for row in page.select("table")[0].select("tbody tr")
+        if (cells := row.select("th, td"))
+    }
+    assert rows["locks"] == ["1 of 1", "0", "1 of 1", "0"]
+    assert rows["streams, events, waiting"] == ["1 of 1", "0", "not recorded", "–"]
+    assert rows["all within a kernel"] == ["1 of 1", "0", "1 of 1", "0"]
+
+    (folder / "streams/streams.cu").write_text("// others\n")
+    warnings = recorded_book.build(index=source).warnings
+    assert "ours.csv is of other cases" in str(warnings)

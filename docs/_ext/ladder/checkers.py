@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import hashlib
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+
+from figures.records import races
+from figures.records.races import Case, Recording
 
 from .book import Book, Lost
 from .directive import LookupDirective
@@ -15,51 +18,49 @@ from .folded import fold
 from .strings import _
 from .table import Cell, Column, table
 
-FOLDER = "tools/emulator/tests/races"
-#: The cases' classes, in the order of the table.
+#: The cases' classes, by set, in the order of the table.
 CLASSES = {
-    "blocks": _("blocks that meet at an item"),
-    "flags": _("flags: a value handed on"),
-    "locks": _("locks"),
-    "tickets": _("tickets: who is last"),
-    "atomics": _("atomics beside plain accesses"),
-    "barriers": _("barriers, of block and warp"),
-    "groups": _("cooperative groups, the grid's barrier"),
-    "mbarriers": _("mbarriers"),
-    "copies": _("asynchronous copies"),
+    "cases": {
+        "blocks": _("blocks that meet at an item"),
+        "flags": _("flags: a value handed on"),
+        "locks": _("locks"),
+        "tickets": _("tickets: who is last"),
+        "atomics": _("atomics beside plain accesses"),
+        "barriers": _("barriers, of block and warp"),
+        "groups": _("cooperative groups, the grid's barrier"),
+        "mbarriers": _("mbarriers"),
+        "copies": _("asynchronous copies"),
+    },
+    "streams": {
+        "events": _("streams, events, waiting"),
+        "defaults": _("default streams"),
+        "host": _("pinned, pageable and managed memory"),
+        "frees": _("memory freed or given by a pool"),
+        "graphs": _("graphs"),
+    },
 }
+ALL = {"cases": _("all within a kernel"), "streams": _("all between streams")}
 
 
-@dataclass(frozen=True)
-class Case:
-    name: str
-    kind: str
-    space: str
-    planted: bool
-    found: bool
+def recording(book: Book, name: str) -> Recording:
+    """What was recorded with a checker."""
+    _path, text = book.file(f"{races.FOLDER}/{name}.csv")
+    found = races.read(text)
+    for name_of_set, value in found.digests.items():
+        below, pattern = races.SETS[name_of_set]
+        if value != races.digest(book.files(str(Path(races.FOLDER) / below), pattern)):
+            raise Lost(f"{name}.csv is of other cases: record it again with {races.FOLDER}/record")
+    return found
 
 
-def cases(book: Book, name: str) -> tuple[str, list[Case]]:
-    """What was recorded with a checker: its heading, and each case."""
-    _path, text = book.file(f"{FOLDER}/{name}.csv")
-    head, *lines = text.splitlines()
-    heading, _cases, digest = (
-        head.removeprefix("# ").split("; written by")[0].rpartition("; cases ")
-    )
-    if digest != _digest(book):
-        raise Lost(f"{name}.csv is of other cases: record it again with {FOLDER}/record")
-    return heading, [
-        Case(row["name"], row["class"], row["space"], row["planted"] == "1", row["found"] == "1")
-        for row in csv.DictReader(lines)
-    ]
+def _of_kind(kind: str, case: Case) -> bool:
+    return case.kind == kind
 
 
-def _digest(book: Book) -> str:
-    content = b"".join(path.read_bytes() for path in book.files(FOLDER, "*.cu*"))
-    return hashlib.sha256(content).hexdigest()[:16]
-
-
-def _counts(those: list[Case]) -> list[Cell]:
+def _counts(recording: Recording, those: list[Case], of_set: str) -> list[Cell]:
+    """Found and accused; a set that was not recorded with this checker says so."""
+    if of_set not in recording.digests:
+        return [_("not recorded"), "–"]
     planted = [case for case in those if case.planted]
     clean = [case for case in those if not case.planted]
     return [
@@ -72,29 +73,36 @@ class Races(LookupDirective):
     """``.. race-cases:: CHECKER CHECKER``: faults found and clean twins accused, by class."""
 
     def show(self, book: Book) -> list[nodes.Node]:
-        ours, theirs = (cases(book, name) for name in self.words("CHECKER", "CHECKER"))
+        ours, theirs = (recording(book, name) for name in self.words("CHECKER", "CHECKER"))
         columns = [Column(_("kind of race"))]
         for heading in (_("embedded device"), _("racecheck")):
             columns += [
                 Column(_("{checker}: found").format(checker=heading), numeric=True),
                 Column(_("accused wrongly"), numeric=True),
             ]
-        kinds = {case.kind for case in ours[1]}
-        if unknown := kinds - set(CLASSES):
+        if unknown := {case.kind for case in ours.cases} - set().union(*CLASSES.values()):
             raise Lost(f"no words for the class {sorted(unknown)[0]}")
         rows: list[list[Cell]] = []
-        for kind in CLASSES:
-            those = [[c for c in each if c.kind == kind] for each in (ours[1], theirs[1])]
-            rows.append([str(CLASSES[kind]), *_counts(those[0]), *_counts(those[1])])
-        for space, words in (("shared", _("in shared memory")), ("global", _("in global memory"))):
-            those = [[c for c in each if c.space == space] for each in (ours[1], theirs[1])]
-            rows.append([str(words), *_counts(those[0]), *_counts(those[1])])
-        rows.append([str(_("all")), *_counts(ours[1]), *_counts(theirs[1])])
-        caption = _("The embedded device's race check, and {theirs}").format(theirs=theirs[0])
-        return [table(columns, rows, "race-cases", caption=caption), *_missed(theirs[1])]
+
+        def row(words: object, of_set: str, wanted: Callable[[Case], bool]) -> None:
+            cells: list[Cell] = [str(words)]
+            for each in (ours, theirs):
+                those = [case for case in each.cases if case.set == of_set and wanted(case)]
+                cells += _counts(each, those, of_set)
+            rows.append(cells)
+
+        for of_set, kinds in CLASSES.items():
+            for kind, words in kinds.items():
+                row(words, of_set, partial(_of_kind, kind))
+            if of_set == "cases":
+                row(_("in shared memory"), of_set, lambda case: case.space == "shared")
+                row(_("in global memory"), of_set, lambda case: case.space == "global")
+            row(ALL[of_set], of_set, lambda _case: True)
+        caption = _("The embedded device's race check, and {theirs}").format(theirs=theirs.heading)
+        return [table(columns, rows, "race-cases", caption=caption), *_missed(theirs.cases)]
 
 
-def _missed(those: list[Case]) -> list[nodes.Node]:
+def _missed(those: Sequence[Case]) -> list[nodes.Node]:
     """A fold with what racecheck did not find, and whom it accused."""
     lists = (
         (_("not found"), [case.name for case in those if case.planted and not case.found]),

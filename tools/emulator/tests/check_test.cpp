@@ -88,6 +88,54 @@ std::string neighbour(const std::string& between, int distance, const std::strin
          how + ".shared.u32 %r5, [%r3];\n";
 }
 
+TEST(Findings, ComeInTheOrderInWhichTheyHappened) {
+  // Not by their words, and not by their lines: what is told first leads to what follows.
+  const std::string all = R"(
+  mov.u32 %r4, 0;
+AGAIN:
+  setp.eq.u32 %p1, %r4, 0;
+  @%p1 bra FIRST;
+  st.shared.u32 [tile], %r0;
+  st.global.u32 [%rd0+4], %r0;
+  bra DONE;
+FIRST:
+  st.global.u32 [%rd0], %r0;
+  mov.u32 %r4, 1;
+  bra AGAIN;
+)";
+  const auto order = [](const std::vector<Finding>& findings) {
+    std::vector<std::string> words;
+    for (const Finding& f : findings) {
+      words.push_back(f.what.find("shared") != f.what.npos ? "shared" : f.places[0]);
+    }
+    return words;
+  };
+  const auto found = order(check(all, 8, "race").findings);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[1], "shared");
+  EXPECT_GT(found[0], found[2]);  // "PTX line 34" is behind the others and first
+
+  // Whoever hands over first: the lowest block that has seen it counts.
+  for (const bool turned : {false, true}) {
+    Findings findings;
+    findings.add({.check = "init", .what = "of the host"});
+    findings.launch_begins();
+    std::vector<Finding> some{{.check = "race", .what = "a", .block = 1, .number = 0},
+                              {.check = "race", .what = "c", .block = 0, .number = 1},
+                              {.check = "race", .what = "b", .block = 0, .number = 0},
+                              {.check = "race", .what = "a", .block = 0, .number = 2}};
+    if (turned) std::ranges::reverse(some);
+    for (const Finding& f : some) findings.add(f);
+    findings.launch_ends();
+    std::string whole;
+    for (const Finding& f : findings.all()) whole += f.what + " ";
+    EXPECT_EQ(whole, "of the host b c a ");
+    findings.add({.check = "race", .what = "b"});  // still the same finding
+    EXPECT_EQ(findings.all()[1].count, 2u);
+    EXPECT_EQ(findings.all().size(), 4u);
+  }
+}
+
 TEST(Race, BetweenWarpsNeedsABarrier) {
   EXPECT_THAT(check(neighbour("", 32), 64, "race").found, Contains(kWar));  // warp 0 runs first
   EXPECT_THAT(check(neighbour("bar.sync 0;", 32), 64).found, IsEmpty());

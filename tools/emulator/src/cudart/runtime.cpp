@@ -40,6 +40,8 @@ cudaError_t code_of(Fault::Kind kind) {
 
 }  // namespace
 
+thread_local bool DefaultOfThread::on = false;
+
 cudaError_t& last_error() {
   thread_local cudaError_t error = cudaSuccess;
   return error;
@@ -62,7 +64,10 @@ Runtime::Runtime()
   on_exit([](int status, void*) { get().exit_status = status; }, nullptr);
   if (trace_.wanted() && !trace_.begin()) settings_.reset();
   if (!settings_) return;
-  if (settings_->checks) checker_ = std::make_unique<Checker>(*settings_->checks);
+  if (settings_->checks) {
+    checker_ = std::make_unique<Checker>(*settings_->checks);
+    checker_->follow_streams();
+  }
   if (host_log_file_.begin()) {
     host_log_ =
         std::make_unique<HostLog>([this](std::string_view line) { host_log_file_.write(line); });
@@ -350,7 +355,10 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     memory_->prepare_heap(heap->second);
   }
   if (host_log_) host_log_->started(config);
+  Operations* const order = operations();
+  if (order) order->begin(line_of(request.stream), "a kernel", kernel.name);
   const LaunchResult result = launch(config);
+  if (order) order->end(*memory_);
   clock_ += result.counters.warp_instructions;
   if (trace) end_trace(*trace, result);
   tell_findings();
@@ -395,26 +403,34 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   return cudaSuccess;
 }
 
-cudaError_t Runtime::keep_launch(const Request& request, GraphWork& work) {
+cudaError_t Runtime::keep_launch(const Request& request, NodeWork& work) {
   const Found found = find_kernel(request.stub);
   if (found.status != cudaSuccess) return found.status;
   const auto& parameters = found.kernel->parameters;
   if (!parameters.empty() && request.arguments == nullptr) return cudaErrorInvalidValue;
-  std::vector<std::vector<std::byte>> kept;
+  auto kept = std::make_shared<KeptLaunch>(KeptLaunch{.request = request});
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto* from = static_cast<const std::byte*>(request.arguments[i]);
-    kept.emplace_back(from, from + parameters[i].size);
+    kept->bytes.emplace_back(from, from + parameters[i].size);
   }
-  work = [request, kept] {
-    std::vector<void*> arguments;
-    for (const auto& bytes : kept) {
-      arguments.push_back(const_cast<std::byte*>(bytes.data()));
-    }
-    Request again = request;
-    again.arguments = arguments.data();
-    return api(Needs::kNothing, [&](Runtime& runtime) { return runtime.launch_kernel(again); });
+  for (auto& bytes : kept->bytes) kept->arguments.push_back(bytes.data());
+  kept->request.arguments = kept->arguments.data();
+  work.launch = kept;
+  work.work = [kept] {
+    return api(Needs::kNothing,
+               [&](Runtime& runtime) { return runtime.launch_kernel(kept->request); });
   };
   return cudaSuccess;
+}
+
+void Runtime::tell_given(const StreamCall& call, const char* verb, Address address,
+                         std::size_t size) {
+  Operations* const order = operations();
+  if (order == nullptr) return;
+  order->begin(line_of(call.stream), call.name);
+  order->says(verb);
+  order->touch(Operations::kWrites, address, size);
+  order->end(*memory_);
 }
 
 void Runtime::report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters& counters) {
@@ -464,6 +480,23 @@ bool Runtime::free_shared(void* pointer, Allocation::Kind kind) {
   return true;
 }
 
+Timeline Runtime::line_of(cudaStream_t stream) {
+  if (const auto node = graph_node_line()) return *node;
+  if (stream != cudaStreamPerThread && !(stream == nullptr && DefaultOfThread::on)) {
+    const auto at = streams.find(reinterpret_cast<Stream*>(stream));
+    return at == streams.end() ? Operations::kDefault : (*at)->line;
+  }
+  const auto [at, fresh] = lines_of_threads_.try_emplace(std::this_thread::get_id());
+  if (fresh) {
+    at->second = operations()->add_stream(
+        lines_of_threads_.size() == 1
+            ? "the thread's default stream"
+            : "the default stream of thread " + std::to_string(lines_of_threads_.size()),
+        true);
+  }
+  return at->second;
+}
+
 void Runtime::flush_printed() {
   if (printed.empty()) return;
   static_cast<void>(std::fwrite(printed.data(), 1, printed.size(), stdout));
@@ -479,7 +512,11 @@ void Runtime::reset() {
     fault_told = true;
     return;
   }
-  if (checker_) checker_->finish();
+  if (checker_) {
+    checker_->finish();
+    checker_->follow_streams();
+  }
+  lines_of_threads_.clear();
   for (FatBinary* binary : binaries) unload(*binary);
   for (const auto& [pointer, bytes] : shared_) munmap(pointer, bytes);
   shared_.clear();

@@ -15,6 +15,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cudart/graph.hpp"
@@ -27,6 +28,7 @@
 #include "emu/memory.hpp"
 #include "emu/module.hpp"
 #include "watch/check.hpp"
+#include "watch/operations.hpp"
 #include "watch/trace.hpp"
 
 namespace emu {
@@ -61,7 +63,24 @@ struct Stream {
   int priority = 0;
   unsigned long long id = 0;
   std::map<int, cudaStreamAttrValue> attributes =
-      {};  ///< advice that was given: kept, not followed
+      {};             ///< advice that was given: kept, not followed
+  Timeline line = 0;  ///< for the race check
+};
+
+/// A call that gives a stream something to do.
+struct StreamCall {
+  const char* name;
+  cudaStream_t stream = nullptr;
+  bool waits = false;  ///< for the stream, more or less: what it copies decides
+};
+
+/// While there is one, calls of this thread that name no stream mean its own default stream.
+struct DefaultOfThread {
+  DefaultOfThread() { on = true; }
+  ~DefaultOfThread() { on = false; }
+  DefaultOfThread(const DefaultOfThread&) = delete;
+  DefaultOfThread& operator=(const DefaultOfThread&) = delete;
+  static thread_local bool on;
 };
 
 /// A memory pool: what was asked of it, and how much of it is in use.
@@ -74,6 +93,7 @@ struct Pool {
 struct Event {
   bool recorded = false;
   bool timed = true;
+  StreamClock at = {};  ///< for the race check
 };
 
 class Runtime {
@@ -104,6 +124,7 @@ class Runtime {
   };
   std::set<std::unique_ptr<Graph>, ByAddress> graphs;
   std::set<std::unique_ptr<GraphExec>, ByAddress> graph_execs;
+  std::map<Address, GraphMemory*> graph_memory;  ///< of allocation nodes
   std::vector<std::unique_ptr<Capture>> captures;
   Pool default_pool;
   Pool* current_pool = &default_pool;
@@ -139,11 +160,28 @@ class Runtime {
     void** arguments = nullptr;
     std::size_t dynamic_shared = 0;
     bool cooperative = false;
+    cudaStream_t stream = nullptr;
   };
   cudaError_t launch_kernel(const Request& request);
   /// Work that makes this launch whenever it is done, with the arguments as they are now.
-  cudaError_t keep_launch(const Request& request, GraphWork& work);
+  cudaError_t keep_launch(const Request& request, NodeWork& work);
   cudaError_t set_elements(const cudaMemsetParams& set);
+
+  /// What the race check is told of streams and of the host's waiting; null where it is off.
+  Operations* operations() { return checker_ ? checker_->operations() : nullptr; }
+  Timeline line_of(cudaStream_t stream);
+  /// That a stream allocates memory, or frees it.
+  void tell_given(const StreamCall& call, const char* verb, Address address, std::size_t size);
+  /// Carries out what a call asks for, as an operation of its stream.
+  template <class Body>
+  cudaError_t operate(const StreamCall& call, const Body& body) {
+    Operations* const o = operations();
+    if (o == nullptr) return body();
+    o->begin(line_of(call.stream), call.name);
+    const cudaError_t status = body();
+    o->end(*memory_);
+    return status;
+  }
 
   /// Host memory that the device sees too, at one address on both sides; null when there is none.
   void* allocate_shared(std::size_t size, const std::string& what, Allocation::Kind kind);
@@ -195,8 +233,16 @@ class Runtime {
   std::uint64_t trace_candidates_ = 0;   // launches of kernels that the trace's name fits
   bool traced_ = false;
   bool told_of_memory_ = false;
+  std::map<std::thread::id, Timeline> lines_of_threads_;  // their own default streams'
   std::set<std::string> warned_;  // kernels and lines of which something was said
   std::uint64_t csv_rows_ = 0;
+};
+
+/// A launch whose arguments are kept as they were.
+struct KeptLaunch {
+  Runtime::Request request;
+  std::vector<std::vector<std::byte>> bytes = {};
+  std::vector<void*> arguments = {};  ///< pointers to these
 };
 
 /// The last error of the calling thread.

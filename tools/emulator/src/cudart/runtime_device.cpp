@@ -315,7 +315,10 @@ cudaError_t cudaDeviceSynchronize() {
           emu::refuse_while_capturing(emu::Touches::kAllStreams, "cudaDeviceSynchronize")) {
     return *no;
   }
-  return fine(Needs::kWaits);
+  return api(Needs::kWaits, [](Runtime& runtime) {
+    if (emu::Operations* const order = runtime.operations()) order->host_waits_for_all();
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaDeviceReset() {
   return api(Needs::kNothing, [](Runtime& runtime) {

@@ -1,6 +1,8 @@
 // Graphs and stream capture.
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include "cudart/graph.hpp"
@@ -15,42 +17,17 @@ Capture* capture_of(Runtime& runtime, cudaStream_t stream) {
   return at == runtime.captures.end() ? nullptr : at->get();
 }
 
-Graph* find(Runtime& runtime, cudaGraph_t graph) {
-  const auto at = runtime.graphs.find(reinterpret_cast<Graph*>(graph));
-  return at == runtime.graphs.end() ? nullptr : at->get();
-}
-
 bool is_known(Runtime& runtime, cudaStream_t stream) {
   return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
          runtime.streams.contains(reinterpret_cast<Stream*>(stream));
 }
 
-/// A node whose dependencies are all there already, so that it may stand behind them.
-cudaError_t add(cudaGraphNode_t* node, cudaGraph_t handle, const cudaGraphNode_t* after,
-                std::size_t count, cudaGraphNodeType type, GraphWork work) {
-  return api(Needs::kDevice, [&](Runtime& runtime) {
-    Graph* graph = find(runtime, handle);
-    if (node == nullptr || graph == nullptr || (count > 0 && after == nullptr)) {
-      return cudaErrorInvalidValue;
-    }
-    const auto is_node = [&](cudaGraphNode_t n) {
-      return std::ranges::any_of(graph->nodes, [&](const auto& own) {
-        return own.get() == reinterpret_cast<GraphNode*>(n);
-      });
-    };
-    if (!std::all_of(after, after + count, is_node)) return cudaErrorInvalidValue;
-    graph->nodes.push_back(std::make_unique<GraphNode>(GraphNode{type, std::move(work)}));
-    *node = reinterpret_cast<cudaGraphNode_t>(graph->nodes.back().get());
-    return cudaSuccess;
-  });
-}
-
 cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t handle) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
-    const Graph* graph = find(runtime, handle);
+    const Graph* graph = find_graph(runtime, handle);
     if (exec == nullptr || graph == nullptr) return cudaErrorInvalidValue;
-    auto made = std::make_unique<GraphExec>();
-    for (const auto& node : graph->nodes) made->works.push_back(node->work);
+    auto made = std::make_unique<GraphExec>(*graph);
+    if (!made->whole) return cudaErrorInvalidValue;
     *exec = reinterpret_cast<cudaGraphExec_t>(made.get());
     runtime.graph_execs.insert(std::move(made));
     return cudaSuccess;
@@ -67,17 +44,171 @@ bool forbids(const Capture& capture) {
          thread_capture_mode() == cudaStreamCaptureModeGlobal;
 }
 
+/// While a thread carries out a node.
+thread_local std::optional<Timeline> node_line;
+thread_local bool called_host = false;  ///< by a node of the graph
+
 }  // namespace
 
-std::optional<cudaError_t> capture(cudaStream_t stream, cudaGraphNodeType type, GraphWork work) {
+std::optional<Timeline> graph_node_line() {
+  return node_line;
+}
+
+Graph::Graph(const Graph& other) {
+  std::map<const GraphNode*, const GraphNode*> copies;
+  for (const auto& node : other.nodes) {
+    nodes.push_back(std::make_unique<GraphNode>(*node));
+    GraphNode& made = *nodes.back();
+    if (made.does.child) made.does.child = std::make_shared<Graph>(*made.does.child);
+    copies[node.get()] = &made;
+  }
+  for (const auto& node : nodes) {
+    for (const GraphNode*& before : node->after) before = copies.at(before);
+  }
+}
+
+GraphNode* Graph::find(const GraphNode* node) const {
+  for (const auto& own : nodes) {
+    if (own.get() == node) return own.get();
+    if (!own->does.child) continue;
+    if (GraphNode* inner = own->does.child->find(node)) return inner;
+  }
+  return nullptr;
+}
+
+Graph* find_graph(Runtime& runtime, cudaGraph_t graph) {
+  const auto* wanted = reinterpret_cast<Graph*>(graph);
+  const auto within = [&](const auto& self, Graph* own) -> Graph* {
+    if (own == wanted) return own;
+    for (const auto& node : own->nodes) {
+      Graph* child = node->does.child.get();
+      if (Graph* found = child == nullptr ? nullptr : self(self, child)) return found;
+    }
+    return nullptr;
+  };
+  for (const auto& own : runtime.graphs) {
+    if (Graph* found = within(within, own.get())) return found;
+  }
+  return nullptr;
+}
+
+/// Nodes stand mostly in an order that their edges allow; else those that can't yet wait.
+GraphExec::GraphExec(const Graph& graph) {
+  std::map<const GraphNode*, std::size_t> places;
+  std::vector<const GraphNode*> left;
+  for (const auto& node : graph.nodes) left.push_back(node.get());
+  while (!left.empty()) {
+    std::vector<const GraphNode*> waiting;
+    for (const GraphNode* node : left) {
+      std::vector<std::size_t> after;
+      for (const GraphNode* before : node->after) {
+        const auto at = places.find(before);
+        if (at != places.end()) after.push_back(at->second);
+      }
+      if (after.size() < node->after.size()) {
+        waiting.push_back(node);
+        continue;
+      }
+      places[node] = nodes.size();
+      nodes.push_back({.of = node, .type = node->type, .after = std::move(after)});
+      nodes.back().set(node->does);
+      if (nodes.back().child) whole &= nodes.back().child->whole;
+    }
+    whole &= waiting.size() < left.size();
+    if (!whole) return;
+    left = std::move(waiting);
+  }
+}
+
+GraphExec::Node* GraphExec::find(const GraphNode* node) {
+  const auto at = std::ranges::find(nodes, node, &Node::of);
+  return at == nodes.end() ? nullptr : &*at;
+}
+
+void GraphExec::Node::set(const NodeWork& work) {
+  does = work;
+  if (!work.child) return;
+  child = std::make_shared<GraphExec>(*work.child);
+  does.work = [exec = child] { return run(*exec, nullptr); };
+}
+
+bool GraphExec::Node::takes(const Graph& graph) const {
+  return child && child->like(GraphExec(graph)).first == cudaGraphExecUpdateSuccess;
+}
+
+std::pair<cudaGraphExecUpdateResult, const GraphNode*> GraphExec::like(
+    const GraphExec& other) const {
+  if (nodes.size() != other.nodes.size() || !other.whole) {
+    return {cudaGraphExecUpdateErrorTopologyChanged, nullptr};
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node &mine = nodes[i], &theirs = other.nodes[i];
+    if (mine.type != theirs.type) return {cudaGraphExecUpdateErrorNodeTypeChanged, theirs.of};
+    std::vector<std::size_t> before = mine.after, now = theirs.after;
+    std::ranges::sort(before);
+    std::ranges::sort(now);
+    if (before != now) return {cudaGraphExecUpdateErrorTopologyChanged, theirs.of};
+    if (mine.type == cudaGraphNodeTypeMemAlloc || mine.type == cudaGraphNodeTypeMemFree) {
+      return {cudaGraphExecUpdateErrorNotSupported, theirs.of};
+    }
+    if (!mine.child) continue;
+    if (const auto inner = mine.child->like(*theirs.child);
+        inner.first != cudaGraphExecUpdateSuccess) {
+      return inner;
+    }
+  }
+  return {cudaGraphExecUpdateSuccess, nullptr};
+}
+
+cudaError_t run(const GraphExec& exec, cudaStream_t stream) {
+  // Told of nodes only where it looks for races between them.
+  const auto tell = [](const auto& f) {
+    api(Needs::kNothing, [&](Runtime& runtime) {
+      if (Operations* const order = runtime.operations()) f(runtime, *order);
+      return cudaSuccess;
+    });
+  };
+  const std::optional<Timeline> outer = node_line;
+  std::optional<Operations::Graph> graph;
+  tell([&](Runtime& runtime, Operations& order) {
+    graph = order.begin_graph(runtime.line_of(stream));
+  });
+  cudaError_t status = cudaSuccess;
+  for (const GraphExec::Node& node : exec.nodes) {
+    if (graph) {
+      std::vector<Timeline> after;
+      for (const std::size_t i : node.after) after.push_back(graph->nodes[i]);
+      tell([&](Runtime&, Operations& order) { node_line = order.begin_node(*graph, after); });
+    }
+    if (node.enabled) status = node.does.work();
+    called_host |= node.type == cudaGraphNodeTypeHost;
+    node_line = outer;
+    if (status != cudaSuccess) break;
+  }
+  if (graph) {
+    tell([&](Runtime& runtime, Operations& order) {
+      order.end_graph(*graph);
+      // What a function of the host has told others the host may know.
+      if (!outer && std::exchange(called_host, false)) {
+        order.host_waits_for(runtime.line_of(stream));
+      }
+    });
+  }
+  return status;
+}
+
+std::optional<cudaError_t> capture(cudaStream_t stream, cudaGraphNodeType type, NodeWork work) {
   std::optional<cudaError_t> answer;
   api(Needs::kNothing, [&](Runtime& runtime) {
     Capture* own = capture_of(runtime, stream);
     if (own == nullptr) return cudaSuccess;
     answer = own->invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
     if (own->invalid) return *answer;
-    own->graph->nodes.push_back(std::make_unique<GraphNode>(GraphNode{type, std::move(work)}));
-    ++own->streams.at(stream).taken;
+    Capture::Member& member = own->streams.at(stream);
+    own->graph->nodes.push_back(
+        std::make_unique<GraphNode>(GraphNode{type, std::move(work), std::move(member.last)}));
+    member.last = {own->graph->nodes.back().get()};
+    ++member.taken;
     return cudaSuccess;
   });
   return answer;
@@ -210,6 +341,17 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t gra
   return emu::instantiate(exec, graph);
 }
 
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams* parameters) {
+  if (parameters == nullptr)
+    return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
+  parameters->errNode_out = nullptr;
+  const cudaError_t status = emu::instantiate(exec, graph);
+  parameters->result_out =
+      status == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateError;
+  return status;
+}
+
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     const auto at = runtime.graph_execs.find(reinterpret_cast<emu::GraphExec*>(exec));
@@ -229,113 +371,30 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  std::vector<emu::GraphWork> works;
+  std::shared_ptr<emu::GraphExec> kept;
   cudaError_t status = api(Needs::kDevice, [&](Runtime& runtime) {
     if (!emu::is_known(runtime, stream)) return cudaErrorInvalidResourceHandle;
     const auto at = runtime.graph_execs.find(reinterpret_cast<emu::GraphExec*>(exec));
     if (at == runtime.graph_execs.end()) return cudaErrorInvalidValue;
-    works = (*at)->works;
+    kept = std::make_shared<emu::GraphExec>(**at);  // as it is now
     return cudaSuccess;
-  });
-  if (status == cudaSuccess) {
-    const auto run = [works] {
-      for (const emu::GraphWork& work : works) {
-        if (const cudaError_t failed = work(); failed != cudaSuccess) return failed;
-      }
-      return cudaSuccess;
-    };
-    // A captured stream takes the whole of it down as one.
-    if (const auto taken = emu::capture(stream, cudaGraphNodeTypeGraph, run)) return *taken;
-    status = run();
-  }
-  return status;
-}
-
-cudaError_t cudaGraphGetNodes(cudaGraph_t handle, cudaGraphNode_t* nodes, std::size_t* count) {
-  return api(Needs::kDevice, [&](Runtime& runtime) {
-    const emu::Graph* graph = emu::find(runtime, handle);
-    if (graph == nullptr || count == nullptr) return cudaErrorInvalidValue;
-    if (nodes != nullptr) {
-      for (std::size_t i = 0; i < *count; ++i) {
-        nodes[i] = i < graph->nodes.size()
-                       ? reinterpret_cast<cudaGraphNode_t>(graph->nodes[i].get())
-                       : nullptr;
-      }
-      *count = std::min(*count, graph->nodes.size());
-    } else {
-      *count = graph->nodes.size();
-    }
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
-  return api(Needs::kDevice, [&](Runtime&) {
-    if (node == nullptr || type == nullptr) return cudaErrorInvalidValue;
-    *type = reinterpret_cast<const emu::GraphNode*>(node)->type;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                  const cudaGraphNode_t* after, std::size_t count) {
-  return emu::add(node, graph, after, count, cudaGraphNodeTypeEmpty, [] { return cudaSuccess; });
-}
-
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                   const cudaGraphNode_t* after, std::size_t count,
-                                   const cudaKernelNodeParams* kernel) {
-  if (kernel == nullptr || kernel->kernelParams == nullptr) {
-    return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
-  }
-  emu::GraphWork work;
-  const cudaError_t status = api(Needs::kDevice, [&](Runtime& runtime) {
-    return runtime.keep_launch(
-        {.stub = kernel->func,
-         .grid = {kernel->gridDim.x, kernel->gridDim.y, kernel->gridDim.z},
-         .block = {kernel->blockDim.x, kernel->blockDim.y, kernel->blockDim.z},
-         .arguments = kernel->kernelParams,
-         .dynamic_shared = kernel->sharedMemBytes},
-        work);
   });
   if (status != cudaSuccess) return status;
-  return emu::add(node, graph, after, count, cudaGraphNodeTypeKernel, std::move(work));
+  // A captured stream takes the whole of it down as one.
+  const auto work = [kept] { return emu::run(*kept, nullptr); };
+  if (const auto taken = emu::capture(stream, cudaGraphNodeTypeGraph, work)) return *taken;
+  return emu::run(*kept, stream);
 }
 
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
-                                     const cudaGraphNode_t* after, std::size_t count, void* to,
-                                     const void* from, std::size_t size, cudaMemcpyKind kind) {
-  return emu::add(node, graph, after, count, cudaGraphNodeTypeMemcpy,
-                  [=] { return cudaMemcpyAsync(to, from, size, kind, nullptr); });
-}
-
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                   const cudaGraphNode_t* after, std::size_t count,
-                                   const cudaMemcpy3DParms* copy) {
-  if (copy == nullptr) return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
-  return emu::add(node, graph, after, count, cudaGraphNodeTypeMemcpy,
-                  [kept = *copy] { return cudaMemcpy3DAsync(&kept, nullptr); });
-}
-
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                   const cudaGraphNode_t* after, std::size_t count,
-                                   const cudaMemsetParams* set) {
-  if (set == nullptr || (set->elementSize != 1 && set->elementSize != 2 && set->elementSize != 4)) {
-    return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
-  }
-  return emu::add(node, graph, after, count, cudaGraphNodeTypeMemset, [kept = *set] {
-    return api(Needs::kDevice, [&](Runtime& runtime) { return runtime.set_elements(kept); });
+cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    const emu::Graph* from = emu::find_graph(runtime, graph);
+    if (from == nullptr || clone == nullptr) return cudaErrorInvalidValue;
+    auto made = std::make_unique<emu::Graph>(*from);
+    *clone = reinterpret_cast<cudaGraph_t>(made.get());
+    runtime.graphs.insert(std::move(made));
+    return cudaSuccess;
   });
-}
-
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                 const cudaGraphNode_t* after, std::size_t count,
-                                 const cudaHostNodeParams* host) {
-  if (host == nullptr || host->fn == nullptr) {
-    return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
-  }
-  return emu::add(node, graph, after, count, cudaGraphNodeTypeHost,
-                  [kept = *host] { return cudaLaunchHostFunc(nullptr, kept.fn, kept.userData); });
 }
 
 }  // extern "C"

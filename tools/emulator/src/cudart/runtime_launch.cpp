@@ -65,8 +65,9 @@ emu::Dim3 extent(dim3 d) {
 }
 
 /// In a stream that is captured it is taken down, else it is made.
-cudaError_t launch(const Runtime::Request& request, cudaStream_t stream) {
-  emu::GraphWork work;
+cudaError_t launch(Runtime::Request request, cudaStream_t stream) {
+  request.stream = stream;
+  emu::NodeWork work;
   bool captured = false;
   const cudaError_t kept = api(Needs::kNothing, [&](Runtime& runtime) {
     captured = !runtime.captures.empty();

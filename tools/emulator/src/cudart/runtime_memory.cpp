@@ -15,6 +15,8 @@ using emu::api;
 using emu::Needs;
 using emu::Runtime;
 using Kind = Allocation::Kind;
+using emu::Operations;
+using emu::StreamCall;
 
 constexpr std::size_t kPitch = 512;  // as cudaMallocPitch gives on an H200
 
@@ -70,9 +72,37 @@ void warn_of_kind(const void* to, const void* from, cudaMemcpyKind kind) {
            ": CUDA leaves that undefined, here the pointers decide");
 }
 
-cudaError_t copy_rows(Runtime& runtime, void* to, std::size_t to_pitch, const void* from,
-                      std::size_t from_pitch, std::size_t width, std::size_t height,
-                      cudaMemcpyKind kind) {
+/// Tells the race check what a copy touches, and when the call comes back: as CUDA's documentation
+/// promises ("API synchronization behavior"), and no sooner.
+void tell_order(Runtime& runtime, const StreamCall& call, const void* to, std::size_t to_pitch,
+                const void* from, std::size_t from_pitch, std::size_t width, std::size_t height) {
+  Operations* const order = runtime.operations();
+  if (order == nullptr) return;
+  order->touch_rows(Operations::kReads, address_of(from), from_pitch, width, height);
+  order->touch_rows(Operations::kWrites, address_of(to), to_pitch, width, height);
+  enum class Memory { kPageable, kPinned, kManaged, kDevice };
+  const auto memory_of = [&](const void* pointer) {
+    const Allocation* a = runtime.memory().find(address_of(pointer), 1);
+    if (a == nullptr) return Memory::kPageable;
+    if (a->kind == Kind::kManaged) return Memory::kManaged;
+    return is_host_memory(a) ? Memory::kPinned : Memory::kDevice;
+  };
+  const Memory target = memory_of(to), source = memory_of(from);
+  const auto on_host = [](Memory m) { return m == Memory::kPageable || m == Memory::kPinned; };
+  if (on_host(target) && on_host(source)) {
+    order->returns(Operations::Returns::kOnceDone);
+  } else if (!call.waits || (target == Memory::kDevice && source == Memory::kDevice)) {
+    order->returns(Operations::Returns::kAtOnce);
+  } else {
+    order->returns(target == Memory::kDevice && source == Memory::kPageable
+                       ? Operations::Returns::kOnceRead
+                       : Operations::Returns::kOnceDone);
+  }
+}
+
+cudaError_t copy_rows(Runtime& runtime, const StreamCall& call, void* to, std::size_t to_pitch,
+                      const void* from, std::size_t from_pitch, std::size_t width,
+                      std::size_t height, cudaMemcpyKind kind) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
@@ -85,6 +115,7 @@ cudaError_t copy_rows(Runtime& runtime, void* to, std::size_t to_pitch, const vo
   const std::byte* source = side(runtime, from, from_pitch * (height - 1) + width, kind, true);
   if (target == nullptr || source == nullptr) return cudaErrorInvalidValue;
   warn_of_kind(to, from, kind);
+  tell_order(runtime, call, to, to_pitch, from, from_pitch, width, height);
   for (std::size_t row = 0; row < height; ++row) {
     std::memmove(target + row * to_pitch, source + row * from_pitch, width);
     runtime.tell([&](emu::Observer& o) {
@@ -136,8 +167,20 @@ std::size_t span_of(const Part& part, const cudaExtent& extent) {
   return part.plane * (extent.depth - 1) + part.pitch * (extent.height - 1) + extent.width;
 }
 
-cudaError_t copy_volume(const cudaMemcpy3DParms* p, Needs needs) {
-  return api(needs, [&](Runtime& runtime) {
+Needs needs_of(const StreamCall& call) {
+  return call.waits ? Needs::kWaits : Needs::kDevice;
+}
+
+/// The frame of a call that gives a stream something to do.
+template <class Body>
+cudaError_t operation(const StreamCall& call, const Body& body) {
+  return api(needs_of(call), [&](Runtime& runtime) {
+    return runtime.operate(call, [&] { return body(runtime); });
+  });
+}
+
+cudaError_t copy_volume(const cudaMemcpy3DParms* p, const StreamCall& call) {
+  return operation(call, [&](Runtime& runtime) {
     if (p == nullptr) return cudaErrorInvalidValue;
     if (p->srcArray != nullptr || p->dstArray != nullptr) {
       emu::say("cudaMemcpy3D of a CUDA array is not supported");
@@ -156,8 +199,8 @@ cudaError_t copy_volume(const cudaMemcpy3DParms* p, Needs needs) {
     }
     for (std::size_t z = 0; z < e.depth; ++z) {
       const cudaError_t status =
-          copy_rows(runtime, to->first + z * to->plane, to->pitch, from->first + z * from->plane,
-                    from->pitch, e.width, e.height, p->kind);
+          copy_rows(runtime, call, to->first + z * to->plane, to->pitch,
+                    from->first + z * from->plane, from->pitch, e.width, e.height, p->kind);
       if (status != cudaSuccess) return status;
     }
     return cudaSuccess;
@@ -165,26 +208,41 @@ cudaError_t copy_volume(const cudaMemcpy3DParms* p, Needs needs) {
 }
 
 cudaError_t copy_plane(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                       std::size_t width, std::size_t height, cudaMemcpyKind kind, Needs needs) {
-  return api(needs, [&](Runtime& runtime) {
+                       std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                       const StreamCall& call) {
+  return operation(call, [&](Runtime& runtime) {
     if (height == 1 && (width > to_pitch || width > from_pitch)) return cudaErrorInvalidValue;
-    return copy_rows(runtime, to, to_pitch, from, from_pitch, width, height, kind);
+    return copy_rows(runtime, call, to, to_pitch, from, from_pitch, width, height, kind);
   });
 }
 
-cudaError_t copy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind, Needs needs) {
-  return api(needs, [&](Runtime& runtime) {
-    return copy_rows(runtime, to, size, from, size, size, 1, kind);
+cudaError_t copy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind,
+                 const StreamCall& call) {
+  return operation(call, [&](Runtime& runtime) {
+    return copy_rows(runtime, call, to, size, from, size, size, 1, kind);
   });
 }
 
-cudaError_t set_rows(Runtime& runtime, void* to, std::size_t pitch, int value, std::size_t width,
-                     std::size_t height) {
+/// A set comes back at once, but where the host may look at what it sets.
+void tell_order_of_set(Runtime& runtime, const StreamCall& call, const void* to, std::size_t pitch,
+                       std::size_t width, std::size_t height) {
+  Operations* const order = runtime.operations();
+  if (order == nullptr) return;
+  order->touch_rows(Operations::kWrites, address_of(to), pitch, width, height);
+  const Allocation* a = runtime.memory().find(address_of(to), 1);
+  const bool host_looks = is_host_memory(a) || (a != nullptr && a->kind == Kind::kManaged);
+  order->returns(call.waits && host_looks ? Operations::Returns::kOnceDone
+                                          : Operations::Returns::kAtOnce);
+}
+
+cudaError_t set_rows(Runtime& runtime, const StreamCall& call, void* to, std::size_t pitch,
+                     int value, std::size_t width, std::size_t height) {
   if (width == 0 || height == 0) return cudaSuccess;
   if (height > 1 && pitch < width) return cudaErrorInvalidValue;
   if (height > 1 && pitch > (SIZE_MAX - width) / (height - 1)) return cudaErrorInvalidValue;
   std::byte* target = on_device(runtime, to, pitch * (height - 1) + width);
   if (target == nullptr) return cudaErrorInvalidValue;
+  tell_order_of_set(runtime, call, to, pitch, width, height);
   for (std::size_t row = 0; row < height; ++row) {
     std::memset(target + row * pitch, value, width);
     runtime.tell([&](emu::Observer& o) { o.host_wrote(address_of(to) + row * pitch, width); });
@@ -192,13 +250,24 @@ cudaError_t set_rows(Runtime& runtime, void* to, std::size_t pitch, int value, s
   return cudaSuccess;
 }
 
-cudaError_t set(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-  return api(Needs::kDevice,
-             [&](Runtime& runtime) { return set_rows(runtime, to, pitch, value, width, height); });
+/// The frame of a set, which is not waited for.
+template <class Body>
+cudaError_t set_operation(const StreamCall& call, const Body& body) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    return runtime.operate(call, [&] { return body(runtime); });
+  });
 }
 
-cudaError_t set_volume(const cudaPitchedPtr& volume, int value, const cudaExtent& e) {
-  return api(Needs::kDevice, [&](Runtime& runtime) {
+cudaError_t set(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                const StreamCall& call) {
+  return set_operation(call, [&](Runtime& runtime) {
+    return set_rows(runtime, call, to, pitch, value, width, height);
+  });
+}
+
+cudaError_t set_volume(const cudaPitchedPtr& volume, int value, const cudaExtent& e,
+                       const StreamCall& call) {
+  return set_operation(call, [&](Runtime& runtime) {
     if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
     const auto to = part_of(volume, {}, e);
     if (!to || on_device(runtime, to->first, span_of(*to, e)) == nullptr) {
@@ -206,7 +275,7 @@ cudaError_t set_volume(const cudaPitchedPtr& volume, int value, const cudaExtent
     }
     for (std::size_t z = 0; z < e.depth; ++z) {
       const cudaError_t status =
-          set_rows(runtime, to->first + z * to->plane, to->pitch, value, e.width, e.height);
+          set_rows(runtime, call, to->first + z * to->plane, to->pitch, value, e.width, e.height);
       if (status != cudaSuccess) return status;
     }
     return cudaSuccess;
@@ -228,7 +297,8 @@ cudaError_t allocate(void** pointer, std::size_t size) {
   });
 }
 
-cudaError_t release(void* pointer) {
+/// Frees as part of a stream's work, or by the host.
+cudaError_t release(void* pointer, const StreamCall& call, bool in_stream) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     if (pointer == nullptr) return cudaSuccess;
     const Allocation* a = runtime.memory().find(address_of(pointer), 1);
@@ -240,17 +310,38 @@ cudaError_t release(void* pointer) {
       runtime.tell([&](emu::Observer& o) { o.refused_free(address_of(pointer), why); });
       return cudaErrorInvalidValue;
     }
+    if (a->kind != Kind::kDevice && a->kind != Kind::kManaged) return cudaErrorInvalidValue;
+    // cudaFree waits for work that uses the memory, where a pool didn't give it. CUDA says only
+    // that it may, but its own libraries count on it.
+    const auto pooled = runtime.pooled.find(a->base);
+    const auto of_graph = runtime.graph_memory.find(a->base);
+    if (in_stream) {
+      runtime.tell_given(call, "frees", a->base, a->size);
+    } else if (Operations* const order = runtime.operations();
+               order &&
+               (pooled != runtime.pooled.end() || of_graph != runtime.graph_memory.end())) {
+      order->host_frees(call.name, *a, runtime.memory());
+    }
+    if (of_graph != runtime.graph_memory.end()) {  // its place is the graph's, for the next launch
+      return std::exchange(of_graph->second->given, false) ? cudaSuccess : cudaErrorInvalidValue;
+    }
     if (a->kind == Kind::kManaged) {
       return runtime.free_shared(pointer, Kind::kManaged) ? cudaSuccess : cudaErrorInvalidValue;
     }
-    if (a->kind != Kind::kDevice) return cudaErrorInvalidValue;
-    if (const auto pooled = runtime.pooled.find(a->base); pooled != runtime.pooled.end()) {
+    if (pooled != runtime.pooled.end()) {
       pooled->second.first->used -= pooled->second.second;
       runtime.pooled.erase(pooled);
     }
     runtime.memory().free(a->base);
     return cudaSuccess;
   });
+}
+
+void tell_of_free(Runtime& runtime, const char* call, const void* pointer, Kind kind) {
+  Operations* const order = runtime.operations();
+  if (order == nullptr) return;
+  const Allocation* a = runtime.memory().find(address_of(pointer), 1);
+  if (a != nullptr && a->kind == kind) order->host_frees(call, *a, runtime.memory());
 }
 
 cudaError_t allocate_shared(void** pointer, std::size_t size, unsigned flags, const char* what,
@@ -274,8 +365,8 @@ cudaError_t allocate_shared(void** pointer, std::size_t size, unsigned flags, co
 }
 
 cudaError_t copy_symbol(const void* symbol, void* host, std::size_t size, std::size_t offset,
-                        bool to_symbol, cudaMemcpyKind kind, Needs needs) {
-  return api(needs, [&](Runtime& runtime) {
+                        bool to_symbol, cudaMemcpyKind kind, const StreamCall& call) {
+  return operation(call, [&](Runtime& runtime) {
     const auto [status, variable] = runtime.find_variable(symbol);
     if (status != cudaSuccess) return status;
     if (offset > variable->size || size > variable->size - offset) return cudaErrorInvalidValue;
@@ -283,8 +374,8 @@ cudaError_t copy_symbol(const void* symbol, void* host, std::size_t size, std::s
     const cudaMemcpyKind away = to_symbol ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
     if (kind == cudaMemcpyHostToHost || kind == away) return cudaErrorInvalidMemcpyDirection;
     void* device = reinterpret_cast<void*>(variable->address + offset);
-    return to_symbol ? copy_rows(runtime, device, size, host, size, size, 1, kind)
-                     : copy_rows(runtime, host, size, device, size, size, 1, kind);
+    return to_symbol ? copy_rows(runtime, call, device, size, host, size, size, 1, kind)
+                     : copy_rows(runtime, call, host, size, device, size, size, 1, kind);
   });
 }
 
@@ -306,6 +397,9 @@ cudaError_t emu::Runtime::set_elements(const cudaMemsetParams& set) {
       std::memcpy(at + i, &set.value, set.elementSize);
     }
     tell([&](emu::Observer& o) { o.host_wrote(reinterpret_cast<Address>(to), bytes); });
+    if (Operations* const order = operations()) {
+      order->touch(Operations::kWrites, reinterpret_cast<Address>(to), bytes);
+    }
   }
   return cudaSuccess;
 }
@@ -316,11 +410,11 @@ cudaError_t cudaMalloc(void** pointer, std::size_t size) {
   return allocate(pointer, size);
 }
 cudaError_t cudaFree(void* pointer) {
-  return release(pointer);
+  return release(pointer, {"cudaFree"}, false);
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   if (const auto no = emu::refuse_in_capture(stream, "cudaFreeAsync")) return *no;
-  return release(pointer);
+  return release(pointer, {"cudaFreeAsync", stream}, true);
 }
 
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
@@ -355,6 +449,7 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t size) {
 }
 cudaError_t cudaFreeHost(void* pointer) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
+    tell_of_free(runtime, "cudaFreeHost", pointer, Kind::kPinned);
     return pointer == nullptr || runtime.free_shared(pointer, Kind::kPinned)
                ? cudaSuccess
                : cudaErrorInvalidValue;
@@ -380,6 +475,7 @@ cudaError_t cudaHostUnregister(void* pointer) {
     const Allocation* a = runtime.memory().find(address_of(pointer), 1);
     if (a == nullptr || a->kind != Kind::kRegistered) return cudaErrorHostMemoryNotRegistered;
     if (a->base != address_of(pointer)) return cudaErrorInvalidValue;
+    tell_of_free(runtime, "cudaHostUnregister", pointer, Kind::kRegistered);
     runtime.memory().free(a->base);
     return cudaSuccess;
   });
@@ -441,7 +537,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
-  return copy(to, from, size, kind, Needs::kWaits);
+  return copy(to, from, size, kind, {"cudaMemcpy", nullptr, true});
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream) {
@@ -450,10 +546,10 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size, cudaMe
       })) {
     return *taken;
   }
-  return copy(to, from, size, kind, Needs::kDevice);
+  return copy(to, from, size, kind, {"cudaMemcpyAsync", stream});
 }
 cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t size) {
-  return copy(to, from, size, cudaMemcpyDeviceToDevice, Needs::kWaits);
+  return copy(to, from, size, cudaMemcpyDeviceToDevice, {"cudaMemcpyPeer", nullptr, true});
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t size,
                                 cudaStream_t stream) {
@@ -462,11 +558,12 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_
       })) {
     return *taken;
   }
-  return copy(to, from, size, cudaMemcpyDeviceToDevice, Needs::kDevice);
+  return copy(to, from, size, cudaMemcpyDeviceToDevice, {"cudaMemcpyPeerAsync", stream});
 }
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  return copy_plane(to, to_pitch, from, from_pitch, width, height, kind, Needs::kWaits);
+  return copy_plane(to, to_pitch, from, from_pitch, width, height, kind,
+                    {"cudaMemcpy2D", nullptr, true});
 }
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
@@ -476,11 +573,12 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
       })) {
     return *taken;
   }
-  return copy_plane(to, to_pitch, from, from_pitch, width, height, kind, Needs::kDevice);
+  return copy_plane(to, to_pitch, from, from_pitch, width, height, kind,
+                    {"cudaMemcpy2DAsync", stream});
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
-  return copy_volume(parameters, Needs::kWaits);
+  return copy_volume(parameters, {"cudaMemcpy3D", nullptr, true});
 }
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
   if (parameters != nullptr) {
@@ -490,10 +588,10 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t 
       return *taken;
     }
   }
-  return copy_volume(parameters, Needs::kDevice);
+  return copy_volume(parameters, {"cudaMemcpy3DAsync", stream});
 }
 cudaError_t cudaMemset3D(cudaPitchedPtr volume, int value, cudaExtent extent) {
-  return set_volume(volume, value, extent);
+  return set_volume(volume, value, extent, {"cudaMemset3D", nullptr, true});
 }
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr volume, int value, cudaExtent extent,
                               cudaStream_t stream) {
@@ -502,23 +600,25 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr volume, int value, cudaExtent exten
       })) {
     return *taken;
   }
-  return set_volume(volume, value, extent);
+  return set_volume(volume, value, extent, {"cudaMemset3DAsync", stream});
 }
 
 cudaError_t cudaMemset(void* to, int value, std::size_t size) {
-  return set(to, size, value, size, 1);
+  return set(to, size, value, size, 1, {"cudaMemset", nullptr, true});
 }
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t size, cudaStream_t stream) {
-  if (size == 0) return set(to, size, value, size, 1);  // in no graph, even of a lost capture
+  if (size == 0)
+    return set(to, size, value, size, 1,
+               {"cudaMemsetAsync", stream});  // in no graph, even of a lost capture
   if (const auto taken = emu::capture(stream, cudaGraphNodeTypeMemset,
                                       [=] { return cudaMemsetAsync(to, value, size, nullptr); })) {
     return *taken;
   }
-  return set(to, size, value, size, 1);
+  return set(to, size, value, size, 1, {"cudaMemsetAsync", stream});
 }
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
                          std::size_t height) {
-  return set(to, pitch, value, width, height);
+  return set(to, pitch, value, width, height, {"cudaMemset2D", nullptr, true});
 }
 cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream) {
@@ -527,12 +627,13 @@ cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_
       })) {
     return *taken;
   }
-  return set(to, pitch, value, width, height);
+  return set(to, pitch, value, width, height, {"cudaMemset2DAsync", stream});
 }
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t size,
                                std::size_t offset, cudaMemcpyKind kind) {
-  return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind, Needs::kWaits);
+  return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind,
+                     {"cudaMemcpyToSymbol", nullptr, true});
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t size,
                                     std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
@@ -541,11 +642,13 @@ cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::s
       })) {
     return *taken;
   }
-  return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind, Needs::kDevice);
+  return copy_symbol(symbol, const_cast<void*>(from), size, offset, true, kind,
+                     {"cudaMemcpyToSymbolAsync", stream});
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t size, std::size_t offset,
                                  cudaMemcpyKind kind) {
-  return copy_symbol(symbol, to, size, offset, false, kind, Needs::kWaits);
+  return copy_symbol(symbol, to, size, offset, false, kind,
+                     {"cudaMemcpyFromSymbol", nullptr, true});
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t size,
                                       std::size_t offset, cudaMemcpyKind kind,
@@ -555,7 +658,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t 
       })) {
     return *taken;
   }
-  return copy_symbol(symbol, to, size, offset, false, kind, Needs::kDevice);
+  return copy_symbol(symbol, to, size, offset, false, kind, {"cudaMemcpyFromSymbolAsync", stream});
 }
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
   return api(Needs::kDevice, [&](Runtime& runtime) {

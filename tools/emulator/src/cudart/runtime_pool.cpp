@@ -46,7 +46,7 @@ cudaError_t on_pool(cudaMemPool_t handle, const Body& body) {
   });
 }
 
-cudaError_t allocate(void** pointer, std::size_t size, Pool* from) {
+cudaError_t allocate(void** pointer, std::size_t size, Pool* from, const emu::StreamCall& call) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     if (pointer == nullptr) return cudaErrorInvalidValue;
     if (size == 0) {
@@ -57,6 +57,7 @@ cudaError_t allocate(void** pointer, std::size_t size, Pool* from) {
     const auto address = runtime.memory().allocate(size, "cudaMallocAsync");
     if (!address) return runtime.out_of_memory("cudaMallocAsync", size);
     runtime.pooled[*address] = {&pool, size};
+    runtime.tell_given(call, "allocates", *address, size);
     pool.used += size;
     pool.most_used = std::max(pool.most_used, pool.used);
     *pointer = reinterpret_cast<void*>(*address);
@@ -70,12 +71,13 @@ extern "C" {
 
 cudaError_t cudaMallocAsync(void** pointer, std::size_t size, cudaStream_t stream) {
   if (const auto no = emu::refuse_in_capture(stream, "cudaMallocAsync")) return *no;
-  return allocate(pointer, size, nullptr);
+  return allocate(pointer, size, nullptr, {"cudaMallocAsync", stream});
 }
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t size, cudaMemPool_t pool,
-                                    cudaStream_t) {
+                                    cudaStream_t stream) {
   return on_pool(pool, [](Runtime&, Pool&) { return cudaSuccess; }) == cudaSuccess
-             ? allocate(pointer, size, reinterpret_cast<Pool*>(pool))
+             ? allocate(pointer, size, reinterpret_cast<Pool*>(pool),
+                        {"cudaMallocFromPoolAsync", stream})
              : cudaErrorInvalidValue;
 }
 

@@ -10,6 +10,7 @@ namespace {
 using emu::api;
 using emu::Event;
 using emu::Needs;
+using emu::Operations;
 using emu::Runtime;
 using emu::Stream;
 
@@ -27,10 +28,24 @@ Event* find(Runtime& runtime, cudaEvent_t event) {
   return at == runtime.events.end() ? nullptr : *at;
 }
 
-/// The frame of a call that asks nothing more of a stream than that it is one.
+/// The frame of a call after which the host knows that a stream has done all.
 cudaError_t on_stream(cudaStream_t stream, Needs needs) {
   return api(needs, [&](Runtime& runtime) {
-    return known(runtime, stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    if (!known(runtime, stream)) return cudaErrorInvalidResourceHandle;
+    if (Operations* const order = runtime.operations()) {
+      order->host_waits_for(runtime.line_of(stream));
+    }
+    return cudaSuccess;
+  });
+}
+
+/// A stream calls a function of the host. What other threads make of that can't be seen: they may
+/// wait for it, and so know what the stream has done.
+void told_by(cudaStream_t stream) {
+  api(Needs::kNothing, [&](Runtime& runtime) {
+    Operations* const order = runtime.operations();
+    if (order && !emu::graph_node_line()) order->host_waits_for(runtime.line_of(stream));
+    return cudaSuccess;
   });
 }
 
@@ -41,9 +56,13 @@ cudaError_t may_call_back(cudaStream_t stream, bool valid) {
   });
 }
 
+/// The frame of a call after which the host knows that an event has come.
 cudaError_t on_event(cudaEvent_t event, Needs needs) {
   return api(needs, [&](Runtime& runtime) {
-    return find(runtime, event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    const Event* own = find(runtime, event);
+    if (own == nullptr) return cudaErrorInvalidResourceHandle;
+    if (Operations* const order = runtime.operations()) order->host_waits(own->at);
+    return cudaSuccess;
   });
 }
 
@@ -56,6 +75,12 @@ cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
         std::make_unique<Stream>(Stream{.flags = flags,
                                         .priority = std::clamp(priority, kHighestPriority, 0),
                                         .id = kFirstStream + runtime.streams_made++});
+    if (Operations* const order = runtime.operations()) {
+      const bool blocks = (flags & unsigned{cudaStreamNonBlocking}) == 0;
+      made->line = order->add_stream(
+          "stream " + std::to_string(runtime.streams_made) + (blocks ? "" : " (non-blocking)"),
+          blocks);
+    }
     runtime.streams.insert(made.get());
     *stream = reinterpret_cast<cudaStream_t>(made.release());
     return cudaSuccess;
@@ -79,6 +104,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     auto* own = reinterpret_cast<Stream*>(stream);
     if (runtime.streams.erase(own) == 0) return cudaErrorInvalidResourceHandle;
+    if (Operations* const order = runtime.operations()) order->remove_stream(own->line);
     delete own;
     return cudaSuccess;
   });
@@ -101,10 +127,15 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     for (const auto& capture : runtime.captures) {
       const auto at = capture->events.find(event);
       if (at == capture->events.end()) continue;
-      const auto [from, taken] = at->second;
-      auto& source = capture->streams.at(from);
-      source.joined = std::max(source.joined, taken);
-      capture->streams.try_emplace(stream);
+      const emu::Capture::Recorded& recorded = at->second;
+      auto& source = capture->streams.at(recorded.stream);
+      source.joined = std::max(source.joined, recorded.taken);
+      auto& last = capture->streams[stream].last;
+      last.insert(last.end(), recorded.last.begin(), recorded.last.end());
+      return cudaSuccess;
+    }
+    if (Operations* const order = runtime.operations()) {
+      order->wait(runtime.line_of(stream), find(runtime, event)->at);
     }
     return cudaSuccess;
   });
@@ -195,12 +226,14 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
                                     [=] { return cudaLaunchHostFunc(nullptr, function, data); });
     if (taken) return *taken;
   }
+  if (status == cudaSuccess) told_by(stream);
   if (status == cudaSuccess) function(data);  // outside the frame: it may take its time
   return status;
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data,
                                   unsigned flags) {
   const cudaError_t status = may_call_back(stream, function != nullptr && flags == 0);
+  if (status == cudaSuccess) told_by(stream);
   if (status == cudaSuccess) function(stream, cudaSuccess, data);
   return status;
 }
@@ -244,10 +277,13 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
       capture->events.erase(event);
       const auto at = capture->streams.find(stream);
       if (at == capture->streams.end()) continue;
-      capture->events[event] = {stream, at->second.taken};
+      capture->events[event] = {stream, at->second.taken, at->second.last};
       return cudaSuccess;
     }
     own->recorded = true;
+    if (Operations* const order = runtime.operations()) {
+      own->at = order->record(runtime.line_of(stream));
+    }
     return cudaSuccess;
   });
 }
@@ -270,6 +306,7 @@ cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) 
     const Event* b = find(runtime, end);
     for (const Event* e : {a, b}) {
       if (e == nullptr || !e->recorded || !e->timed) return cudaErrorInvalidResourceHandle;
+      if (Operations* const order = runtime.operations()) order->host_waits(e->at);
     }
     static bool told = false;
     if (!told) emu::say("it has no times: cudaEventElapsedTime gives NaN");

@@ -15,6 +15,7 @@
 #include "watch/check_race.hpp"
 #include "watch/json.hpp"
 #include "watch/kernel_name.hpp"
+#include "watch/operations.hpp"
 
 namespace emu {
 namespace {
@@ -261,9 +262,28 @@ void Findings::add(Finding finding) {
   }
   Finding& known = all_[at->second];
   known.count += finding.count;
-  if (!known.told && finding.block < known.block) {
+  if (at->second >= before_ && finding.block < known.block) {
     known.block = finding.block;
+    known.number = finding.number;
     known.details = std::move(finding.details);
+  }
+}
+
+void Findings::launch_begins() {
+  const std::scoped_lock lock(mutex_);
+  before_ = all_.size();
+}
+
+void Findings::launch_ends() {
+  const std::scoped_lock lock(mutex_);
+  const auto first = all_.begin() + static_cast<std::ptrdiff_t>(before_);
+  std::sort(first, all_.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(a.block, a.number, a.places, a.what) <
+           std::tie(b.block, b.number, b.places, b.what);
+  });
+  for (std::size_t i = before_; i < all_.size(); ++i) {
+    const Finding& f = all_[i];
+    index_[{f.check, f.what, f.kernel, f.places}] = i;
   }
 }
 
@@ -273,6 +293,20 @@ void Findings::tell(const std::function<void(const Finding&)>& f) {
     if (std::exchange(finding.told, true)) continue;
     f(finding);
   }
+}
+
+std::string source_place(const Code& code, std::uint32_t pc) {
+  const Code::Place& at = code.places[pc];
+  if (at.line <= 0) return "PTX line " + std::to_string(at.ptx_line);
+  const auto file = static_cast<std::size_t>(at.file);
+  const std::string name = file < code.files.size() ? code.files[file] : "";
+  return name.substr(name.rfind('/') + 1) + ":" + std::to_string(at.line);
+}
+
+std::string source_line(const Code& code, std::uint32_t pc) {
+  const std::string at = source_place(code, pc);
+  const std::string number = "PTX line " + std::to_string(code.places[pc].ptx_line);
+  return at == number ? at : at + code.inlined_at(pc) + " (" + number + ")";
 }
 
 std::string readable(const Finding& finding) {
@@ -302,11 +336,12 @@ void BlockFindings::hand_over(Findings& findings) const {
       details.emplace_back("(for source lines build with nvcc -lineinfo)");
     }
     findings.add({.check = seen.check,
-                  .what = what,
+                  .what = std::string(what),
                   .kernel = block_.launch().config.kernel->name,
                   .places = std::move(places),
                   .details = std::move(details),
                   .block = seen.block,
+                  .number = seen.number,
                   .count = seen.count});
   }
 }
@@ -315,19 +350,8 @@ std::string BlockFindings::thread(unsigned warp, unsigned lane) const {
   return block_.thread_name(warp, lane);
 }
 
-std::string BlockFindings::place(std::uint32_t pc) const {
-  const Code& code = block_.code();
-  const Code::Place& at = code.places[pc];
-  if (at.line <= 0) return "PTX line " + std::to_string(at.ptx_line);
-  const auto file = static_cast<std::size_t>(at.file);
-  const std::string name = file < code.files.size() ? code.files[file] : "";
-  return name.substr(name.rfind('/') + 1) + ":" + std::to_string(at.line);
-}
-
-std::string BlockFindings::line(std::uint32_t pc) const {
-  const int ptx = block_.code().places[pc].ptx_line;
-  const std::string at = place(pc), number = "PTX line " + std::to_string(ptx);
-  return at == number ? at : at + block_.code().inlined_at(pc) + " (" + number + ")";
+const Code& BlockFindings::block_code() const {
+  return block_.code();
 }
 
 std::string BlockFindings::memory(Space space, Address address) const {
@@ -377,11 +401,14 @@ bool Checker::takes(const Fault& fault) const {
 }
 
 void Checker::started(const LaunchConfig&) {
+  findings_.launch_begins();
   if (checks_.race) grid_ = std::make_unique<RaceGrid>();
 }
 
 void Checker::ended(const LaunchConfig& config, const LaunchResult& result) {
+  if (operations_ && grid_) operations_->ran(config, *grid_);
   grid_.reset();
+  findings_.launch_ends();
   if (!result.fault || !takes(*result.fault)) return;
   const Fault& fault = *result.fault;
   const char* what = fault.kind == Fault::Kind::kIllegalAddress      ? "an illegal address"
@@ -406,7 +433,12 @@ void Checker::allocated(const Allocation& allocation) {
   written_.emplace(allocation.base, std::move(w));
 }
 
+void Checker::follow_streams() {
+  if (checks_.race) operations_ = std::make_unique<Operations>(findings_);
+}
+
 void Checker::freed(const Allocation& allocation) {
+  if (operations_) operations_->forget(allocation.base, allocation.size);
   written_.erase(allocation.base);
 }
 

@@ -33,6 +33,7 @@ struct Finding {
   std::vector<std::string> places;   ///< source lines, or PTX lines where those aren't known
   std::vector<std::string> details;  ///< of the first time: who, where
   std::uint64_t block = 0;           ///< of the first time
+  std::uint64_t number = 0;          ///< of the first time, among the block's findings
   std::uint64_t count = 1;
   bool told = false;
 };
@@ -40,8 +41,13 @@ struct Finding {
 /// What all of a program's launches have shown.
 class Findings {
  public:
-  /// The same check, kernel and places are one finding: counted, and described by its lowest block.
+  /// The same check, kernel and places are one finding: counted, and described by its lowest block
+  /// in the launch that first shows it.
   void add(Finding finding);
+  void launch_begins();
+  /// Puts what the launch has shown into one order, however its blocks were spread over threads: by
+  /// lowest block, and within a block as it happened there.
+  void launch_ends();
   const std::vector<Finding>& all() const { return all_; }
   /// Calls f for each that hasn't been told yet.
   void tell(const std::function<void(const Finding&)>& f);
@@ -51,13 +57,19 @@ class Findings {
   std::mutex mutex_;
   std::map<Key, std::size_t> index_;
   std::vector<Finding> all_;
+  std::size_t before_ = 0;  ///< so many are of earlier launches
 };
+
+/// Where an operation is in the source: "a.cu:12", or "PTX line 34", and both as far as known.
+std::string source_place(const Code& code, std::uint32_t pc);
+std::string source_line(const Code& code, std::uint32_t pc);
 
 /// A finding as lines for a reader, and as a line of JSON.
 std::string readable(const Finding& finding);
 std::string json(const Finding& finding);
 
-class RaceGrid;  ///< what the blocks of a launch share to find races (handing.hpp)
+class Operations;  ///< races between streams (operations.hpp)
+class RaceGrid;    ///< what the blocks of a launch share to find races (handing.hpp)
 
 /// Which bytes of an allocation something wrote.
 struct Written {
@@ -96,6 +108,9 @@ class Checker final : public Observer {
   const Checks& checks() const { return checks_; }
   Findings& findings() { return findings_; }
   RaceGrid& grid() { return *grid_; }  ///< while a launch goes on
+  /// Looks for races between streams too, of which it has to be told; from here on anew.
+  void follow_streams();
+  Operations* operations() { return operations_.get(); }  ///< null where it doesn't
   /// Whether a fault is one of the findings, and so told as one.
   bool takes(const Fault& fault) const;
   /// Null for memory that the host may write unseen.
@@ -105,6 +120,7 @@ class Checker final : public Observer {
   Checks checks_;
   Findings findings_;
   std::unique_ptr<RaceGrid> grid_;
+  std::unique_ptr<Operations> operations_;
   std::map<Address, Written> written_;
   std::uint64_t allocations_ = 0;
   std::mutex heap_mutex_;
@@ -124,17 +140,21 @@ class BlockFindings {
     Seen& seen = seen_[{what, pc, other}];
     if (seen.count++ == 0) {
       seen.check = check;
-      seen.block = number_;
+      seen.block = block_number_;
+      seen.number = next_++;
       seen.details = describe();
     }
   }
-  void begin(std::uint64_t number) { number_ = number; }
+  void begin(std::uint64_t block) {
+    block_number_ = block;
+    next_ = 0;
+  }
   void hand_over(Findings& findings) const;
 
   // For descriptions.
   std::string thread(unsigned warp, unsigned lane) const;
-  std::string place(std::uint32_t pc) const;  ///< "a.cu:12", or "PTX line 34"
-  std::string line(std::uint32_t pc) const;   ///< both, as far as known
+  std::string place(std::uint32_t pc) const { return source_place(block_code(), pc); }
+  std::string line(std::uint32_t pc) const { return source_line(block_code(), pc); }
   std::string memory(Space space, Address address) const;
   std::string block_name() const;
   Block& block() const { return block_; }
@@ -142,12 +162,14 @@ class BlockFindings {
  private:
   struct Seen {
     const char* check = nullptr;
-    std::uint64_t count = 0, block = 0;
+    std::uint64_t count = 0, block = 0, number = 0;
     std::vector<std::string> details;
   };
+  const Code& block_code() const;
+
   Block& block_;
-  std::uint64_t number_ = 0;
-  std::map<std::tuple<const char*, std::uint32_t, std::uint32_t>, Seen> seen_;
+  std::uint64_t block_number_ = 0, next_ = 0;
+  std::map<std::tuple<std::string_view, std::uint32_t, std::uint32_t>, Seen> seen_;
 };
 
 }  // namespace emu

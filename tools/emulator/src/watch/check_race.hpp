@@ -112,6 +112,7 @@ class RaceCheck {
   void arrive(std::vector<Arrived>& out, unsigned warp, Mask lanes, bool waits);
   Known join_all(const std::vector<Arrived>& all);
   void order(const Access& access, unsigned lane);
+  void took();
   Mbarrier& mbarrier(Address at);
 
   // Accesses.
@@ -153,6 +154,8 @@ class RaceCheck {
   std::vector<WarpState> warps_;
   std::vector<Thread> thread_;
   std::array<std::vector<Arrived>, 16> barriers_;
+  /// For races with other kernels: this block has read strongly, and then executed a fence.
+  bool looked_ = false, took_ = false;
   bool patterns_ = false;  ///< any thread of this block has a Thread to forget
   Logs logs_;              ///< of shared memory
   std::unordered_map<Address, Mbarrier> mbarriers_;

@@ -85,14 +85,28 @@ class RaceGrid {
     Fences& last = fences_[block];
     last.block = time;
     if (grid) last.grid = time;
+    told_ |= grid;
   }
   Fences fences_of(std::uint32_t block) {
     const std::scoped_lock lock(mutex_);
     return fences_[block];
   }
+  /// For who looks at all of it when the launch is over: whether any block has told others
+  /// something, and when this one may first have taken up something; kNever for never.
+  bool told() const { return told_; }
+  Time took(std::uint32_t block) const {
+    const auto at = took_.find(block);
+    return at == took_.end() ? kNever : at->second;
+  }
+  void takes(std::uint32_t block, Time time) {
+    const std::scoped_lock lock(mutex_);
+    took_.emplace(block, time);
+  }
 
  private:
   std::mutex mutex_;
+  bool told_ = false;
+  std::unordered_map<std::uint32_t, Time> took_;
   std::unordered_map<std::uint32_t, Fences> fences_;
 };
 

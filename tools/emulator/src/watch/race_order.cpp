@@ -17,6 +17,7 @@ constexpr std::size_t kMostPending = 256;
 /// A block begins as if all had met: what was done here before is in the past of all threads.
 void RaceCheck::begin(std::uint64_t block) {
   block_ = static_cast<std::uint32_t>(block);
+  looked_ = took_ = false;
   auto view = std::make_shared<View>();
   view->own.add_all(clock_);
   if (agents_) view->own.add(kAgentWarp, kAllLanes, clock_);
@@ -158,11 +159,18 @@ void RaceCheck::catch_up_one(unsigned warp, unsigned lane) {
   learn(warp, kBit[lane], caught_up_.now);
 }
 
+/// What this block does from here on may come after what another kernel did.
+void RaceCheck::took() {
+  if (std::exchange(took_, true)) return;
+  grid_.takes(block_, clock_++);
+}
+
 void RaceCheck::fence(const Warp& warp, Mask lanes, const Fence& fence) {
   patterns_ = true;
   const unsigned w = warp.number();
   const bool wide = fence.scope != SyncScope::kBlock;
   if (fence.acquires) {
+    if (wide && looked_) took();
     for_each_lane(lanes, [&](unsigned i) {
       Thread& me = thread(w, i);
       if (me.pending.empty()) return;
@@ -209,6 +217,10 @@ void RaceCheck::order(const Access& access, unsigned lane) {
     if (wide) handed.to_grid = handed.to_block;
     grid_.fenced(block_, clock_, wide);
     ++clock_;
+  }
+  if (access.direction != Direction::kStore && wide) {
+    looked_ = true;
+    if (acquires) took();
   }
   if (access.direction != Direction::kStore && log) {
     patterns_ = true;

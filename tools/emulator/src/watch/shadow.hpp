@@ -116,6 +116,21 @@ class GlobalShadow {
   Page* hold(Address number, Cache& cache, bool made = true);
   /// Whether there is room to split another line; the room is taken.
   bool may_split() { return split_.fetch_add(1, std::memory_order_relaxed) < kMostSplit; }
+  /// Calls f(first address of a line, marks) for all there are; while no block runs.
+  template <class F>
+  void each(const F& f) {
+    for (const auto& page : pages_) {
+      Address line = page->number * kPageBytes;
+      for (Line& l : page->lines) {
+        if (l.words) {
+          for (Marks& marks : *l.words) f(line, marks);
+        } else {
+          f(line, l.all);
+        }
+        line += kLineBytes;
+      }
+    }
+  }
 
  private:
   Page* find(Address number, bool made);

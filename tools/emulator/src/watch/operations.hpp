@@ -1,0 +1,140 @@
+/// \file
+/// Races between operations: kernels, copies and sets of different streams, and what the host
+/// frees, by happens-before. Here one operation follows another; on a device those that nothing
+/// orders may overlap, whatever came first in this run.
+///
+/// The host and each stream have a line of time. An operation knows what its stream has done, and
+/// what the host knew when it asked for the operation. Events, waiting and the rules of the default
+/// streams hand that on. What the host knows can't race with anything to come, and is forgotten.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "emu/memory.hpp"
+#include "watch/past.hpp"
+#include "watch/ranges.hpp"
+
+namespace emu {
+
+class Findings;
+class RaceGrid;
+struct LaunchConfig;
+
+/// A stream's number, or the host's.
+using Timeline = std::uint32_t;
+
+/// How far each line is known.
+class StreamClock {
+ public:
+  Time of(Timeline line) const { return line < times_.size() ? times_[line] : 0; }
+  void set(Timeline line, Time time);
+  void join(const StreamClock& other);
+
+ private:
+  std::vector<Time> times_;
+};
+
+class Operations {
+ public:
+  static constexpr Timeline kHost = 0, kDefault = 1;
+
+  explicit Operations(Findings& findings);
+
+  /// How bytes are touched. Strongly: by atomics and the like, which don't race with each other.
+  enum Way : std::uint8_t { kReads, kWrites, kReadsStrongly, kWritesStrongly };
+  /// When the call that asks for an operation comes back.
+  enum class Returns {
+    kAtOnce,
+    kOnceRead,  ///< its source may be used again; it may still write
+    kOnceDone
+  };
+
+  // Streams. The default one waits for all that block, and they for it.
+  Timeline add_stream(std::string name, bool blocks);
+  void remove_stream(Timeline line);
+
+  // What hands on.
+  StreamClock record(Timeline line);  ///< an event
+  void wait(Timeline line, const StreamClock& event);
+  void host_waits(const StreamClock& event);
+  void host_waits_for(Timeline line);
+  void host_waits_for_all();
+
+  // An operation, all of it between `begin` and `end`.
+  void begin(Timeline line, std::string what, std::string kernel = {});
+  void touch(Way way, Address at, std::uint64_t bytes);
+  void touch_rows(Way way, Address at, std::uint64_t pitch, std::uint64_t width,
+                  std::uint64_t rows);
+  void says(const char* verb) { now_.verb = verb; }  ///< instead of "writes"
+  void returns(Returns returns) { returns_ = returns; }
+  /// All that a kernel has touched.
+  void ran(const LaunchConfig& config, RaceGrid& grid);
+  void end(const GlobalMemory& memory);
+
+  /// The host frees memory by a call that needn't wait for work that uses it.
+  void host_frees(const std::string& call, const Allocation& allocation,
+                  const GlobalMemory& memory);
+  void forget(Address at, std::uint64_t bytes);
+
+  // A graph that a stream launches: each node has a line of its own, and knows those it depends on.
+  struct Graph {
+    Timeline stream;
+    StreamClock before;
+    std::vector<Timeline> nodes;
+  };
+  Graph begin_graph(Timeline stream);
+  Timeline begin_node(Graph& graph, const std::vector<Timeline>& after);
+  void end_graph(const Graph& graph);
+
+  std::size_t kept() const { return past_.size(); }  ///< operations, for tests
+
+ private:
+  static constexpr std::size_t kMostOperations = 4096, kMostRanges = std::size_t{1} << 20;
+  static constexpr unsigned kWays = 4;
+
+  struct Operation {
+    std::string what = {}, kernel = {}, where = {};
+    Timeline line = 0;
+    Time time = 0;
+    bool in_graph = false;
+    bool hands_on = false;  ///< a kernel that tells others by fences
+    Returns returned = Returns::kAtOnce;
+    const char* verb = nullptr;
+    /// The second half: what a kernel's blocks did after they had read what may be a flag.
+    std::array<Ranges, 2 * kWays> touched = {};
+    std::vector<std::string> places = {};   ///< of a kernel's accesses, by their number
+    Address first = ~Address{0}, last = 0;  ///< it touches nothing before and after
+
+    std::size_t size() const;  ///< ranges
+    bool apart_from(const Operation& o) const { return o.last < first || last < o.first; }
+  };
+  struct Stream {
+    std::string name = {};
+    bool blocks = false;
+    bool node = false;  ///< of a graph
+    bool over = false;
+    StreamClock clock = {};
+  };
+
+  Timeline add_line(std::string name, bool blocks, bool node);
+  StreamClock& enter(Timeline line);
+  void learned();
+  void compare(const Operation& before, const Operation& now, const GlobalMemory& memory);
+  void report(const Operation& before, unsigned before_way, const Range& theirs,
+              const Operation& now, unsigned way, const Range& ours, const GlobalMemory& memory);
+  std::string missing(const Operation& before, const Operation& now) const;
+  void keep();
+
+  Findings& findings_;
+  std::vector<Stream> lines_;
+  std::deque<Operation> past_;  ///< what something to come may still race with
+  Operation now_;
+  Returns returns_ = Returns::kAtOnce;
+  std::size_t ranges_ = 0;  ///< of all operations that are kept, at most
+};
+
+}  // namespace emu
