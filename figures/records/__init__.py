@@ -11,6 +11,7 @@
 - ``regions``: the named pieces of the chapters' code, and what each is made of (``declarations``)
 - ``machine_code``: recorded listings of cuobjdump
 - ``transcripts``: commands and what they printed, beside the code that they show
+- ``cases``, ``races``: programs that lie in a folder, and what was recorded of them beside it
 - ``traces``: what the embedded device has written down of one block
 
 Measuring machines have Python's standard library alone: ``regions`` and ``manifest`` need no more,

@@ -7,11 +7,12 @@ set: one that was made before a set was there has nothing to say of it.
 from __future__ import annotations
 
 import csv
-import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from .cases import digest
 
 FOLDER = "tools/emulator/tests/races"
 #: The sources of each set, as a folder below and a pattern. The names stand in recordings.
@@ -41,12 +42,6 @@ class Recording:
     heading: str  # the checker, and what it ran on
     digests: Mapping[str, str]  # of the sets that it was given
     cases: tuple[Case, ...]
-
-
-def digest(sources: Iterable[Path]) -> str:
-    """Of a set's sources: what was recorded of others tells nothing of these."""
-    content = b"".join(path.read_bytes() for path in sorted(sources))
-    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def digests(folder: Path) -> dict[str, str]:

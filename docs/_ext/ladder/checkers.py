@@ -10,6 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from figures.records import races
+from figures.records.cases import digest
 from figures.records.races import Case, Recording
 
 from .book import Book, Lost
@@ -48,7 +49,7 @@ def recording(book: Book, name: str) -> Recording:
     found = races.read(text)
     for name_of_set, value in found.digests.items():
         below, pattern = races.SETS[name_of_set]
-        if value != races.digest(book.files(str(Path(races.FOLDER) / below), pattern)):
+        if value != digest(book.files(str(Path(races.FOLDER) / below), pattern)):
             raise Lost(f"{name}.csv is of other cases: record it again with {races.FOLDER}/record")
     return found
 
@@ -63,10 +64,7 @@ def _counts(recording: Recording, those: list[Case], of_set: str) -> list[Cell]:
         return [_("not recorded"), "–"]
     planted = [case for case in those if case.planted]
     clean = [case for case in those if not case.planted]
-    return [
-        _("{found} of {all}").format(found=sum(c.found for c in planted), all=len(planted)),
-        str(sum(c.found for c in clean)),
-    ]
+    return [_found_of(planted), str(sum(c.found for c in clean))]
 
 
 class Races(LookupDirective):
@@ -118,5 +116,37 @@ def _missed(those: Sequence[Case]) -> list[nodes.Node]:
     return [fold(_("racecheck, case by case"), [table(columns, rows)])]
 
 
+class Tools(LookupDirective):
+    """``.. race-tools:: RECORDING…``: what each of a sanitizer's tools found, a row each."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        columns = [Column(_("tool"))]
+        columns += [Column(str(words), numeric=True) for words in ALL.values()]
+        columns.append(Column(_("accused wrongly"), numeric=True))
+        rows: list[list[Cell]] = []
+        headings = []
+        for name in self.arguments[0].split():
+            found = recording(book, name)
+            heading, _comma, tool = found.heading.rpartition(", ")
+            headings.append(heading)
+            cells: list[Cell] = [tool]
+            accused = 0
+            for of_set in ALL:
+                those = [case for case in found.cases if case.set == of_set]
+                planted = [case for case in those if case.planted]
+                cells.append(_found_of(planted))
+                accused += sum(case.found for case in those if not case.planted)
+            rows.append([*cells, str(accused)])
+        if len(set(headings)) != 1:
+            raise Lost(f"recorded by several versions: {', '.join(sorted(set(headings)))}")
+        return [table(columns, rows, "race-tools", caption=headings[0])]
+
+
+def _found_of(planted: Sequence[Case]) -> str:
+    said = _("{found} of {all}")
+    return said.format(found=sum(case.found for case in planted), all=len(planted))
+
+
 def setup(app: Sphinx) -> None:
+    app.add_directive("race-tools", Tools)
     app.add_directive("race-cases", Races)
