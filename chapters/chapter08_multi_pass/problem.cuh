@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <string>
 #include <vector>
 
-#include "book/cores.hpp"
 #include "book/cub_sum.hpp"
 #include "book/finished_sum.hpp"
 #include "book/reference.hpp"
@@ -109,7 +107,7 @@ class TakeHome : public book::Problem {
     workspace_.grow(workspace_bytes());
     BOOK_CUDA(take_home::clear_workspace(workspace_.data(), workspace_.bytes()));
     if (same_input) return;
-    expected_ = sum_of(shape.n);
+    expected_ = static_cast<Out>(book::sum_of<Input>(shape.n, seed));
     restore();
     filled_ = true;
   }
@@ -150,16 +148,6 @@ class TakeHome : public book::Problem {
     std::size_t bytes = 0;
     BOOK_CUDA(take_home::workspace_bytes(&bytes));
     return bytes;
-  }
-  Out sum_of(std::size_t n) const {
-    std::vector<std::int64_t> sums(book::core_count());
-    book::on_all_cores(n, [&](std::size_t part, std::size_t first, std::size_t last) {
-      const Input input{seed_};
-      std::int64_t sum = 0;
-      for (std::size_t i = first; i < last; ++i) sum += static_cast<std::int64_t>(input(i));
-      sums[part] = sum;
-    });
-    return static_cast<Out>(std::accumulate(sums.begin(), sums.end(), std::int64_t{0}));
   }
 
   book::Array<In> in_;

@@ -11,6 +11,7 @@
 #include "book/buffer.hpp"
 #include "book/cub_histogram.hpp"
 #include "book/problem.hpp"
+#include "book/reference.hpp"
 #include "kernels.cuh"
 
 namespace chapter09 {
@@ -44,22 +45,23 @@ __host__ __device__ unsigned char byte_at(std::uint64_t seed, std::uint64_t posi
 }
 // end kinds-of-data
 
-using Counts = std::array<std::uint64_t, kBins>;
+/// How often each value occurs.
+struct Counts : std::array<std::uint64_t, kBins> {
+  Counts& operator+=(const Counts& others) {
+    for (unsigned bin = 0; bin < kBins; ++bin) (*this)[bin] += others[bin];
+    return *this;
+  }
+};
 
-/// How often each value occurs in n bytes, on all of the host's cores.
+/// How often each value occurs in the first n bytes.
 template <Data D>
 Counts count(std::size_t n, std::uint64_t seed) {
-  std::vector<Counts> counts(book::core_count(), Counts{});
-  book::on_all_cores(n, [&](std::size_t part, std::size_t first, std::size_t last) {
-    Counts mine{};
-    for (std::size_t i = first; i < last; ++i) ++mine[byte_at<D>(seed, i)];
-    counts[part] = mine;
+  static book::Prefixes<Counts> counts_of;
+  return counts_of.up_to(n, seed, [seed](std::size_t first, std::size_t last) {
+    Counts counts{};
+    for (std::size_t i = first; i < last; ++i) ++counts[byte_at<D>(seed, i)];
+    return counts;
   });
-  Counts sum{};
-  for (const Counts& part : counts) {
-    for (unsigned bin = 0; bin < kBins; ++bin) sum[bin] += part[bin];
-  }
-  return sum;
 }
 
 /// The bytes, after `Offset` others that don't count.
