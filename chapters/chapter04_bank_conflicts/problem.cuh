@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -146,10 +147,10 @@ class Product : public book::Problem {
   /// matrices.
   book::Verdict check() override {
     const Reference& host = references_.try_emplace({n_, seed_}, n_, seed_).first->second;
-    const std::vector<float> c = c_.to_host();
+    const std::span<const float> c = c_.to_host();
     std::vector<std::string> wrong(n_);  // what is wrong with each row
     Reference::on_rows(n_, [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = first; i < last; ++i) wrong[i] = wrong_in_row(i, c.data(), host);
+      for (std::size_t i = first; i < last; ++i) wrong[i] = wrong_in_row(i, c, host);
     });
     for (const std::string& row : wrong) {
       if (!row.empty()) return {false, row};
@@ -164,7 +165,7 @@ class Product : public book::Problem {
 
  private:
   /// What is wrong with row i of C; empty where nothing is.
-  std::string wrong_in_row(std::size_t i, const float* c, const Reference& host) const {
+  std::string wrong_in_row(std::size_t i, std::span<const float> c, const Reference& host) const {
     const float most = 225.0f * static_cast<float>(n_);
     std::int64_t row = 0;
     for (std::size_t j = 0; j < n_; ++j) {

@@ -71,6 +71,16 @@ struct FloatInput {
   }
 };
 
+/// The host's sum of n elements of an input.
+template <class Input>
+std::int64_t host_sum(std::size_t n, std::uint64_t seed) {
+  return book::sum_of<Input>(n, seed);
+}
+template <>
+inline std::int64_t host_sum<LongInput>(std::size_t n, std::uint64_t seed) {
+  return (book::sum_of_input(n, seed) + static_cast<std::int64_t>(n)) * ((1ll << 24) + 1);
+}
+
 /// n values of Input in, one Out out, compared exactly; with a workspace for take_home::sum, and
 /// with CUB's storage. Useful bytes: all elements read, one Out written.
 template <class In, class Out, class Input>
@@ -107,7 +117,7 @@ class TakeHome : public book::Problem {
     workspace_.grow(workspace_bytes());
     BOOK_CUDA(take_home::clear_workspace(workspace_.data(), workspace_.bytes()));
     if (same_input) return;
-    expected_ = static_cast<Out>(book::sum_of<Input>(shape.n, seed));
+    expected_ = static_cast<Out>(host_sum<Input>(shape.n, seed));
     restore();
     filled_ = true;
   }

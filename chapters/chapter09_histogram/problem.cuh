@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -124,7 +125,7 @@ class Histogram : public book::Problem {
   }
   void poison() override { bins_.poison(0xbad0bad0u); }
   book::Verdict check() override {
-    const std::vector<unsigned> found = bins_.to_host();
+    const std::span<const unsigned> found = bins_.to_host();
     unsigned wrong = 0;
     unsigned first = 0;
     for (unsigned bin = kBins; bin-- > 0;) {
