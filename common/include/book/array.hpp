@@ -44,10 +44,9 @@ class Array {
     size_ = size;
     fill_ = fill;
   }
-  /// Frees the memory.
+  /// Frees the device's memory.
   void release() {
     data_ = {};
-    host_ = {};
     size_ = 0;
   }
 
