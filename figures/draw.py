@@ -40,17 +40,19 @@ def _plot(make: Callable[[View], Picture], recordings: Recordings) -> tuple[Pict
     """The picture from the local set where it has all that is needed, else from the reference.
 
     A local picture compares on the local device; what the reference says follows, with its name.
+    Beside a local card stands the reference's, beside that the second: never three in a picture.
     """
+    second = None if recordings.local else next(iter(recordings.second.values()), None)
     reference: Picture | MissingData
     try:
-        reference = make(View(recordings, recordings.reference))
+        reference = make(View(recordings, recordings.reference, second))
     except MissingData as missing:
         reference = missing
     except NoSuchRun as missing:
         reference = MissingData(str(missing))
     if recordings.local:
         try:
-            local = make(View(recordings, recordings.local))
+            local = make(View(recordings, recordings.local, recordings.reference))
         except MissingData:
             pass
         else:

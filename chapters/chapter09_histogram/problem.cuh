@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "book/buffer.hpp"
 #include "book/cub_histogram.hpp"
 #include "book/problem.hpp"
+#include "book/reference.hpp"
 #include "kernels.cuh"
 
 namespace chapter09 {
@@ -44,22 +46,23 @@ __host__ __device__ unsigned char byte_at(std::uint64_t seed, std::uint64_t posi
 }
 // end kinds-of-data
 
-using Counts = std::array<std::uint64_t, kBins>;
+/// How often each value occurs.
+struct Counts : std::array<std::uint64_t, kBins> {
+  Counts& operator+=(const Counts& others) {
+    for (unsigned bin = 0; bin < kBins; ++bin) (*this)[bin] += others[bin];
+    return *this;
+  }
+};
 
-/// How often each value occurs in n bytes, on all of the host's cores.
+/// How often each value occurs in the first n bytes.
 template <Data D>
 Counts count(std::size_t n, std::uint64_t seed) {
-  std::vector<Counts> counts(book::core_count(), Counts{});
-  book::on_all_cores(n, [&](std::size_t part, std::size_t first, std::size_t last) {
-    Counts mine{};
-    for (std::size_t i = first; i < last; ++i) ++mine[byte_at<D>(seed, i)];
-    counts[part] = mine;
+  static book::Prefixes<Counts> counts_of;
+  return counts_of.up_to(n, seed, [seed](std::size_t first, std::size_t last) {
+    Counts counts{};
+    for (std::size_t i = first; i < last; ++i) ++counts[byte_at<D>(seed, i)];
+    return counts;
   });
-  Counts sum{};
-  for (const Counts& part : counts) {
-    for (unsigned bin = 0; bin < kBins; ++bin) sum[bin] += part[bin];
-  }
-  return sum;
 }
 
 /// The bytes, after `Offset` others that don't count.
@@ -122,7 +125,7 @@ class Histogram : public book::Problem {
   }
   void poison() override { bins_.poison(0xbad0bad0u); }
   book::Verdict check() override {
-    const std::vector<unsigned> found = bins_.to_host();
+    const std::span<const unsigned> found = bins_.to_host();
     unsigned wrong = 0;
     unsigned first = 0;
     for (unsigned bin = kBins; bin-- > 0;) {

@@ -2,8 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <numeric>
+#include <vector>
 
+#include "book/cores.hpp"
 #include "book/report.hpp"
 
 namespace book {
@@ -32,19 +36,29 @@ void check_cuda(cudaError_t status, const char* call, const char* file, int line
 }
 
 Verdict compare_sums(std::span<const int> partials, std::int64_t expected) {
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i < partials.size(); ++i) {
-    const int partial = partials[i];
-    if (partial < 0) {
-      return {false, fmt::format(
-                         "partial sum of block {} {}", i,
-                         partial == kPoison
-                             ? "was never written"
-                             : fmt::format("is {}, but a sum of values 0 to 255 cannot be negative",
-                                           partial))};
+  std::vector<std::int64_t> sums(core_count());
+  std::vector<int> least(core_count());
+  on_all_cores(partials.size(), [&](std::size_t core, std::size_t first, std::size_t last) {
+    const auto mine = partials.subspan(first, last - first);
+    std::int64_t sum = 0;
+    int smallest = 0;
+    for (const int partial : mine) {
+      sum += partial;
+      smallest = std::min(smallest, partial);
     }
-    sum += partial;
+    sums[core] = sum;
+    least[core] = smallest;
+  });
+  if (std::ranges::min(least) < 0) {
+    const auto negative = std::ranges::find_if(partials, [](int partial) { return partial < 0; });
+    return {false,
+            fmt::format("partial sum of block {} {}", negative - partials.begin(),
+                        *negative == kPoison
+                            ? "was never written"
+                            : fmt::format("is {}, but a sum of values 0 to 255 cannot be negative",
+                                          *negative))};
   }
+  const std::int64_t sum = std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
   if (sum == expected) return {true, fmt::format("sum {} as expected", sum)};
   return {false, fmt::format("sum is {}, expected {} (off by {})", sum, expected, sum - expected)};
 }

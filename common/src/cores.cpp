@@ -12,9 +12,9 @@ std::size_t core_count() {
 
 void on_all_cores(
     std::size_t n,
-    const std::function<void(std::size_t part, std::size_t first, std::size_t last)>& work) {
-  constexpr std::size_t kWorthAThread = std::size_t{1} << 18;
-  const std::size_t parts = std::clamp<std::size_t>(n / kWorthAThread, 1, core_count());
+    const std::function<void(std::size_t part, std::size_t first, std::size_t last)>& work,
+    std::size_t least) {
+  const std::size_t parts = std::clamp<std::size_t>(n / least, 1, core_count());
   const auto bound = [&](std::size_t part) { return n / parts * part + std::min(part, n % parts); };
   std::vector<std::jthread> threads;
   for (std::size_t part = 1; part < parts; ++part) {

@@ -116,7 +116,9 @@ struct Timer::State {
     }
   }
 
-  double by_events(const std::function<void()>& launch) {
+  /// \param get_ready  queues what comes before the next sample: the device does it while the host
+  ///                   is told of this one
+  double by_events(const std::function<void()>& launch, const std::function<void()>& get_ready) {
     std::atomic_ref<int> released(latch->released);
     released.store(0);
     std::atomic_ref<int>(latch->timed_out).store(0);
@@ -125,6 +127,7 @@ struct Timer::State {
     launch();
     BOOK_CUDA(cudaGetLastError());
     BOOK_CUDA(cudaEventRecord(stop));
+    get_ready();
     released.store(1);
     BOOK_CUDA(cudaEventSynchronize(stop));
     if (std::atomic_ref<int>(latch->timed_out).load() != 0) {
@@ -160,11 +163,16 @@ Timer::~Timer() = default;
 Measurement Timer::measure(const Timing& timing, const Sampling& sampling,
                            const std::function<void()>& restore,
                            const std::function<void()>& launch) {
-  const auto sample = [&] {
+  const auto get_ready = [&] {
     if (restore) restore();
     state_->put_cache_into(timing.cache);
-    return timing.clock == Clock::kEvents ? state_->by_events(launch) : State::by_host(launch);
   };
+  const auto sample = [&] {
+    if (timing.clock == Clock::kEvents) return state_->by_events(launch, get_ready);
+    get_ready();
+    return State::by_host(launch);
+  };
+  if (timing.clock == Clock::kEvents) get_ready();
   if (timing.first_launch) return {{sample()}, StoppedBy::kOnce};
 
   constexpr int kWarmUps = 3;

@@ -88,6 +88,17 @@ TEST(CompareSums, RejectsOneSlotThatWasNeverWritten) {
   EXPECT_EQ(verdict.message, "partial sum of block 39 was never written");
 }
 
+TEST(CompareSums, LooksAtEachOfSoManyThatAllCoresTakeAPart) {
+  std::vector<int> partials((std::size_t{1} << 20) + 5, 3);
+  EXPECT_TRUE(compare_sums(partials, sum(partials)).agrees);
+  partials.back() = 4;
+  EXPECT_FALSE(compare_sums(partials, sum(partials) - 1).agrees);
+  partials[(std::size_t{1} << 20) - 1] = kPoison;
+  partials.back() = -1;
+  EXPECT_EQ(compare_sums(partials, sum(partials)).message,
+            "partial sum of block 1048575 was never written");
+}
+
 TEST(CompareSums, RejectsAddingOntoThePoison) {
   // The largest sum that a block can have, added to a slot that should have been overwritten.
   const std::vector<int> partials{kPoison + 255 * (1 << 23)};

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
+#include "book/cli.hpp"
 #include "book/input.hpp"
 
 namespace {
@@ -29,11 +32,36 @@ TEST(SumOfInput, RemembersEachQuestionApart) {
   const auto b = book::sum_of_input(1000, 2);
   const auto c = book::sum_of_input(1001, 1);
   EXPECT_NE(a, b);
-  // More questions than are remembered, then the first ones again.
+  // Others, then the first ones again.
   for (std::size_t n = 1; n < 20; ++n) EXPECT_EQ(book::sum_of_input(n, 3), one_by_one(n, 3));
   EXPECT_EQ(book::sum_of_input(1000, 1), a);
   EXPECT_EQ(book::sum_of_input(1000, 2), b);
   EXPECT_EQ(book::sum_of_input(1001, 1), c);
+}
+
+TEST(Prefixes, LookAtEachPositionOnceAndGoOnFromTheLongestKnown) {
+  book::Prefixes<std::int64_t> sums;
+  std::atomic<std::size_t> seen = 0;
+  const auto up_to = [&](std::size_t n, std::uint64_t seed) {
+    return sums.up_to(n, seed, [&](std::size_t first, std::size_t last) {
+      seen += last - first;
+      std::int64_t sum = 0;
+      for (std::size_t i = first; i < last; ++i) sum += book::input_value(seed, i);
+      return sum;
+    });
+  };
+  constexpr std::size_t kLarge = (std::size_t{1} << 20) + 3;
+  EXPECT_EQ(up_to(1000, 1), one_by_one(1000, 1));
+  EXPECT_EQ(seen, 1000u);
+  EXPECT_EQ(up_to(kLarge, 1), one_by_one(kLarge, 1));
+  EXPECT_EQ(seen, kLarge);
+  EXPECT_EQ(up_to(1000, 1), one_by_one(1000, 1));
+  EXPECT_EQ(up_to(0, 1), 0);
+  EXPECT_EQ(seen, kLarge);
+  EXPECT_EQ(up_to(1500, 1), one_by_one(1500, 1));  // between two that are known
+  EXPECT_EQ(seen, kLarge + 500);
+  EXPECT_EQ(up_to(1000, 2), one_by_one(1000, 2));  // another seed shares nothing
+  EXPECT_EQ(seen, kLarge + 1500);
 }
 
 TEST(SumOfSmallInput, EqualsAPlainLoopAndIsNotTheOther) {
@@ -55,6 +83,18 @@ TEST(SumOfSmallInput, FitsAnIntUpToTheMostAndNotBeyond) {
   EXPECT_LE(kMost * book::SmallInput::kLargest, kInt);
   EXPECT_GT((kMost + 1) * book::SmallInput::kLargest, kInt);
   EXPECT_GE(kMost, std::int64_t{1} << 28);
+}
+
+TEST(SumOfInput, KnowsByHeartWhatAddingUpGives) {
+  const std::uint64_t usual = book::Options{}.seed;
+  book::Sums sums;
+  book::Sums small;
+  for (const unsigned power : {28, 29, 30}) {
+    const std::size_t n = std::size_t{1} << power;
+    EXPECT_EQ(book::sum_of_input(n, usual), book::sum_of_input(n, usual, sums));
+  }
+  const std::size_t n = std::size_t{1} << 28;
+  EXPECT_EQ(book::sum_of_small_input(n, usual), book::sum_of_small_input(n, usual, small));
 }
 
 TEST(SumOfInput, PassesWhat32BitsHold) {

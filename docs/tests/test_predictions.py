@@ -89,3 +89,10 @@ def test_a_plain_prediction_is_a_fold(recorded_book: Book) -> None:
     assert built.warnings == []
     (box,) = built.page().select(".box-predict")
     assert "data-guess" not in box.attrs
+
+
+def test_a_strip_says_which_chapter_of_the_climb_has_no_bar() -> None:
+    from ladder.climbing import without_a_bar
+
+    assert without_a_bar(["chapter01_gmem", "chapter05_unroll4"]) == []
+    assert without_a_bar(["chapter01_gmem", "chapter05_unroll4", "chapter08_multi_pass"]) == [6]

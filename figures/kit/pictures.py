@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from matplotlib.figure import Figure
 
 from figures.kit.style import Theme
-from figures.kit.words import listed
+from figures.kit.words import card, listed
 from figures.records.naming import DEFAULT_BLOCK
 from figures.records.recordings import RecordedRun, Recordings, is_faster
 from figures.records.schema import CountedRun, Device, TimedRun
@@ -18,6 +18,8 @@ from figures.records.sets import NoSuchRun, RecordedSet
 from figures.records.verdict import timed
 
 LARGE_N = 2**28
+
+Found = TypeVar("Found")
 
 
 class MissingData(Exception):
@@ -66,6 +68,8 @@ class View:
 
     recordings: Recordings
     known: RecordedSet
+    #: A second card, which a picture may draw quietly where the conclusion is the card's.
+    other: RecordedSet | None = None
 
     @property
     def device(self) -> Device:
@@ -74,6 +78,20 @@ class View:
     @property
     def device_name(self) -> str:
         return self.known.device_name
+
+    def beside(self, find: Callable[[View], Found]) -> tuple[str, View, Found] | None:
+        """What the second card is called, a view of it, and what *find* finds there; None without
+        one, or where it lacks something."""
+        if self.other is None:
+            return None
+        view = View(self.recordings, self.other)
+        name = card(view.device_name)
+        if name == card(self.device_name):
+            name = f"the book's {name}"
+        try:
+            return name, view, find(view)
+        except MissingData:
+            return None
 
     def runs(self, chapter: str) -> list[TimedRun]:
         """A chapter's runs over all passes, without the faulty forms and without finished sums.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from figures.records.naming import size_text
@@ -45,6 +46,12 @@ def time_text(us: float) -> str:
 
 def rate_text(gb_per_s: float) -> str:
     return f"{significant(gb_per_s)} GB/s"
+
+
+def card(device_name: str) -> str:
+    """What people call a card: "H100" of "NVIDIA H100 80GB HBM3"."""
+    name = device_name.removeprefix("NVIDIA ").removeprefix("GeForce ")
+    return re.sub(r"[ -]\d+GB\b.*", "", name)
 
 
 def bytes_text(count: float) -> str:

@@ -150,6 +150,43 @@ def test_a_text_that_is_turned_round_is_seen(
     assert turned(picture, lie)
 
 
+# ------------------------------------------------------------------ a second card
+
+BESIDE = re.compile(r" On ([^.]*?), drawn beside it, (.*)$")
+
+
+def of_another_card(picture: Picture, alt: str) -> list[str]:
+    """Rates that a text gives a second card, and that are none of its runs'."""
+    said = BESIDE.search(alt)
+    if not said:
+        return []
+    rates = [
+        one.run["gb_per_s"]
+        for one in picture.runs
+        if one.device_name == said[1] and "gb_per_s" in one.run
+    ]
+    numbers = re.findall(r"([\d.]+) GB/s", said[2])
+    assert numbers
+    return [each for each in numbers if not any(_near(float(each), rate) for rate in rates)]
+
+
+def test_what_is_said_of_a_second_card_is_its_own(pictures: dict[str, Picture]) -> None:
+    told = {name: one for name, one in pictures.items() if BESIDE.search(one.alt)}
+    assert told.keys() == {"chapter05_in_flight", "chapter07_roof", "chapter10_strides"}
+    assert {
+        name: wrong for name, one in told.items() if (wrong := of_another_card(one, one.alt))
+    } == {}
+
+
+def test_the_first_cards_rate_is_not_the_seconds(pictures: dict[str, Picture]) -> None:
+    picture = pictures["chapter07_roof"]
+    lie = re.sub(
+        r"(gives the best read )([\d.]+)(.*the best read is )[\d.]+", r"\1\2\3\2", picture.alt
+    )
+    assert lie != picture.alt
+    assert of_another_card(picture, lie)
+
+
 # ------------------------------------------------------------------ what stands under a heading
 
 #: What a cell of a run's row is, by its heading.

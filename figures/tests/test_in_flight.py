@@ -55,15 +55,15 @@ def test_bytes_in_flight_are_threads_times_share_times_loads(reference: View) ->
     stalls = {name: metrics[metric] for name, metric in STALLS.items()}
     share = stalls["stall_long_scoreboard"] / sum(stalls.values())
     occupancy = metrics["sm__warps_active.avg.pct_of_peak_sustained_active"] / 100
-    (row,) = (row for row in in_flight(reference).table.rows if row[0] == "unroll4")
-    assert row[4] == pytest.approx(occupancy * 2048 * share * 4 * 4 / 1000, abs=0.05)
+    (row,) = (row for row in in_flight(reference).table.rows if row[1] == "unroll4")
+    assert row[5] == pytest.approx(occupancy * 2048 * share * 4 * 4 / 1000, abs=0.05)
 
 
 def test_what_is_counted_lands_on_littles_line_while_memory_is_idle(reference: View) -> None:
     """The story says so of its first two kernels, and that the later ones bend away."""
-    rows = {row[0]: row for row in in_flight(reference).table.rows}
+    rows = {row[1]: row for row in in_flight(reference).table.rows}
     sms = reference.device["sm_count"]
-    latency = {name: row[4] * 1000 * sms / row[5] for name, row in rows.items()}
+    latency = {name: row[5] * 1000 * sms / row[6] for name, row in rows.items()}
     assert latency["smem"] == pytest.approx(336, rel=0.08)
     assert latency["first_add"] == pytest.approx(336, rel=0.12)
     assert latency["last_warp_sync"] > 1.2 * latency["smem"]

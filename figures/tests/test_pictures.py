@@ -20,6 +20,7 @@ from figures.every_chapter import chapter_blocks, chapter_counters, chapter_time
 from figures.kit import style
 from figures.kit.chapter import Chapter
 from figures.kit.pictures import MissingData, Picture, View
+from figures.kit.words import card
 from figures.records.naming import COUNTER_ALIASES, LOCAL, REFERENCE, run_name
 from figures.records.recordings import Recordings
 from figures.tests import synthetic
@@ -377,6 +378,55 @@ def test_a_figure_the_local_set_cannot_draw_is_the_references(tmp_path: Path) ->
     picture, drawn_from = draw.make("chapter02_counters", root, Recordings(root))
     assert drawn_from == REFERENCE
     assert picture.alt.startswith("On Made-up GPU")
+
+
+# -------------------------------------------------------------------------- a second card
+
+BESIDE = ("chapter05_in_flight", "chapter07_roof", "chapter10_strides")
+
+
+def _cards(root: Path, name: str) -> tuple[Picture, list[str]]:
+    """A picture, and the devices of its runs and of its table's rows."""
+    picture, _ = draw.make(name, root, Recordings(root))
+    shown = dict.fromkeys(found.device_name for found in picture.runs)
+    assert list(dict.fromkeys(row[0] for row in picture.table.rows)) == list(shown)
+    return picture, list(shown)
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_never_three_cards_in_a_picture(tmp_path: Path, name: str) -> None:
+    root = synthetic.write_root(tmp_path)
+    alone, shown = _cards(root, name)
+    assert shown == ["Made-up GPU"]
+    synthetic.write_set(root / "figures/data/nvidia-h100", speed=0.7, device="Second GPU")
+    both, shown = _cards(root, name)
+    assert shown == ["Made-up GPU", "Second GPU"]
+    assert both.alt.startswith(alone.alt) and "Second GPU, drawn beside it" in both.alt
+    synthetic.write_set(root / "figures/data/local", speed=0.3, device="Reader's GPU")
+    own, shown = _cards(root, name)
+    assert shown == ["Reader's GPU", "Made-up GPU"]
+    assert "Second GPU" not in own.alt + own.caption
+
+
+def test_a_second_card_that_lacks_a_run_is_left_out(tmp_path: Path) -> None:
+    root = synthetic.write_root(tmp_path)
+    second = synthetic.write_set(root / "figures/data/nvidia-h100", device="Second GPU")
+    (second / "counters.json").unlink()
+    assert _cards(root, "chapter05_in_flight")[1] == ["Made-up GPU"]
+    assert _cards(root, "chapter07_roof")[1] == ["Made-up GPU", "Second GPU"]
+
+
+@pytest.mark.parametrize(
+    ("device", "name"),
+    [
+        ("NVIDIA H100 80GB HBM3", "H100"),
+        ("NVIDIA H200", "H200"),
+        ("NVIDIA GeForce RTX 4090", "RTX 4090"),
+        ("NVIDIA A100-SXM4-80GB", "A100-SXM4"),
+    ],
+)
+def test_a_card_is_called_what_people_call_it(device: str, name: str) -> None:
+    assert card(device) == name
 
 
 # -------------------------------------------------------------------------- the command line

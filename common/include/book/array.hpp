@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,7 @@ class Array {
     size_ = size;
     fill_ = fill;
   }
-  /// Frees the memory.
+  /// Frees the device's memory.
   void release() {
     data_ = {};
     size_ = 0;
@@ -80,8 +81,15 @@ class Array {
                        std::to_string(value(wrong.first))};
   }
 
-  /// All elements, on the host.
-  std::vector<T> to_host() const { return data_.to_host(size_); }
+  /// All elements, on the host, until the array changes: the memory is kept for the next time, as
+  /// getting it takes longer than copying.
+  std::span<const T> to_host() {
+    if (host_.size() < size_) host_ = std::vector<T>(size_);
+    if (size_ > 0) {
+      BOOK_CUDA(cudaMemcpy(host_.data(), data(), size_ * sizeof(T), cudaMemcpyDeviceToHost));
+    }
+    return {host_.data(), size_};
+  }
 
  private:
   /// Calls work(piece, first, count) for consecutive pieces of the array, so that the host needs
@@ -112,6 +120,7 @@ class Array {
   Wrong compare_there(const Value& value) const;
 
   Buffer<T> data_;
+  std::vector<T> host_;
   std::size_t size_ = 0;
   Fill fill_ = Fill::kKernel;
 };

@@ -29,7 +29,10 @@ class Buffer {
     std::swap(size_, other.size_);
     return *this;
   }
-  ~Buffer() { static_cast<void>(cudaFree(data_)); }  // nothing sensible to do about an error here
+  ~Buffer() {
+    // An empty one leaves the runtime alone: cudaFree(nullptr) would start it, for --list too.
+    if (data_ != nullptr) static_cast<void>(cudaFree(data_));  // there is no way to say an error
+  }
 
   T* data() const { return data_; }                        ///< device address; null when empty
   std::size_t size() const { return size_; }               ///< elements

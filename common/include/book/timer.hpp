@@ -68,8 +68,10 @@ class Timer {
   /// For each sample: `restore` (outside the timed region), then the L2 is put into the state that
   /// `timing` names, then the stream is held by a spinning kernel until the start event, whatever
   /// `launch` queues and the stop event are all in it, then released: the gap between launch calls
-  /// on the host is not in the time.
-  /// \param restore  puts back what the previous sample destroyed; may be empty
+  /// on the host is not in the time. `restore` and the L2's state of the next sample are queued
+  /// behind the stop event before the release, so that the device doesn't wait for the host between
+  /// samples; after the last sample that was for nothing.
+  /// \param restore  queues what puts back what the previous sample destroyed; may be empty
   /// \param launch   queues work on the default stream; must not synchronise
   Measurement measure(const Timing& timing, const Sampling& sampling,
                       const std::function<void()>& restore, const std::function<void()>& launch);

@@ -7,6 +7,7 @@ and the strip at the chapter's end, beside its ``rung``, shows them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,6 +110,13 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
         "CUB is NVIDIA\u2019s own library. The read roof is the fastest that any of our kernels "
         "has read this memory."
     )
+    for number in without_a_bar([bar.chapter for bar in bars]):
+        why = (
+            _("Chapter {number} has no bar here, and its page says why.")
+            if form == "blank"
+            else _("Chapter {number} has no bar: it is a landing, and gains no speed.")
+        )
+        said += " " + why.format(number=number)
     if here:
         said += " " + _(
             "Unless the text says otherwise, times in this chapter are of finished sums with "
@@ -145,6 +153,15 @@ class Here(SphinxTransform):
             return
         made["ids"].append("you-are-here")
         title.parent.insert(title.parent.index(title) + 1, made)
+
+
+def without_a_bar(shown: Sequence[str]) -> list[int]:
+    """The numbers of the chapters between those with a bar that have none."""
+    return [
+        number_of(name)
+        for name, known in chapters.known().items()
+        if not known.spine and min(shown) < name < max(shown)
+    ]
 
 
 def climbs(chapter: str) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil
+from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
@@ -23,7 +25,7 @@ from figures.kit.pictures import (
     time_of,
 )
 from figures.kit.style import Theme
-from figures.kit.words import rate_text, size
+from figures.kit.words import card, rate_text, size
 from figures.records.naming import STALLS
 from figures.records.recordings import RecordedRun, counter_of
 from figures.records.schema import CountedRun
@@ -145,27 +147,64 @@ def waiting_share(counted: RecordedRun[CountedRun]) -> float:
     return stalls["stall_long_scoreboard"] / sum(stalls.values())
 
 
+@dataclass(frozen=True)
+class Flight:
+    """What a card's first passes keep in flight, by kernel."""
+
+    founds: dict[str, RecordedRun]
+    counted: dict[str, RecordedRun[CountedRun]]
+    chase: RecordedRun
+    #: The share of time in which resident threads wait for memory, and how many there are.
+    share: dict[str, float]
+    threads: dict[str, float]
+    peak: float
+    #: Bytes in flight per SM at which Little's law reaches the peak.
+    full: float
+
+    @classmethod
+    def of(cls, view: View) -> Flight:
+        founds = {name: view.find(NAME, name, LARGE_N) for name in LOADS}
+        counted = {name: view.counters(NAME, name) for name in LOADS}
+        chase = view.find("chapter00_timing", "pointer_chase")
+        most, peak = view.device["max_threads_per_sm"], view.device["peak_gb_per_s"]
+        try:
+            share = {name: waiting_share(found) for name, found in counted.items()}
+            threads = {
+                name: counter_of(found, "occupancy_pct") / 100 * most
+                for name, found in counted.items()
+            }
+        except NoSuchRun as error:
+            raise MissingData(str(error)) from None
+        full = peak * hop_ns(chase) / view.device["sm_count"]
+        return cls(founds, counted, chase, share, threads, peak, full)
+
+    @property
+    def held(self) -> dict[str, float]:
+        """Bytes per SM."""
+        return {
+            name: self.threads[name] * self.share[name] * loads * patterns.INT_BYTES
+            for name, loads in LOADS.items()
+        }
+
+    @property
+    def runs(self) -> list[RecordedRun[Any]]:
+        return [*self.founds.values(), *self.counted.values(), self.chase]
+
+    def rows(self, card_name: str) -> list[list[Any]]:
+        return [
+            [card_name, name, loads, round(self.threads[name]), round(100 * self.share[name], 1),
+             round(self.held[name] / 1000, 1), round(rate_of(self.founds[name]), 1)]
+            for name, loads in LOADS.items()
+        ]  # fmt: skip
+
+
 def in_flight(view: View) -> Picture:
     """Bandwidth against the bytes that the warps of an SM keep in flight, as counted."""
-    founds = {name: view.find(NAME, name, LARGE_N) for name in LOADS}
-    counted = {name: view.counters(NAME, name) for name in LOADS}
-    chase = view.find("chapter00_timing", "pointer_chase")
-    latency_ns = hop_ns(chase)
-    sms, peak = view.device["sm_count"], view.device["peak_gb_per_s"]
-    full = peak * latency_ns / sms
-    try:
-        share = {name: waiting_share(found) for name, found in counted.items()}
-        threads = {
-            name: counter_of(found, "occupancy_pct") / 100 * view.device["max_threads_per_sm"]
-            for name, found in counted.items()
-        }
-    except NoSuchRun as error:
-        raise MissingData(str(error)) from None
-    held = {
-        name: threads[name] * share[name] * loads * patterns.INT_BYTES
-        for name, loads in LOADS.items()
-    }
+    here = Flight.of(view)
+    founds, counted, held = here.founds, here.counted, here.held
+    peak, full = here.peak, here.full
     rungs = [name for name in LOADS if f"{name}_sum" in {*SPINE, "smem_sum"}]
+    beside = view.beside(Flight.of)
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure()
@@ -181,10 +220,20 @@ def in_flight(view: View) -> Picture:
                       color=colour if rung else theme.background, mec=colour,
                       mew=1.8)  # fmt: skip
             below = held[name] > 2.5 * full
-            place = (-8 if rung else 12, -8) if below else (9, -5)
+            place = (-8 if rung else 12, -8) if below else (13, -5 if rung else 0)
             axes.annotate(name, xy=(x, y), xytext=place, textcoords="offset points",
                           ha="center" if below else "left",
-                          va="top" if below or rung else "center", color=colour)  # fmt: skip
+                          va="top" if below else "center", color=colour)  # fmt: skip
+        if beside:
+            other, _, there = beside
+            axes.plot([0, there.full, end], [0, there.peak, there.peak], color=theme.muted, lw=1,
+                      ls=":", zorder=1)  # fmt: skip
+            axes.annotate(f"• {other}, peak {there.peak:.0f}", xy=(end, there.peak),
+                          xytext=(0, 4), ha="right", va="bottom", textcoords="offset points",
+                          color=theme.muted)  # fmt: skip
+            axes.plot([there.held[name] for name in LOADS],
+                      [rate_of(there.founds[name]) for name in LOADS], ls="none", marker=".",
+                      ms=8, color=theme.muted, zorder=2)  # fmt: skip
         axes.set_xlim(0, end)
         axes.set_ylim(0, peak * 1.13)
         axes.xaxis.set_major_formatter(lambda value, _place: f"{value / 1000:.0f}")
@@ -197,12 +246,27 @@ def in_flight(view: View) -> Picture:
         f"{name} with {held[name] / 1000:.1f} kB, {rate_text(rate_of(found))}"
         for name, found in founds.items()
     ]
+    theirs_said, theirs_shown = "", ""
+    rows, runs = here.rows(card(view.device_name)), here.runs
+    if beside:
+        _, their_view, there = beside
+        best = max(there.founds.values(), key=rate_of)
+        theirs_said = (
+            f" On {their_view.device_name}, drawn beside it, the line reaches its peak at "
+            f"{there.full / 1000:.1f} kB, and the kernels stop at {rate_text(rate_of(best))} "
+            f"({name_of(best)})."
+        )
+        theirs_shown = (
+            f" Small dots and the dotted line are the same kernels on {their_view.device_name}."
+        )
+        rows += there.rows(card(their_view.device_name))
+        runs += there.runs
     return Picture(
         draw=draw,
         alt=(
             f"On {view.device_name}, bandwidth against the bytes that the warps of one SM keep in "
             f"flight: {'; '.join(steps)}. The line of Little's law reaches the peak at "
-            f"{full / 1000:.1f} kB."
+            f"{full / 1000:.1f} kB.{theirs_said}"
         ),
         caption=(
             "First passes of this chapter (rungs are dots, side rooms diamonds). The rising line "
@@ -210,16 +274,12 @@ def in_flight(view: View) -> Picture:
             "the resident threads, times the share of their time in which they wait for memory, "
             "times the bytes that each loads at once: an upper bound, since some of these loads "
             "have arrived while the thread waits for the last. ncu counted threads and share at "
-            f"n = {size(counted['smem'].run['n'])}."
+            f"n = {size(counted['smem'].run['n'])}.{theirs_shown}"
         ),
         table=Table(
-            ["kernel", "loads per thread", "resident threads", "waiting for memory, %",
+            ["card", "kernel", "loads per thread", "resident threads", "waiting for memory, %",
              "kB in flight per SM", "GB/s"],
-            [
-                [name, loads, round(threads[name]), round(100 * share[name], 1),
-                 round(held[name] / 1000, 1), round(rate_of(founds[name]), 1)]
-                for name, loads in LOADS.items()
-            ],
+            rows,
         ),
-        runs=[*founds.values(), *counted.values(), chase],
+        runs=runs,
     )  # fmt: skip

@@ -21,7 +21,7 @@ from figures.kit.pictures import (
     run_row,
 )
 from figures.kit.style import Theme
-from figures.kit.words import rate_text, size
+from figures.kit.words import card, rate_text, size
 from figures.records.recordings import RecordedRun
 from figures.spine import climb
 
@@ -55,6 +55,7 @@ def roof(view: View) -> Picture:
     peak, high = view.device["peak_gb_per_s"], rate_of(best)
     rates = [rate_of(found) for _, _, found in steps]
     shares = [100 * rate / high for rate in rates]
+    beside = view.beside(lambda other: (climbed(other), other.read_roof()))
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(4.4)
@@ -76,6 +77,16 @@ def roof(view: View) -> Picture:
             axes.plot(place, rate, "o", ms=21, color=theme.background, mec=colour, mew=2, zorder=4)
             axes.text(place, rate, f"{share:.0f}", ha="center", va="center_baseline", zorder=5,
                       fontsize=LETTERS_PT, weight="bold", color=colour)  # fmt: skip
+        if beside:
+            other, _, (theirs, their_best) = beside
+            axes.axhline(rate_of(their_best), color=theme.muted, lw=1.4, ls=(0, (4, 2)), zorder=1)
+            words = f"◆ {other}, best read: {rate_of(their_best):.0f}"
+            axes.text(-0.55, rate_of(their_best) + 60, words, va="bottom", color=theme.muted,
+                      bbox={"facecolor": theme.background, "lw": 0, "pad": 1},
+                      **letters)  # fmt: skip
+            axes.plot([place + 0.46 for place in range(len(theirs))],
+                      [rate_of(found) for _, _, found in theirs], ls="none", marker="D", ms=5,
+                      color=theme.muted, zorder=3)  # fmt: skip
         axes.set_xticks(range(len(steps)), places(steps), fontsize=LETTERS_PT)
         axes.tick_params(axis="x", length=0)
         axes.set_xlabel("the climb, rung by rung: chapter", fontsize=LETTERS_PT)
@@ -87,6 +98,31 @@ def roof(view: View) -> Picture:
         return figure
 
     first, last = steps[0][2], steps[-1][2]
+    theirs_said, theirs_shown = "", ""
+    rows = [
+        (view, place, change, found, best)
+        for place, (_, change, found) in zip(places(steps), steps, strict=True)
+    ]
+    runs = [*(found for _, _, found in steps), best]
+    if beside:
+        _, other_view, (theirs, their_best) = beside
+        start, end = (rate_of(founds[2]) for founds in (theirs[0], theirs[-1]))
+        their_high = rate_of(their_best)
+        theirs_said = (
+            f" On {other_view.device_name}, drawn beside it, the best read is "
+            f"{rate_text(their_high)}, and the same climb goes from {rate_text(start)} or "
+            f"{100 * start / their_high:.0f} % of that to {rate_text(end)} or "
+            f"{100 * end / their_high:.0f} %."
+        )
+        theirs_shown = (
+            f" Diamonds are the same rungs on {other_view.device_name}, and the dashed line below "
+            "is its best read."
+        )
+        rows += [
+            (other_view, place, change, found, their_best)
+            for place, (_, change, found) in zip(places(theirs), theirs, strict=True)
+        ]
+        runs += [*(found for _, _, found in theirs), their_best]
     return Picture(
         draw=draw,
         alt=(
@@ -94,22 +130,27 @@ def roof(view: View) -> Picture:
             f"and gives the best read {rate_text(high)}, the climb's finished sums of "
             f"{size(LARGE_N)} integers go from {rate_text(rate_of(first))} or {shares[0]:.0f} % of "
             f"that read ({name_of(first)}) to {rate_text(rate_of(last))} or {shares[-1]:.0f} % "
-            f"({name_of(last)})."
+            f"({name_of(last)}).{theirs_said}"
         ),
         caption=(
             f"The climb so far under the memory's roof: finished sums of {size(LARGE_N)} integers. "
             "A circle says how many per cent of the best read a rung reaches, and the dotted line "
             f"above it is what is left to gain. The best read is {name_of(best)} at "
             f"n = {size(best.run['n'])}; the band above it reaches up to the theoretical peak."
+            f"{theirs_shown}"
         ),
         table=Table(
-            ["rung", "change", *run_columns(), "% of the best read"],
+            ["card", "rung", "change", *run_columns(), "% of the best read"],
             [
-                [place, change, *run_row(found, view.device), round(share, 1)]
-                for place, (_, change, found), share in zip(
-                    places(steps), steps, shares, strict=True
-                )
+                [
+                    card(of.device_name),
+                    place,
+                    change,
+                    *run_row(found, of.device),
+                    round(100 * rate_of(found) / rate_of(most), 1),
+                ]
+                for of, place, change, found, most in rows
             ],
         ),
-        runs=[*(found for _, _, found in steps), best],
+        runs=runs,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -21,7 +22,7 @@ from figures.kit.pictures import (
     run_row,
 )
 from figures.kit.style import MARKERS, SERIES, Theme
-from figures.kit.words import listed, rate_text, significant, size, times_text
+from figures.kit.words import card, listed, rate_text, significant, size, times_text
 from figures.records.recordings import Counted, RecordedRun, counter_of
 from figures.records.sets import NoSuchRun
 
@@ -85,6 +86,14 @@ def strides(view: View) -> Picture:
     per_request = [_sectors_a_request(found, "load") for found in counted]
     law = [_law(stride, 0) for stride in loads]
 
+    def of_the_same(other: View) -> tuple[dict[int, RecordedRun], dict[int, RecordedRun]]:
+        theirs = _swept(other, "load-stride", "stride"), _swept(other, "store-stride", "stride")
+        if theirs[0].keys() != loads.keys():
+            raise MissingData(f"{other.known.name} has other strides")
+        return theirs
+
+    beside = view.beside(of_the_same)
+
     def draw(theme: Theme) -> Figure:
         figure, (left, right) = style.new_panels(2, shared=False)
         fine = [1 + step / 8 for step in range(8 * max(loads) - 7)]
@@ -103,6 +112,13 @@ def strides(view: View) -> Picture:
             right.annotate(f"{'●■'[place]} {label}", xy=(0.98, 0.93 - 0.11 * place),
                            xycoords="axes fraction", ha="right", va="center",
                            color=theme.written(hue))  # fmt: skip
+        if beside:
+            other, _, theirs = beside
+            for dashes, sweep in zip((":", "--"), theirs, strict=True):
+                right.plot(list(sweep), [rate_of(found) for found in sweep.values()],
+                           color=theme.muted, lw=1.2, ls=dashes, zorder=2)  # fmt: skip
+            right.annotate(f"··· {other}", xy=(0.98, 0.71), xycoords="axes fraction",
+                           ha="right", va="center", color=theme.muted)  # fmt: skip
         right.set_ylim(0, max(rate_of(found) for found in loads.values()) * 1.08)
         heading(right, f"GB/s, n = {size(n)}")
         for axes in (left, right):
@@ -112,6 +128,21 @@ def strides(view: View) -> Picture:
 
     first, last = next(iter(loads.values())), loads[max(loads)]
     eight = loads.get(8, last)
+    theirs_said, theirs_shown = "", ""
+    runs: list[RecordedRun[Any]] = [*loads.values(), *stores.values(), *counted]
+    rows = _stride_rows(view, loads, stores, per_request)
+    if beside:
+        _, their_view, (their_loads, their_stores) = beside
+        start, end = their_loads[min(loads)], their_loads[8 if 8 in loads else max(loads)]
+        theirs_said = (
+            f" On {their_view.device_name}, drawn beside it, loads go from "
+            f"{rate_text(rate_of(start))} to {rate_text(rate_of(end))} at these two strides."
+        )
+        theirs_shown = (
+            f" The dotted and the dashed line are the loads and stores of {their_view.device_name}."
+        )
+        rows += _stride_rows(their_view, their_loads, their_stores, [None] * len(their_loads))
+        runs += [*their_loads.values(), *their_stores.values()]
     return Picture(
         draw=draw,
         alt=(
@@ -122,35 +153,35 @@ def strides(view: View) -> Picture:
             f"{rate_text(rate_of(first))} at stride 1 to {rate_text(rate_of(eight))} at stride "
             f"{eight.run['params']['stride']} and {rate_text(rate_of(last))} at stride "
             f"{max(loads)}; for stores it ends at {rate_text(rate_of(stores[max(stores)]))}."
+            f"{theirs_said}"
         ),
         caption=(
             "Left: the sectors that a warp's load touches, against its stride, derived (line) and "
             f"counted by {by} (diamonds, n = {size(counted[0].run['n'])}). Right: useful bytes "
             f"over time, n = {size(n)}, with strided loads (dots) and strided stores (squares)."
+            f"{theirs_shown}"
         ),
         table=Table(
-            ["kernel", "stride", "sectors derived", "sectors counted", *run_columns()[1:]],
-            [
-                *(
-                    [name_of(found), stride, want, round(got, 2), *run_row(found, view.device)[1:]]
-                    for (stride, found), want, got in zip(
-                        loads.items(), law, per_request, strict=True
-                    )
-                ),
-                *(
-                    [
-                        name_of(found),
-                        stride,
-                        _law(stride, 0),
-                        None,
-                        *run_row(found, view.device)[1:],
-                    ]
-                    for stride, found in stores.items()
-                ),
-            ],
+            ["card", "kernel", "stride", "sectors derived", "sectors counted", *run_columns()[1:]],
+            rows,
         ),
-        runs=[*loads.values(), *stores.values(), *counted],
+        runs=runs,
     )
+
+
+def _stride_rows(
+    view: View,
+    loads: dict[int, RecordedRun],
+    stores: dict[int, RecordedRun],
+    per_request: Sequence[float | None],
+) -> list[list[Any]]:
+    """Of the loads with the sectors that were counted, where they were."""
+    counts = [*per_request, *[None] * len(stores)]
+    return [
+        [card(view.device_name), name_of(found), stride, _law(stride, 0),
+         None if count is None else round(count, 2), *run_row(found, view.device)[1:]]
+        for (stride, found), count in zip([*loads.items(), *stores.items()], counts, strict=True)
+    ]  # fmt: skip
 
 
 def offsets(view: View) -> Picture:
