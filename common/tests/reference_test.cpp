@@ -4,7 +4,6 @@
 
 #include <atomic>
 
-#include "book/cli.hpp"
 #include "book/input.hpp"
 
 namespace {
@@ -83,18 +82,6 @@ TEST(SumOfSmallInput, FitsAnIntUpToTheMostAndNotBeyond) {
   EXPECT_LE(kMost * book::SmallInput::kLargest, kInt);
   EXPECT_GT((kMost + 1) * book::SmallInput::kLargest, kInt);
   EXPECT_GE(kMost, std::int64_t{1} << 28);
-}
-
-TEST(SumOfInput, KnowsByHeartWhatAddingUpGives) {
-  const std::uint64_t usual = book::Options{}.seed;
-  book::Sums sums;
-  book::Sums small;
-  for (const unsigned power : {28, 29, 30}) {
-    const std::size_t n = std::size_t{1} << power;
-    EXPECT_EQ(book::sum_of_input(n, usual), book::sum_of_input(n, usual, sums));
-  }
-  const std::size_t n = std::size_t{1} << 28;
-  EXPECT_EQ(book::sum_of_small_input(n, usual), book::sum_of_small_input(n, usual, small));
 }
 
 TEST(SumOfInput, PassesWhat32BitsHold) {

@@ -35,18 +35,15 @@ class Prefixes {
     for (const Total& each : parts) total += each;
     return known[n] = total;
   }
-  /// Takes a total as known.
-  void know(std::size_t n, std::uint64_t seed, const Total& total) { known_[seed][n] = total; }
 
  private:
   std::map<std::uint64_t, std::map<std::size_t, Total>> known_;  // by seed and n
 };
 
-using Sums = Prefixes<std::int64_t>;
-
-/// The sum of Value{seed}(i) for i in [0, n), in 64 bits, beside those that are known.
+/// The sum of Value{seed}(i) for i in [0, n), in 64 bits.
 template <class Value>
-std::int64_t sum_beside(Sums& known, std::size_t n, std::uint64_t seed) {
+std::int64_t sum_of(std::size_t n, std::uint64_t seed) {
+  static Prefixes<std::int64_t> known;
   return known.up_to(n, seed, [value = Value{seed}](std::size_t first, std::size_t last) {
     std::int64_t sum = 0;
     for (std::size_t i = first; i < last; ++i) sum += static_cast<std::int64_t>(value(i));
@@ -54,31 +51,10 @@ std::int64_t sum_beside(Sums& known, std::size_t n, std::uint64_t seed) {
   });
 }
 
-/// The sum of Value{seed}(i) for i in [0, n), in 64 bits.
-template <class Value>
-std::int64_t sum_of(std::size_t n, std::uint64_t seed) {
-  static Sums known;
-  return sum_beside<Value>(known, n, seed);
-}
-
-/// The sum of input_value(seed, i) for i in [0, n). Of the usual seed the largest are known: they
-/// are written down, and a test adds them up again.
+/// The sum of input_value(seed, i) for i in [0, n).
 std::int64_t sum_of_input(std::size_t n, std::uint64_t seed);
 
 /// The same of SmallInput's values.
 std::int64_t sum_of_small_input(std::size_t n, std::uint64_t seed);
-
-/// The same two with other sums known than those.
-std::int64_t sum_of_input(std::size_t n, std::uint64_t seed, Sums& known);
-std::int64_t sum_of_small_input(std::size_t n, std::uint64_t seed, Sums& known);
-
-template <>
-inline std::int64_t sum_of<Input>(std::size_t n, std::uint64_t seed) {
-  return sum_of_input(n, seed);
-}
-template <>
-inline std::int64_t sum_of<SmallInput>(std::size_t n, std::uint64_t seed) {
-  return sum_of_small_input(n, seed);
-}
 
 }  // namespace book
