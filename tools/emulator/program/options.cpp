@@ -35,7 +35,7 @@ constexpr Setting kSettings[] = {
      "there are race, memory, init, sync and all, with commas between",
      "look for what a GPU hides: any of these, with commas\n"
      "between, or all\n"
-     "  race    accesses of a block's threads that nothing orders\n"
+     "  race    accesses of threads or streams that nothing orders\n"
      "  memory  illegal accesses and frees, memory never freed\n"
      "  init    values that were never written, where they are used\n"
      "  sync    barriers and warp operations used against their\n"
@@ -45,7 +45,7 @@ constexpr Setting kSettings[] = {
      "line"},
     {"--csv", "EMU_CSV", "FILE", kFile, kNoFile,
      "write what each launch counted, as `ncu --csv --page raw`\n"
-     "does"},
+     "does, and say at the end which counts are hardware's"},
     {"--trace", "EMU_TRACE", "FILE", kFile, kNoFile,
      "write what one block does, instruction by instruction: a\n"
      "block of the first launch, or as these say"},

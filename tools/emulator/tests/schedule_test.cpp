@@ -211,6 +211,63 @@ TEST(Apart, ADeadlockIsStillOne) {
   }
 }
 
+/// A launch apart, stopped after so many instructions.
+LaunchResult apart(const std::string& body, unsigned seed, Dim3 grid, unsigned threads) {
+  Device device(kernel(body));
+  device.argument(device.buffer(std::vector<std::uint32_t>(64)));
+  device.apart(seed);
+  return device.run(grid, {threads, 1, 1}, 0, 20'000'000);
+}
+
+TEST(Apart, WhoWaitsForWhatNobodyWillDoIsFound) {
+  // Thread 0 looks at a flag that thread 32 sets behind a barrier that thread 0 would come to.
+  const std::string flag =
+      "setp.ne.u32 %p0, %r0, 0; @%p0 bra MEET;\nWAIT: ld.volatile.global.u32 %r3, [%rd0];"
+      "setp.eq.u32 %p0, %r3, 0; @%p0 bra WAIT;\nMEET: bar.sync 0;"
+      "setp.eq.u32 %p0, %r0, 32; @%p0 st.volatile.global.u32 [%rd0], 1; ret;";
+  // A lock that the lane before has and doesn't give back; and blocks that wait for each other.
+  const std::string lock =
+      "WAIT: atom.global.cas.b32 %r3, [%rd0], 0, 1; setp.ne.u32 %p0, %r3, 0; @%p0 bra WAIT; ret;";
+  const std::string blocks =
+      "mov.u32 %r2, %ctaid.x; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd2, %rd0, %rd2;\n"
+      "WAIT: ld.volatile.global.u32 %r3, [%rd2]; setp.eq.u32 %p0, %r3, 0; @%p0 bra WAIT; ret;";
+  for (unsigned seed = 0; seed < 5; ++seed) {
+    for (const auto& [body, grid, threads] :
+         {std::tuple{flag, 1u, 64u}, {lock, 1u, 32u}, {blocks, 20u, 33u}}) {
+      const LaunchResult r = apart(body, seed, {grid, 1, 1}, threads);
+      ASSERT_TRUE(r.fault) << body;
+      EXPECT_EQ(r.fault->kind, Fault::Kind::kDeadlock) << r.fault->message;
+      EXPECT_THAT(r.fault->message, ::testing::HasSubstr("nothing changes any more"));
+      EXPECT_THAT(r.fault->message, ::testing::HasSubstr("a loop that looks at byte "));
+    }
+  }
+}
+
+TEST(Apart, ALoopThatEndsSomeTimeIsLetRun) {
+  const std::string body[] = {
+      // It counts; in a register, and in memory of its own.
+      "mov.u32 %r3, 0;\nL: add.u32 %r3, %r3, 1; setp.lt.u32 %p0, %r3, 100000; @%p0 bra L; ret;",
+      // A block that writes after long work what another waits for.
+      "mov.u32 %r2, %ctaid.x; setp.eq.u32 %p0, %r2, 1; @%p0 bra WORK;\n"
+      "WAIT: ld.volatile.global.u32 %r3, [%rd0]; setp.eq.u32 %p0, %r3, 0; @%p0 bra WAIT; ret;\n"
+      "WORK: mov.u32 %r3, 0;\nL: add.u32 %r3, %r3, 1; setp.lt.u32 %p0, %r3, 300000; @%p0 bra L;\n"
+      "st.volatile.global.u32 [%rd0], 1; ret;",
+      // It reads the time, of which it keeps a bit: its state comes again before it ends.
+      "L: mov.u32 %r3, %clock; and.b32 %r3, %r3, 0x400000; setp.eq.u32 %p0, %r3, 0; @%p0 bra L; "
+      "ret;"};
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    for (const std::string& one : body) {
+      const LaunchResult r = apart(one, seed, {2, 1, 1}, 1);
+      EXPECT_FALSE(r.fault) << r.fault->message;
+    }
+  }
+  // Who else is at one place is the schedule's affair: in another one this might end.
+  const LaunchResult r =
+      apart("L: activemask.b32 %r3; setp.ne.u32 %p0, %r3, 7; @%p0 bra L; ret;", 1, {1, 1, 1}, 2);
+  ASSERT_TRUE(r.fault);
+  EXPECT_EQ(r.fault->kind, Fault::Kind::kTooLong) << r.fault->message;
+}
+
 TEST(Apart, CallsAndTablesOfLabels) {
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
     const Outcome r = run(R"(

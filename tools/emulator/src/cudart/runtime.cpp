@@ -100,6 +100,8 @@ void Runtime::finish() {
     say("the program ended before it waited for a kernel that printed: " +
         std::to_string(printed.size()) + " characters are lost");
   }
+  // A schedule of lanes apart has said of its counts that they are its own.
+  if (const std::string line = fidelity_.line(); !line.empty() && !settings_->apart) say(line);
   if (!checker_) return;
   // A program whose device broke can't free what it has.
   if (broken == cudaSuccess) checker_->finish();
@@ -167,7 +169,7 @@ cudaError_t Runtime::load(FatBinary& binary) {
                         std::to_string(architecture) + " as well");
     }
     const std::string origin = "compute_" + std::to_string(chosen);
-    const bool with_text = settings_->trace.has_value();
+    const bool with_text = settings_->trace.has_value() || csv_.wanted();
     auto module = texts.size() == 1 ? parse_ptx(texts.front(), origin, with_text)
                                     : parse_ptx(texts, origin, with_text);
     for (auto& [name, variable] : module->variables) {
@@ -444,6 +446,7 @@ void Runtime::report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters
                           .minor = settings_->profile.attribute(cudaDevAttrComputeCapabilityMinor),
                           .apart = settings_->apart};
   csv_.write(csv_row(facts, counters));
+  fidelity_.launched(kernel, counters);
   csv_.flush();  // what was counted is kept, however the program ends
 }
 

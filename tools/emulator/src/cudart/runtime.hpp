@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "cudart/fidelity.hpp"
 #include "cudart/graph.hpp"
 #include "cudart/host_log.hpp"
 #include "cudart/host_threads.hpp"
@@ -236,6 +237,7 @@ class Runtime {
   std::map<std::thread::id, Timeline> lines_of_threads_;  // their own default streams'
   std::set<std::string> warned_;  // kernels and lines of which something was said
   std::uint64_t csv_rows_ = 0;
+  Fidelity fidelity_;  // of what is written there
 };
 
 /// A launch whose arguments are kept as they were.

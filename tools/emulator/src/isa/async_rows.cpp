@@ -399,6 +399,7 @@ template <Space S>
 void test_wait(Warp& warp, const Op& op, Mask mask) {
   const auto& wait = op.as<PhaseWait>();
   warp.poll();
+  warp.block().stir();  // copies may land
   Mask& d = warp.predicate(op.d);
   for_each_barrier(warp, op, mask, S, [&](unsigned i, At& at) {
     warp.block().async().look_at(at.place);

@@ -61,6 +61,7 @@ void read_clock(Warp& warp, const Op& op, Mask mask) {
   const auto now =
       static_cast<T>((clock.global ? block.global_clock() : block.clock()) >> clock.shift);
   warp.poll();
+  block.stir();
   for_each_lane(mask, [&](unsigned i) { warp.lanes<T>(op.d)[i] = now; });
 }
 

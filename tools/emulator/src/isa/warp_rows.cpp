@@ -4,6 +4,7 @@
 
 #include "isa/rows.hpp"
 #include "isa/table.hpp"
+#include "machine/block.hpp"
 
 namespace emu {
 namespace {
@@ -282,6 +283,7 @@ void build_redux(Builder& b) {
 // --- the rest -------------------------------------------------------------------------------
 
 void activemask(Warp& warp, const Op& op, Mask mask) {
+  warp.block().stir();
   for_each_lane(mask, [&](unsigned i) { warp.lanes<std::uint32_t>(op.d)[i] = mask; });
 }
 void build_activemask(Builder& b) {

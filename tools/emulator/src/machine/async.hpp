@@ -63,6 +63,7 @@ class AsyncCopies {
                            std::uint32_t bytes);
   void bulk_commit(std::uint32_t thread);
   void bulk_wait(std::uint32_t thread, std::uint32_t allowed);
+  bool used() const { return used_; }
   std::size_t kept() const { return kept_; }  ///< copies that haven't landed
   /// Whether a bulk copy to global memory was never waited for.
   bool has_stores() const;

@@ -229,6 +229,24 @@ bool Block::turn_apart() {
   return true;
 }
 
+void Block::round() {
+  in_round_ = true;
+  for (Warp& warp : warps_) {
+    if (!done_[warp.number()]) warp.round();
+  }
+  in_round_ = false;
+  count_turn();
+}
+
+bool Block::depends_on_memory_alone() const {
+  return !code().stack_bytes && !code().uses_heap && !async_.used() &&
+         !std::ranges::any_of(warps_, [](const Warp& warp) { return warp.suspended(); });
+}
+
+void Block::looked(Address at) {
+  if (in_round_ && is_host_memory(at)) stir();
+}
+
 /// When no thread can go on.
 void Block::free_the_stuck() {
   if (time_out()) return;
@@ -294,11 +312,14 @@ std::uint64_t Block::state() const {
 
 /// Whether a thread looks at memory that another thread of the host may write.
 bool Block::looks_at_host() const {
+  return std::ranges::any_of(warps_,
+                             [&](const Warp& warp) { return is_host_memory(warp.looked_at()); });
+}
+
+bool Block::is_host_memory(Address at) const {
   const GlobalMemory* memory = launch_.config.memory;
-  return std::ranges::any_of(warps_, [&](const Warp& warp) {
-    const Allocation* a = memory ? memory->find(warp.looked_at(), 1) : nullptr;
-    return a && a->kind != Allocation::Kind::kDevice && a->kind != Allocation::Kind::kVariable;
-  });
+  const Allocation* a = memory ? memory->find(at, 1) : nullptr;
+  return a && a->kind != Allocation::Kind::kDevice && a->kind != Allocation::Kind::kVariable;
 }
 
 /// A block that changes nothing for some turns, and whose state comes again, waits for others, and
@@ -417,6 +438,7 @@ std::string Block::thread_name(unsigned warp, unsigned lane) const {
 }
 
 void Block::arrive(const Arrival& arrival) {
+  stir();
   Barrier& barrier = barriers_[arrival.barrier];
   barrier.arrived += count_lanes(arrival.lanes);
   barrier.votes += count_lanes(arrival.predicate);
@@ -426,6 +448,7 @@ void Block::arrive(const Arrival& arrival) {
 }
 
 void Block::exited(unsigned threads) {
+  stir();
   live_ -= threads;
   for (unsigned i = 0; i < barriers_.size(); ++i) {
     if (barriers_[i].arrived && !barriers_[i].needed && barriers_[i].arrived >= live_) complete(i);

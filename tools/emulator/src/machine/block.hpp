@@ -72,6 +72,14 @@ class Block {
   std::string waits() const;
   /// In the schedule apart: lets some warp go on for a while. False once the block has ended.
   bool turn_apart();
+  /// In the schedule apart: lets each group of lanes go on to its next jump back, all in one order.
+  void round();
+  /// All that threads did that others, or a later look, could be told apart by.
+  std::uint64_t deeds() const { return writes() + stirred_; }
+  /// Whether what each group of lanes does next depends on its own state and on memory of the
+  /// device alone, as far as that is known.
+  bool depends_on_memory_alone() const;
+  std::uint64_t state() const;  ///< as a hash
 
   Counters counters;
   std::vector<std::string> warnings;  ///< the first of each operation
@@ -87,6 +95,9 @@ class Block {
   std::uint64_t global_clock();
   void update() { ++updates_; }       ///< an atomic operation took place
   void unchanged() { ++unchanged_; }  ///< …and left everything as it was
+  /// A thread met others, or was told what isn't in memory: the time, or who else is here.
+  void stir() { ++stirred_; }
+  void looked(Address at);  ///< a thread may wait for what is there to change
   std::byte* shared() { return shared_.data(); }
   std::uint64_t shared_bytes() const { return launch_.shared_bytes; }
   const std::byte* parameters() const { return launch_.config.parameters.data(); }
@@ -137,8 +148,8 @@ class Block {
   void free_the_stuck();
   std::uint64_t accesses() const;
   std::uint64_t writes() const;
-  std::uint64_t state() const;
   bool looks_at_host() const;
+  bool is_host_memory(Address at) const;
   void look_for_repetition(bool changed, bool waits);
   [[noreturn]] void deadlock();
 
@@ -169,7 +180,8 @@ class Block {
   std::vector<const Op*> warned_;  ///< operations that have a warning
   std::vector<std::unique_ptr<BlockObserver>> observers_;
   bool watched_ = false, steps_ = false, stepped_ = false;
-  std::uint64_t updates_ = 0, unchanged_ = 0, prints_ = 0;
+  std::uint64_t updates_ = 0, unchanged_ = 0, prints_ = 0, stirred_ = 0;
+  bool in_round_ = false;
   // To see that a block repeats itself: turns since it last changed anything, its state some turns
   // ago, and how many changes the grid had seen then.
   std::uint64_t idle_turns_ = 0, idle_state_ = 0;

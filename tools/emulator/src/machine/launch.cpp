@@ -122,6 +122,35 @@ void run_blocks(LaunchState& state, std::uint64_t workers,
   state.workers_over.fetch_add(1);
 }
 
+/// Whether blocks of the schedule apart will never do anything new. In rounds of one order they are
+/// brought to a state that comes again, with no deed in between. What a group of lanes does is its
+/// own affair and memory's until there is one, so no other order leads to one either.
+bool nothing_will_change_apart(std::span<const std::unique_ptr<Block>> running) {
+  constexpr int kToLoops = 8, kLooks = 64;
+  const auto sum = [&](auto f) {
+    std::uint64_t all = 0;
+    for (const auto& block : running) all = (all ^ f(*block)) * 0x100'0000'01b3u;
+    return all;
+  };
+  const auto deeds = [&] { return sum([](const Block& b) { return b.deeds(); }); };
+  const auto state = [&] { return sum([](const Block& b) { return b.state(); }); };
+  for (const auto& block : running) {
+    if (!block->depends_on_memory_alone()) return false;
+  }
+  const std::uint64_t before = deeds();
+  std::uint64_t first = 0;
+  for (int i = 0; i < kToLoops + kLooks; ++i) {
+    for (const auto& block : running) block->round();
+    if (deeds() != before) return false;
+    if (i == kToLoops) {
+      first = state();
+    } else if (i > kToLoops && state() == first) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// The schedule apart, all of it on one thread: some blocks at a time, each going on for a
 /// while by chance. They begin in order, but one that has begun may be far behind the others.
 void run_apart(LaunchState& state, std::vector<std::unique_ptr<Block>>& blocks) {
@@ -135,6 +164,9 @@ void run_apart(LaunchState& state, std::vector<std::unique_ptr<Block>>& blocks) 
   Random random(*config.apart);
   std::size_t running = 0;
   unsigned turns = 0;  // since a block last began
+  // To see that none will do anything new: turns since one last did, looked at now and then.
+  constexpr std::uint64_t kQuiet = 1024, kLook = 64;
+  std::uint64_t quiet = 0, done = 0, patience = kQuiet;
   while (true) {
     for (; running < least && state.next_block < all; turns = 0) {
       if (running == blocks.size()) blocks.push_back(std::make_unique<Block>(state));
@@ -149,6 +181,17 @@ void run_apart(LaunchState& state, std::vector<std::unique_ptr<Block>>& blocks) 
     }
     // They may wait for a block that hasn't begun, and would have on a device.
     if (turns > kPatience && least < most) ++least;
+    if (++quiet % kLook) continue;
+    std::uint64_t now = state.blocks_over.load();
+    for (std::size_t i = 0; i < running; ++i) now += blocks[i]->deeds();
+    if (std::exchange(done, now) != now) {
+      quiet = 0;
+      patience = kQuiet;
+    }
+    if (quiet < patience || (state.next_block < all && least < most)) continue;
+    patience *= 2;
+    const std::span mine(blocks.data(), running);
+    if (nothing_will_change_apart(mine)) stop_waiting(state, mine);
   }
 }
 

@@ -130,6 +130,18 @@ Warp::Status Warp::run() {
   return live_ == 0 ? Status::kDone : Status::kYielded;
 }
 
+void Warp::looked(const Op& op, Address at) {
+  looked_ = {&op, at};
+  block_.looked(at);
+}
+
+void Warp::round() {
+  for (unsigned i = 0; i < top_; ++i) {
+    turn_ = 1;
+    if (groups_[i].state == State::kReady) run_ready(i);
+  }
+}
+
 /// Lets groups go on that can, each for a stretch, in an order by chance.
 Warp::Status Warp::run_apart(Random& random) {
   bool ran = false;
@@ -531,6 +543,7 @@ bool Warp::merge_into(Group& group, Group& other) {
 
 /// What lanes that named each other do, now that all of them are here.
 void Warp::meet(const Op& op, Mask here) {
+  block_.stir();
   block_.tell([&](BlockObserver& o) { o.met(*this, op, here); });
   op.run(*this, op, here);
 }

@@ -37,6 +37,7 @@ class Warp {
 
   void start(Mask lanes);  ///< at the kernel's first operation, with these lanes
   Status run();            ///< until it ends, waits, or has had its turn
+  void round();            ///< each group that can go on, up to a jump back
 
   // For handlers.
   template <class T>
@@ -80,7 +81,7 @@ class Warp {
   /// Adds registers, places in the program and local memory to a hash.
   void add_state(std::uint64_t& hash) const;
   /// Lanes have looked at memory that another thread may change: the first of them at this address.
-  void looked(const Op& op, Address at) { looked_ = {&op, at}; }
+  void looked(const Op& op, Address at);
   Address looked_at() const { return looked_.at; }
 
  private:
