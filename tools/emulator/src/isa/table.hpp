@@ -20,6 +20,9 @@ std::span<const Row> warp_rows();
 std::span<const Row> control_rows();
 std::span<const Row> video_rows();
 std::span<const Row> async_rows();
+std::span<const Row> cluster_rows();
+std::span<const Row> matrix_memory_rows();
+std::span<const Row> matrix_rows();
 std::span<const Row> stack_rows();
 
 /// The row of an instruction, null if there is none.

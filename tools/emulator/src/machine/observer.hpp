@@ -69,6 +69,13 @@ class BlockObserver {
   /// operation where they were the last: then all who wait there go on.
   virtual void arrived(Warp&, const Op&, Mask /*lanes*/, unsigned /*barrier*/, bool /*waits*/) {}
   virtual void completed(unsigned /*barrier*/) {}
+  /// Lanes arrived at the cluster's barrier; `releases`: what they did before is known to who
+  /// waits.
+  virtual void cluster_arrived(Warp&, Mask /*lanes*/, bool /*releases*/) {}
+  /// All threads of the cluster have: told to each of its blocks before any lane goes on.
+  virtual void cluster_gathered() {}
+  /// Lanes go on behind the cluster's barrier.
+  virtual void cluster_waited(Warp&, Mask /*lanes*/) {}
   /// Lanes that named each other are all there and carry out `op` as one. Of these operations only
   /// bar.warp.sync orders memory.
   virtual void met(Warp&, const Op&, Mask /*lanes*/) {}
