@@ -1,5 +1,5 @@
-// Addresses in the shared memory of a cluster's blocks. A thread's own block's shared memory is at
-// its plain addresses too.
+// Addresses in the shared memory of a cluster's blocks. That of the thread's own block is at its
+// plain addresses.
 #include "isa/rows.hpp"
 #include "isa/table.hpp"
 #include "machine/block.hpp"
@@ -30,7 +30,8 @@ void map_address(Warp& warp, const Op& op, Mask mask) {
                 "mapa names rank " + std::to_string(rank) + " in a cluster of " +
                     std::to_string(warp.block().cluster().size()));
     }
-    const Address there = how.window + (rank + Address{1}) % 255 * kClusterStep + at % kClusterStep;
+    const Address number = rank == warp.block().rank() ? 0 : (rank + Address{1}) % 256;
+    const Address there = how.window + number * kClusterStep + at % kClusterStep;
     if (how.narrow) {
       warp.lanes<std::uint32_t>(op.d)[i] = static_cast<std::uint32_t>(there);
     } else {

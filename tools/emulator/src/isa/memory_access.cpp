@@ -205,6 +205,7 @@ Space take_space(Builder& b) {
 }
 
 void access(Builder& b, bool is_load) {
+  if (!is_load && b.take("async")) return build_store_async(b);
   Space space = take_space(b);
   Ordering ordering = take_hints(b);
   const Order order = ordering.order;

@@ -68,7 +68,6 @@ std::span<const Refusal> refused_opcodes() {
       {"clusterlaunchcontrol", kCluster},
       {"multimem", "memory of several devices"},
       {"red.async", kCluster},
-      {"st.async", kCluster},
       {"st.bulk", kRare},
       {"cp.async.bulk.tensor", kTensor},
       {"cp.reduce", "bulk copies that add"},

@@ -25,6 +25,9 @@ std::span<const Row> matrix_memory_rows();
 std::span<const Row> matrix_rows();
 std::span<const Row> stack_rows();
 
+/// st.async, which is no store like the others.
+void build_store_async(Builder& b);
+
 /// The row of an instruction, null if there is none.
 const Row* find_row(const Instruction& in);
 

@@ -243,7 +243,7 @@ void locate_in_cluster(Warp& warp, const Op& op, Mask mask, Direction direction,
       return;
     }
     if (number > cluster.size()) {
-      warp.fault(Fault::Kind::kIllegalAddress, op, i,
+      warp.fault(Fault::Kind::kIllegalInstruction, op, i,
                  std::string(verb(direction)) + " " + std::to_string(bytes) +
                      " bytes of shared memory at " + hexadecimal(address[i]) + ", of rank " +
                      std::to_string(number - 1) + " in a cluster of " +
@@ -256,7 +256,7 @@ void locate_in_cluster(Warp& warp, const Op& op, Mask mask, Direction direction,
       illegal(warp, op, i, direction, bytes, "shared", address[i]);
     }
     if (cluster.over(rank)) {
-      warp.fault(Fault::Kind::kIllegalAddress, op, i,
+      warp.fault(Fault::Kind::kIllegalInstruction, op, i,
                  std::string(verb(direction)) + " " + std::to_string(bytes) +
                      " bytes of the shared memory of block " + block.place() +
                      " of its cluster, which has exited");

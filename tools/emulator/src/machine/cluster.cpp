@@ -34,6 +34,12 @@ void Cluster::start(std::uint64_t number) {
   }
 }
 
+Block* Cluster::block_at(Address shared, unsigned rank) const {
+  const Address number = shared / kClusterStep;
+  if (number > size()) return nullptr;
+  return blocks_[number == 0 ? rank : static_cast<unsigned>(number - 1)].get();
+}
+
 Block::Status Cluster::turn() {
   bool waits = true;
   for (unsigned rank = 0; rank < size(); ++rank) {

@@ -31,7 +31,9 @@ class Cluster {
   const Block& first() const;
   unsigned running() const { return running_; }
   Dim3 place_of(unsigned rank) const;  ///< in the cluster
-  Dim3 place() const { return place_; }
+  /// The block that a shared address names to a thread of block `rank`; null for a rank that the
+  /// cluster hasn't got.
+  Block* block_at(Address shared, unsigned rank) const;
 
   // The barrier. Who has arrived is kept by each warp.
   void arrived(unsigned threads);  ///< which hadn't in this phase
