@@ -319,6 +319,40 @@ void tell(Warp& warp, const Op& op, Mask mask, Space space, Direction direction,
   warp.block().tell([&](BlockObserver& o) { o.access(access); });
 }
 
+/// Tells of lanes that access another block's shared memory.
+void tell_apart(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
+                const Addresses& address, Gather gather) {
+  std::array<std::byte, kLanes * kMostBytes> values;
+  if (gather) gather(warp, op, mask, values.data());
+  const Ordering& ordering = warp.code().orders[op.as<MemoryOperand>().number];
+  for (Mask left = mask; left;) {
+    const Address number = address[static_cast<unsigned>(std::countr_zero(left))] / kClusterStep;
+    Addresses there{};
+    Mask same = 0;
+    for_each_lane(left, [&](unsigned i) {
+      if (address[i] / kClusterStep != number) return;
+      there[i] = address[i] % kClusterStep;
+      same |= kBit[i];
+    });
+    left &= ~same;
+    const Access access{.warp = warp,
+                        .op = op,
+                        .lanes = same,
+                        .space = Space::kShared,
+                        .direction = direction,
+                        .order = ordering.order,
+                        .bytes = bytes,
+                        .address = there.data(),
+                        .values = gather ? values.data() : nullptr,
+                        .scope = ordering.scope,
+                        .element = ordering.element,
+                        .read_only = ordering.read_only,
+                        .silent = ordering.silent,
+                        .home = &warp.block().cluster().block(static_cast<unsigned>(number - 1))};
+    warp.block().tell([&](BlockObserver& o) { o.access(access); });
+  }
+}
+
 /// Not told apart at run time: a call that ends in another is half as dear as one that comes back.
 template <bool Watched>
 void locate_in(Space space, Warp& warp, const Op& op, Mask mask, Direction direction,
@@ -327,6 +361,9 @@ void locate_in(Space space, Warp& warp, const Op& op, Mask mask, Direction direc
     locate_in<false>(space, warp, op, mask, direction, bytes, address, out, gather);
     if (const Mask there = mask & ~(out.left_out | out.apart)) {
       tell(warp, op, there, space, direction, bytes, address, gather);
+    }
+    if (out.apart) [[unlikely]] {
+      tell_apart(warp, op, out.apart, direction, bytes, address, gather);
     }
   } else {
     switch (space) {

@@ -153,6 +153,7 @@ void Block::fill(const Code::SpecialSlot& slot) {
 
 void Block::start(std::uint64_t index) {
   const Dim3 grid = launch_.config.grid;
+  number_ = index;
   index_ = {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x % grid.y),
             static_cast<unsigned>(index / grid.x / grid.y)};
   for (const Code::SpecialSlot& s : code().specials) {
@@ -415,13 +416,10 @@ std::string Block::memory_at(Address generic) const {
 
 void Block::print(std::string_view text) {
   constexpr std::size_t kMostText = 64u << 20;
-  const Dim3 grid = launch_.config.grid;
-  const std::uint64_t index =
-      index_.x + std::uint64_t{grid.x} * (index_.y + std::uint64_t{grid.y} * index_.z);
   ++prints_;
   const std::scoped_lock lock(launch_.printing);
   launch_.printed_bytes += text.size();
-  if (launch_.printed_bytes <= kMostText) launch_.printed[index] += text;
+  if (launch_.printed_bytes <= kMostText) launch_.printed[number_] += text;
 }
 
 Dim3 Block::thread_index(unsigned warp, unsigned lane) const {

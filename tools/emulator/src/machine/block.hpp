@@ -44,6 +44,7 @@ struct LaunchState {
   std::atomic<std::uint64_t> instructions{0};  ///< of blocks and turns that are over
   std::atomic<std::uint64_t> blocks_over{0};
   std::atomic<bool> stopped{false};
+  std::atomic<std::uint64_t> cluster_phases{0};
   std::atomic<std::uint64_t> changes{0};  ///< turns in which a block did more than look
   std::mutex waiting{};                   ///< of the two that follow
   std::uint64_t waiting_since = 0;        ///< changes there were…
@@ -89,7 +90,8 @@ class Block {
   const Code& code() const { return launch_.code; }
   AsyncCopies& async() { return async_; }
   Cluster& cluster() { return cluster_; }
-  unsigned rank() const { return rank_; }  ///< in the cluster
+  unsigned rank() const { return rank_; }           ///< in the cluster
+  std::uint64_t number() const { return number_; }  ///< in the grid
   /// What clocks show: warp instructions of the blocks that this host thread has run, and of the
   /// whole grid. They go on from one launch to the next, and never back.
   std::uint64_t clock() const { return launch_.config.clock_base + counters.warp_instructions; }
@@ -155,6 +157,7 @@ class Block {
   LaunchState& launch_;
   Cluster& cluster_;
   unsigned rank_;
+  std::uint64_t number_ = 0;
   bool stuck_ = false;
   std::uint32_t threads_;
   std::uint32_t live_ = 0;

@@ -97,8 +97,9 @@ void Cluster::exited(unsigned threads) {
 void Cluster::complete() {
   missing_ = live();
   // All of them hand on what they know before any goes on.
+  const std::uint64_t phase = launch_.cluster_phases.fetch_add(1);
   for (const auto& block : blocks_) {
-    block->tell([](BlockObserver& o) { o.cluster_gathered(); });
+    block->tell([&](BlockObserver& o) { o.cluster_gathered(phase, size()); });
   }
   for (const auto& block : blocks_) block->cluster_completed();
 }

@@ -92,7 +92,13 @@ void InitCheck::global(const Access& access, std::uint32_t pc) {
 
 void InitCheck::of_block(const Access& access, std::uint32_t pc) {
   const bool shared = access.space == Space::kShared;
-  Bits& bits = shared ? shared_ : local_;
+  Bits* kept = shared ? &shared_ : &local_;
+  if (access.home) {
+    access.home->tell([&](BlockObserver& o) {
+      if (Bits* const its = o.written_shared()) kept = its;
+    });
+  }
+  Bits& bits = *kept;
   for_each_lane(access.lanes, [&](unsigned i) {
     // A stack's frames come and go: what is there was written for another, or wasn't.
     if (!shared && access.address[i] + access.bytes > local_bytes_) return;
