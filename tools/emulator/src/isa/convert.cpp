@@ -486,7 +486,7 @@ struct InWindow {
 };
 void isspacep(Warp& warp, const Op& op, Mask mask) {
   Mask& d = warp.predicate(op.d);
-  const auto [window, bytes] = op.as<InWindow>();
+  const Address window = op.as<InWindow>().window, bytes = op.as<InWindow>().bytes;
   for_each_lane(mask, [&](unsigned i) {
     const Address a = warp.lanes<std::uint64_t>(op.a)[i];
     const auto in = [a](Address base) { return a - base < kWindowBytes; };

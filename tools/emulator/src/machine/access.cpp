@@ -12,6 +12,7 @@
 namespace emu {
 namespace {
 
+constexpr std::uint64_t kMostInCluster = 16;
 using Addresses = std::array<std::uint64_t, kLanes>;
 
 const char* verb(Direction direction) {
@@ -237,17 +238,19 @@ void locate_in_cluster(Warp& warp, const Op& op, Mask mask, Direction direction,
   Mask own = 0;
   for_each_lane(mask, [&](unsigned i) {
     const std::uint64_t number = address[i] / kClusterStep;  // 0: the thread's own block
-    if (number == 0 || number == warp.block().rank() + 1) {
+    if (number == 0 || (number == warp.block().rank() + 1 && cluster.size() > 1)) {
       address[i] %= kClusterStep;
       own |= kBit[i];
       return;
     }
+    if (cluster.size() == 1 || number > kMostInCluster) {
+      illegal(warp, op, i, direction, bytes, "shared", address[i]);
+    }
     if (number > cluster.size()) {
       warp.fault(Fault::Kind::kIllegalInstruction, op, i,
                  std::string(verb(direction)) + " " + std::to_string(bytes) +
-                     " bytes of shared memory at " + hexadecimal(address[i]) + ", of rank " +
-                     std::to_string(number - 1) + " in a cluster of " +
-                     std::to_string(cluster.size()));
+                     " bytes of shared memory of rank " + std::to_string(number - 1) +
+                     " in a cluster of " + std::to_string(cluster.size()));
     }
     const auto rank = static_cast<unsigned>(number - 1);
     Block& block = cluster.block(rank);

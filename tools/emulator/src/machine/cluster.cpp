@@ -36,7 +36,7 @@ void Cluster::start(std::uint64_t number) {
 
 Block* Cluster::block_at(Address shared, unsigned rank) const {
   const Address number = shared / kClusterStep;
-  if (number > size()) return nullptr;
+  if (number > (size() == 1 ? 0 : size())) return nullptr;
   return blocks_[number == 0 ? rank : static_cast<unsigned>(number - 1)].get();
 }
 
@@ -109,11 +109,13 @@ void Cluster::look_for_deadlock() const {
   for (unsigned rank = 0; rank < size(); ++rank) {
     if (!over_[rank] && !blocks_[rank]->stuck()) return;
   }
+  constexpr std::size_t kMost = 400;  // of a block's
   std::string text = first().name() + ": threads of a cluster wait for what can't come";
-  for (unsigned rank = 0; rank < size() && text.size() < 1500; ++rank) {
+  for (unsigned rank = 0; rank < size(); ++rank) {
     if (over_[rank]) continue;
     if (size() > 1) text += "; in block " + blocks_[rank]->place();
-    text += blocks_[rank]->waits();
+    const std::string its = blocks_[rank]->waits();
+    text += its.size() <= kMost ? its : its.substr(0, its.rfind(';', kMost)) + "; and more";
   }
   throw StopLaunch{{Fault::Kind::kDeadlock, text + waits()}};
 }

@@ -65,6 +65,10 @@ void InitCheck::copy_landed(std::uint64_t number) {
   }
 }
 
+void InitCheck::reached(Address at, std::uint64_t bytes) {
+  set_bits(shared_, at, bytes);
+}
+
 void InitCheck::access(const Access& access) {
   const auto pc = static_cast<std::uint32_t>(&access.op - access.warp.code().ops.data());
   if (access.direction == Direction::kCopy) return;  // told of as a copy
