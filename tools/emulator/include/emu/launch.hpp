@@ -70,6 +70,8 @@ struct LaunchConfig {
   const Module* module = nullptr;
   const Kernel* kernel = nullptr;
   Dim3 grid, block;
+  Dim3 cluster = {};  ///< of blocks that run at the same time; the grid is a multiple of it
+  bool explicit_cluster = false;  ///< asked for, even if of one block
   std::uint64_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters;  ///< kernel->parameter_bytes of them
   GlobalMemory* memory = nullptr;

@@ -16,7 +16,10 @@ namespace emu {
 using Address = std::uint64_t;
 
 inline constexpr Address kSharedWindow = 0x0000'2000'0000'0000;  ///< generic addresses of shared
-inline constexpr Address kLocalWindow = 0x0000'2080'0000'0000;   ///< generic addresses of local
+/// In the window of shared memory, and in its own addresses: where that of each block of the
+/// cluster begins, from rank 0 on. Below it lies the thread's own block's.
+inline constexpr Address kClusterStep = Address{1} << 24;
+inline constexpr Address kLocalWindow = 0x0000'2080'0000'0000;  ///< generic addresses of local
 inline constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 32;
 inline constexpr Address kGlobalBase = 0x0000'2100'0000'0000;  ///< first global allocation
 inline constexpr Address kGlobalEnd = 0x0000'2500'0000'0000;   ///< past the last: 4 TiB

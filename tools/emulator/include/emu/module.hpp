@@ -1,6 +1,7 @@
 /// \file
 /// PTX text, read once into what the interpreter runs.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -56,11 +57,12 @@ struct Kernel {
   std::vector<Parameter> parameters;
   std::uint64_t parameter_bytes = 0;
   std::uint64_t static_shared_bytes = 0;
-  std::uint64_t local_bytes = 0;     ///< a thread, without its stack
-  unsigned registers = 0;            ///< virtual 32-bit registers; no count of the assembler's
-  unsigned max_threads = 1024;       ///< .maxntid, else 1024
-  int line = 0;                      ///< in the PTX text
-  std::shared_ptr<const Code> code;  ///< null for a kernel that can't run at all
+  std::uint64_t local_bytes = 0;         ///< a thread, without its stack
+  unsigned registers = 0;                ///< virtual 32-bit registers; no count of the assembler's
+  unsigned max_threads = 1024;           ///< .maxntid, else 1024
+  std::array<unsigned, 3> cluster = {};  ///< .reqnctapercluster; 0 in front: not said
+  int line = 0;                          ///< in the PTX text
+  std::shared_ptr<const Code> code;      ///< null for a kernel that can't run at all
   std::string unsupported;  ///< the first thing in it that the device hasn't got, and where
 };
 

@@ -277,6 +277,26 @@ int Runtime::blocks_per_sm(const Found& found, std::uint64_t threads,
   return most;
 }
 
+cudaError_t Runtime::check_cluster(const Found& found, const Request& request,
+                                   std::optional<Dim3>& size) const {
+  const auto& fixed = found.kernel->cluster;
+  size = request.cluster;
+  if (fixed[0] != 0) {
+    if (size && (size->x != fixed[0] || size->y != fixed[1] || size->z != fixed[2])) {
+      return cudaErrorInvalidClusterSize;
+    }
+    size = Dim3{fixed[0], fixed[1], fixed[2]};
+  }
+  if (!size) return cudaSuccess;
+  if (!profile()->attribute(cudaDevAttrClusterLaunch)) return cudaErrorNotSupported;
+  const std::uint64_t most = found.function->large_clusters ? 16 : 8;
+  const auto fits = [](unsigned grid, unsigned blocks) { return blocks && grid % blocks == 0; };
+  const Dim3 grid = request.grid;
+  const bool good = fits(grid.x, size->x) && fits(grid.y, size->y) && fits(grid.z, size->z) &&
+                    size->volume() <= most;
+  return good ? cudaSuccess : cudaErrorInvalidClusterSize;
+}
+
 cudaError_t Runtime::launch_kernel(const Request& request) {
   const Dim3 grid = request.grid, block = request.block;
   const std::size_t dynamic_shared = request.dynamic_shared;
@@ -302,6 +322,14 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     return request.cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidValue;
   }
   if (!kernel.parameters.empty() && request.arguments == nullptr) return cudaErrorInvalidValue;
+  std::optional<Dim3> cluster;
+  if (const cudaError_t bad = check_cluster(found, request, cluster); bad != cudaSuccess) {
+    if (bad == cudaErrorNotSupported) {
+      say(kernel_name(kernel.name) + " can't run here: " + std::string(profile()->name) +
+          " has no clusters of blocks");
+    }
+    return bad;
+  }
   const std::uint64_t resident =
       static_cast<std::uint64_t>(blocks_per_sm(found, block.volume(), dynamic_shared)) *
       static_cast<std::uint64_t>(settings_->profile.attribute(cudaDevAttrMultiProcessorCount));
@@ -334,6 +362,8 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
                       .kernel = &kernel,
                       .grid = grid,
                       .block = block,
+                      .cluster = cluster.value_or(Dim3{}),
+                      .explicit_cluster = cluster.has_value(),
                       .dynamic_shared_bytes = dynamic_shared,
                       .parameters = parameters,
                       .memory = memory_.get(),

@@ -51,6 +51,7 @@ struct HostKernel {
   std::string name;                            ///< mangled
   std::optional<int> max_dynamic_shared = {};  ///< where cudaFuncSetAttribute set it
   int carveout = cudaSharedmemCarveoutDefault;
+  bool large_clusters = false;  ///< of more than 8 blocks
 };
 
 /// A __device__, __constant__ or __managed__ variable, by its host shadow's address.
@@ -162,7 +163,11 @@ class Runtime {
     std::size_t dynamic_shared = 0;
     bool cooperative = false;
     cudaStream_t stream = nullptr;
+    std::optional<Dim3> cluster = {};
   };
+  /// Whether such a cluster can be launched. `size`: what the launch asks for, or else the kernel.
+  cudaError_t check_cluster(const Found& found, const Request& request,
+                            std::optional<Dim3>& size) const;
   cudaError_t launch_kernel(const Request& request);
   /// Work that makes this launch whenever it is done, with the arguments as they are now.
   cudaError_t keep_launch(const Request& request, NodeWork& work);

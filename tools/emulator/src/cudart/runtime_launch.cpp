@@ -2,6 +2,8 @@
 #include <link.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -64,6 +66,21 @@ emu::Dim3 extent(dim3 d) {
   return {d.x, d.y, d.z};
 }
 
+Runtime::Request request_of(const cudaLaunchConfig_t& config, const void* stub, void** arguments) {
+  Runtime::Request request{stub, extent(config.gridDim), extent(config.blockDim), arguments,
+                           config.dynamicSmemBytes};
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute& a = config.attrs[i];
+    if (a.id == cudaLaunchAttributeCooperative) request.cooperative = a.val.cooperative != 0;
+    if (a.id == cudaLaunchAttributeClusterDimension) {
+      request.cluster = emu::Dim3{a.val.clusterDim.x, a.val.clusterDim.y, a.val.clusterDim.z};
+    }
+    // The rest says when a launch begins, where its blocks run, or where its memory is kept: here
+    // it begins when those before it are over.
+  }
+  return request;
+}
+
 /// In a stream that is captured it is taken down, else it is made.
 cudaError_t launch(Runtime::Request request, cudaStream_t stream) {
   request.stream = stream;
@@ -81,16 +98,6 @@ cudaError_t launch(Runtime::Request request, cudaStream_t stream) {
   }
   // A launch doesn't wait, so a fault that no call has told of yet isn't told by one either.
   return api(Needs::kNothing, [&](Runtime& runtime) { return runtime.launch_kernel(request); });
-}
-
-cudaError_t refuse(const void* stub, const char* what) {
-  return api(Needs::kDevice, [&](Runtime& runtime) {
-    const auto at = runtime.functions.find(stub);
-    const std::string name =
-        at == runtime.functions.end() ? "a kernel" : emu::kernel_name(at->second.name);
-    emu::say(name + " can't run here: " + what + " is not supported");
-    return cudaErrorNotSupported;
-  });
 }
 
 }  // namespace
@@ -204,19 +211,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* st
   if (config == nullptr) {
     return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidValue; });
   }
-  Runtime::Request request{stub, extent(config->gridDim), extent(config->blockDim), arguments,
-                           config->dynamicSmemBytes};
-  for (unsigned i = 0; i < config->numAttrs; ++i) {
-    const cudaLaunchAttribute& a = config->attrs[i];
-    if (a.id == cudaLaunchAttributeCooperative) request.cooperative = a.val.cooperative != 0;
-    if (a.id == cudaLaunchAttributeClusterDimension &&
-        a.val.clusterDim.x * a.val.clusterDim.y * a.val.clusterDim.z > 1) {
-      return refuse(stub, "a cluster of blocks");
-    }
-    // The rest says when a launch begins, or where its memory is kept: here it begins when those
-    // before it are over.
-  }
-  return launch(request, config->stream);
+  return launch(request_of(*config, stub, arguments), config->stream);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void* stub, dim3 grid, dim3 block, void** arguments,
@@ -257,6 +252,11 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* st
     attributes->binaryVersion = runtime.profile()->architecture();
     attributes->maxDynamicSharedSizeBytes = runtime.dynamic_shared_limit(found);
     attributes->preferredShmemCarveout = found.function->carveout;
+    attributes->clusterDimMustBeSet = kernel.cluster[0] != 0;
+    attributes->requiredClusterWidth = static_cast<int>(kernel.cluster[0]);
+    attributes->requiredClusterHeight = static_cast<int>(kernel.cluster[1]);
+    attributes->requiredClusterDepth = static_cast<int>(kernel.cluster[2]);
+    attributes->nonPortableClusterSizeAllowed = found.function->large_clusters;
     for (const auto& [name, variable] : module.variables) {
       if (variable.space == emu::Variable::Space::kConstant) {
         attributes->constSizeBytes += variable.size;
@@ -275,8 +275,16 @@ cudaError_t cudaFuncSetAttribute(const void* stub, cudaFuncAttribute attribute, 
       found.function->carveout = value;
       return cudaSuccess;
     }
-    // Leave for what is refused at the launch.
-    if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) return cudaSuccess;
+    if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+      found.function->large_clusters = value != 0;
+      return cudaSuccess;
+    }
+    if (attribute == cudaFuncAttributeClusterSchedulingPolicyPreference) return cudaSuccess;
+    if (attribute >= cudaFuncAttributeClusterDimMustBeSet &&
+        attribute <= cudaFuncAttributeRequiredClusterDepth) {
+      emu::say("cudaFuncSetAttribute: a cluster's size is set by the launch or the kernel here");
+      return cudaErrorNotSupported;
+    }
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaErrorInvalidValue;
     const int most = runtime.profile()->attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) -
                      static_cast<int>(found.kernel->static_shared_bytes);
@@ -339,6 +347,58 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
                                                           std::size_t dynamic_shared) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, stub, block_size,
                                                                 dynamic_shared, 0);
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* stub,
+                                                 const cudaLaunchConfig_t* config) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (size == nullptr || config == nullptr) return cudaErrorInvalidValue;
+    const Runtime::Found found = runtime.find_kernel(stub);
+    if (found.status != cudaSuccess) return found.status;
+    const bool any = runtime.profile()->attribute(cudaDevAttrClusterLaunch) != 0;
+    *size = !any ? 0 : found.function->large_clusters ? 16 : 8;
+    return cudaSuccess;
+  });
+}
+
+/// Where an H200 puts clusters is not known. What it answered, by their size and by how many blocks
+/// an SM holds, is in the table; sizes of 1 and 2 are as one would think.
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* stub,
+                                           const cudaLaunchConfig_t* config) {
+  struct Answer {
+    unsigned size;
+    std::array<int, 4> clusters;  // of 1, 2, 4 and 8 blocks in an SM
+  };
+  static constexpr Answer kAnswers[] = {{3, {39, 79, 163, 327}},
+                                        {4, {30, 62, 124, 248}},
+                                        {8, {15, 30, 62, 124}},
+                                        {16, {7, 14, 28, 58}}};
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (clusters == nullptr || config == nullptr) return cudaErrorInvalidValue;
+    const Runtime::Found found = runtime.find_kernel(stub);
+    if (found.status != cudaSuccess) return found.status;
+    const Runtime::Request request = request_of(*config, stub, nullptr);
+    std::optional<emu::Dim3> cluster;
+    const cudaError_t bad = runtime.check_cluster(found, request, cluster);
+    if (bad != cudaSuccess) return bad;
+    const auto size = static_cast<unsigned>(cluster.value_or(emu::Dim3{}).volume());
+    const int sms = runtime.profile()->attribute(cudaDevAttrMultiProcessorCount);
+    // Of small blocks it counted 8 to an SM, with clusters of one block too.
+    const int held =
+        std::min(8, runtime.blocks_per_sm(found, request.block.volume(), request.dynamic_shared));
+    if (size <= 2) {
+      *clusters = held * sms / static_cast<int>(size);
+      return cudaSuccess;
+    }
+    for (const auto& [known, answers] : kAnswers) {
+      if (known != size || sms != 132 || !std::has_single_bit(unsigned(held))) continue;
+      *clusters = answers[static_cast<std::size_t>(std::countr_zero(unsigned(held)))];
+      return cudaSuccess;
+    }
+    emu::say("cudaOccupancyMaxActiveClusters: not known for clusters of " + std::to_string(size) +
+             " blocks, of which an SM holds " + std::to_string(held));
+    return cudaErrorNotSupported;
+  });
 }
 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* size, const void* stub,

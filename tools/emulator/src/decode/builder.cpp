@@ -143,7 +143,8 @@ Slot Builder::place(const Operand& o, unsigned width, bool is_float) {
   }
   if (const SpecialName* s = find_special(o.name)) {
     if (s->width == 0) return constant(width, kLanes);
-    if (width != 32 && width != 64 && width != 16)
+    if ((s->width == 1) != (width == 1) ||
+        (width != 32 && width != 64 && width != 16 && width != 1))
       unsupported("this size of " + std::string(o.name));
     return decoder_.registers().special(s->which, width);
   }

@@ -31,6 +31,21 @@ enum class Special : std::uint8_t {
   kNctaidX,
   kNctaidY,
   kNctaidZ,
+  kClusterIdX,
+  kClusterIdY,
+  kClusterIdZ,
+  kNclusterIdX,
+  kNclusterIdY,
+  kNclusterIdZ,
+  kClusterCtaidX,
+  kClusterCtaidY,
+  kClusterCtaidZ,
+  kClusterNctaidX,
+  kClusterNctaidY,
+  kClusterNctaidZ,
+  kClusterCtarank,
+  kClusterNctarank,
+  kIsExplicitCluster,
   kLaneId,
   kWarpId,
   kNwarpId,
@@ -46,8 +61,7 @@ enum class Special : std::uint8_t {
   kTotalSmemSize,
   kGridWorkspaceHigh,
   kGridWorkspaceLow,
-  kZero,
-  kOne
+  kZero
 };
 
 /// What an access to memory promises to other threads.

@@ -51,6 +51,10 @@ Kernel make_kernel(const Names& names, const Function& f, std::size_t& budget) {
   Kernel k;
   k.name = std::string(f.name);
   k.line = f.line;
+  k.cluster = f.cluster;
+  for (unsigned& blocks : k.cluster) {
+    if (f.cluster[0] && blocks == 0) blocks = 1;
+  }
   if (f.max_threads) k.max_threads = static_cast<unsigned>(f.max_threads);
   for (const Declaration& d : f.parameters) {
     const std::uint64_t at = (k.parameter_bytes + d.align - 1) / d.align * d.align;

@@ -39,6 +39,7 @@ enum class Control : std::uint8_t {
   kReturn,
   kExit,      ///< Exit
   kBarrier,   ///< waits for threads of other warps: Barrier
+  kCluster,   ///< waits for threads of the cluster's blocks: ClusterBarrier
   kTogether,  ///< waits for lanes of this warp that a mask names: Together
   kClock,     ///< reads a clock, which counts the instructions before it
   kRefused,   ///< what the device hasn't got: Missing
@@ -81,9 +82,14 @@ struct Barrier {
   bool aligned = false;  ///< has to be the same instruction for all threads of a warp
 };
 
-/// Among which threads a fence or a strong access takes part in synchronisation. A cluster is one
-/// block here.
-enum class SyncScope : std::uint8_t { kBlock, kDevice, kSystem };
+/// An arrival at the barrier of the cluster, or the wait for those who have arrived.
+struct ClusterBarrier {
+  bool arrives = false;
+  bool releases = true;  ///< an arrival that hands on what was done before; not .relaxed
+};
+
+/// Among which threads a fence or a strong access takes part in synchronisation.
+enum class SyncScope : std::uint8_t { kBlock, kCluster, kDevice, kSystem };
 struct Fence {
   SyncScope scope = SyncScope::kSystem;
   bool acquires = true, releases = true;

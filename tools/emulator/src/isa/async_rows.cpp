@@ -7,6 +7,7 @@
 #include "machine/access.hpp"
 #include "machine/async.hpp"
 #include "machine/block.hpp"
+#include "machine/cluster.hpp"
 #include "machine/counting.hpp"
 
 namespace emu {
@@ -35,6 +36,10 @@ void tell_landed(Warp& warp) {
 
 Address in_shared(Warp& warp, const std::byte* place) {
   return static_cast<Address>(place - warp.block().shared());
+}
+/// Whether it is the shared memory of the warp's own block.
+bool is_own(Warp& warp, const std::byte* place) {
+  return in_shared(warp, place) < warp.block().shared_bytes();
 }
 
 // --- cp.async -------------------------------------------------------------------------------
@@ -253,8 +258,20 @@ struct At {
   }
 };
 
+/// Tells who looks at another block of the cluster that its shared memory changes.
+void tell_reached(Warp& warp, const std::byte* place, U64 bytes) {
+  Cluster& cluster = warp.block().cluster();
+  for (unsigned rank = 0; rank < cluster.size(); ++rank) {
+    Block& block = cluster.block(rank);
+    const auto at = static_cast<Address>(place - block.shared());
+    if (at >= block.shared_bytes()) continue;
+    block.tell([&](BlockObserver& o) { o.reached(at, bytes); });
+  }
+}
+
 void tell_arrived(Warp& warp, unsigned lane, const At& at, bool releases, bool completes) {
   if (!warp.block().watched()) return;
+  if (!is_own(warp, at.place)) return tell_reached(warp, at.place, sizeof(U64));
   const Address where = in_shared(warp, at.place);
   warp.block().tell([&](BlockObserver& o) {
     o.mbarrier_arrived(warp, lane, where, releases);
@@ -557,7 +574,31 @@ struct BulkEnds {
   std::byte* global;
   U32 bytes;
   Address shared_at, global_at;
+  Block* block;  ///< whose shared memory it is
 };
+
+/// The place that a shared address names, of a block that may be another of the cluster.
+struct SharedPlace {
+  std::byte* bytes;
+  Address at;  ///< in that block's shared memory
+  Block* block;
+};
+SharedPlace shared_place(Warp& warp, const Op& op, unsigned lane, Address address, U64 bytes,
+                         const char* what) {
+  Block& own = warp.block();
+  Block* const block = own.cluster().block_at(address, own.rank());
+  const Address at = address % kClusterStep;
+  if (!block || at > block->shared_bytes() || bytes > block->shared_bytes() - at) {
+    warp.fault(Fault::Kind::kIllegalAddress, op, lane,
+               std::string(what) + ": past the end of shared memory");
+  }
+  if (own.cluster().over(block->rank())) {
+    warp.fault(Fault::Kind::kIllegalInstruction, op, lane,
+               std::string(what) + " to the shared memory of block " + block->place() +
+                   " of its cluster, which has exited");
+  }
+  return {block->shared() + at, at, block};
+}
 
 std::uint64_t slot_value(Warp& warp, Slot slot, bool narrow, unsigned lane) {
   return narrow ? warp.lanes<U32>(slot)[lane] : warp.lanes<U64>(slot)[lane];
@@ -586,10 +627,7 @@ BulkEnds ends_of(Warp& warp, const Op& op, unsigned i) {
   if (bytes % 16 || global % 16 || shared % 16) {
     fail(Fault::Kind::kMisalignedAddress, "size and addresses must be multiples of 16");
   }
-  const std::uint64_t size = warp.block().shared_bytes();
-  if (shared > size || bytes > size - shared) {
-    fail(Fault::Kind::kIllegalAddress, "past the end of shared memory");
-  }
+  const SharedPlace place = shared_place(warp, op, i, shared, bytes, "cp.async.bulk");
   const GlobalMemory* memory = warp.block().launch().config.memory;
   const Allocation* a = memory ? memory->find(global, bytes) : nullptr;
   if (!a) {
@@ -599,12 +637,12 @@ BulkEnds ends_of(Warp& warp, const Op& op, unsigned i) {
                                                        std::to_string(near->size) + " bytes"
                                                  : std::string()));
   }
-  return {warp.block().shared() + shared, a->host + (global - a->base), bytes, shared, global};
+  return {place.bytes, a->host + (global - a->base), bytes, place.at, global, place.block};
 }
 
 void tell_bulk(Warp& warp, const Op& op, unsigned lane, const BulkEnds& ends, U64 number,
                bool to_shared) {
-  if (!warp.block().watched()) return;
+  if (!warp.block().watched() || ends.block != &warp.block()) return;
   const Copy copy{.warp = warp,
                   .op = op,
                   .lane = lane,
@@ -617,22 +655,85 @@ void tell_bulk(Warp& warp, const Op& op, unsigned lane, const BulkEnds& ends, U6
   warp.block().tell([&](BlockObserver& o) { o.copy_began(copy); });
 }
 
-void bulk_load(Warp& warp, const Op& op, Mask mask) {
+/// Copies land where the block whose mbarrier counts them looks at it.
+void begin_bulk(Warp& warp, const Op& op, unsigned lane, const BulkEnds& ends, Address barrier) {
+  if (barrier % 8) {
+    warp.fault(Fault::Kind::kIllegalAddress, op, lane, "cp.async.bulk: no mbarrier there");
+  }
+  const SharedPlace at = shared_place(warp, op, lane, barrier, 8, "cp.async.bulk: the mbarrier");
+  if (at.block != &warp.block()) warp.block().update();
+  const U64 number = at.block->async().bulk(ends.shared, ends.global, ends.bytes, at.bytes);
+  if (at.block == &warp.block() && ends.block == at.block) {
+    tell_bulk(warp, op, lane, ends, number, true);
+  } else {
+    tell_reached(warp, ends.shared, ends.bytes);
+  }
+}
+
+Address barrier_of(Warp& warp, const Op& op, unsigned lane) {
   const auto& copy = op.as<BulkCopy>();
   const U32* list = warp.code().lists.data() + copy.list;
+  const U64 at =
+      slot_value(warp, list[2], copy.barrier_narrow, lane) + warp.lanes<U64>(list[3])[lane];
+  return !copy.barrier_narrow && at - kSharedWindow < kWindowBytes ? at - kSharedWindow : at;
+}
+
+void bulk_load(Warp& warp, const Op& op, Mask mask) {
   for_each_lane(mask, [&](unsigned i) {
-    const BulkEnds ends = ends_of(warp, op, i);
-    U64 barrier = slot_value(warp, list[2], copy.barrier_narrow, i) + warp.lanes<U64>(list[3])[i];
-    if (!copy.barrier_narrow && barrier - kSharedWindow < kWindowBytes) barrier -= kSharedWindow;
-    if (barrier % 8 || barrier > warp.block().shared_bytes() ||
-        warp.block().shared_bytes() - barrier < 8) {
-      warp.fault(Fault::Kind::kIllegalAddress, op, i, "cp.async.bulk: no mbarrier there");
-    }
-    const U64 number = warp.block().async().bulk(ends.shared, ends.global, ends.bytes,
-                                                 warp.block().shared() + barrier);
-    tell_bulk(warp, op, i, ends, number, true);
+    begin_bulk(warp, op, i, ends_of(warp, op, i), barrier_of(warp, op, i));
   });
   tell_landed(warp);
+}
+
+/// c: the ranks that get a copy each, at the same place in their shared memory, with its mbarrier.
+void bulk_multicast(Warp& warp, const Op& op, Mask mask) {
+  for_each_lane(mask, [&](unsigned i) {
+    const BulkEnds ends = ends_of(warp, op, i);
+    const Address barrier = barrier_of(warp, op, i) % kClusterStep;
+    for (unsigned rank = 0; rank < 16; ++rank) {
+      if (!(warp.lanes<std::uint16_t>(op.c)[i] >> rank & 1)) continue;
+      if (rank >= warp.block().cluster().size()) {
+        warp.fault(Fault::Kind::kIllegalInstruction, op, i,
+                   "cp.async.bulk to rank " + std::to_string(rank) + " in a cluster of " +
+                       std::to_string(warp.block().cluster().size()));
+      }
+      const Address number = rank == warp.block().rank() ? 0 : (rank + Address{1}) * kClusterStep;
+      BulkEnds there = ends;
+      const SharedPlace to =
+          shared_place(warp, op, i, number + ends.shared_at, ends.bytes, "cp.async.bulk");
+      there.shared = to.bytes;
+      there.block = to.block;
+      begin_bulk(warp, op, i, there, number + barrier);
+    }
+  });
+  tell_landed(warp);
+}
+
+/// From one block's shared memory to another's. d: of the source, a register like the others.
+struct SharedCopy {
+  U32 list = 0;  ///< to, from and the mbarrier: of each the register and a constant
+  bool narrow[3] = {};
+};
+void bulk_across(Warp& warp, const Op& op, Mask mask) {
+  const auto& copy = op.as<SharedCopy>();
+  const U32* list = warp.code().lists.data() + copy.list;
+  for_each_lane(mask, [&](unsigned i) {
+    std::array<SharedPlace, 3> at{};
+    const U32 bytes = warp.lanes<U32>(op.b)[i];
+    for (unsigned k = 0; k < 3; ++k) {
+      Address address =
+          slot_value(warp, list[2 * k], copy.narrow[k], i) + warp.lanes<U64>(list[2 * k + 1])[i];
+      if (!copy.narrow[k] && address - kSharedWindow < kWindowBytes) address -= kSharedWindow;
+      if (address % (k == 2 ? 8 : 16) || bytes % 16) {
+        warp.fault(Fault::Kind::kMisalignedAddress, op, i,
+                   "cp.async.bulk: size and addresses must be multiples of 16");
+      }
+      at[k] = shared_place(warp, op, i, address, k == 2 ? 8 : bytes, "cp.async.bulk");
+    }
+    warp.block().update();
+    tell_reached(warp, at[0].bytes, bytes);
+    at[2].block->async().bulk(at[0].bytes, at[1].bytes, bytes, at[2].bytes);
+  });
 }
 
 void bulk_store(Warp& warp, const Op& op, Mask mask) {
@@ -643,6 +744,24 @@ void bulk_store(Warp& warp, const Op& op, Mask mask) {
     tell_bulk(warp, op, i, ends, number, false);
   });
   tell_landed(warp);
+}
+
+void build_bulk_across(Builder& b) {
+  b.finish();
+  b.expect_operands(4, 4);
+  SharedCopy copy;
+  std::vector<U32> slots;
+  const Slot bytes = b.source(2, 32);
+  for (const auto& [k, operand] : {std::pair{0u, 0u}, std::pair{1u, 1u}, std::pair{2u, 3u}}) {
+    const AddressOperand at = b.address(operand);
+    slots.push_back(at.base);
+    slots.push_back(b.constant(64, static_cast<U64>(at.displacement)));
+    copy.narrow[k] = at.narrow;
+  }
+  copy.list = b.list(slots);
+  Op& op = b.emit(&bulk_across);
+  op.b = bytes;
+  op.put(copy);
 }
 
 void build_bulk(Builder& b) {
@@ -670,16 +789,22 @@ void build_bulk(Builder& b) {
       break;
     }
   }
-  if (!b.take("global") || !b.take_any("shared::cta", "shared::cluster")) {
+  const bool across = !b.take("global");
+  const bool far = b.take("shared::cluster");
+  if (across ? !far || !b.take("shared::cta") : !far && !b.take("shared::cta")) {
     b.unsupported("these spaces");
   }
   if (!b.take(to_global ? "bulk_group" : "mbarrier::complete_tx::bytes")) {
     b.unsupported("this form");
   }
+  if (across) return build_bulk_across(b);
+  const bool multicast = b.take("multicast::cluster");
+  if (multicast && to_global) b.unsupported(".multicast::cluster");
   const bool policy = b.take("L2::cache_hint");
   b.finish();
-  const std::size_t n = (to_global ? 3 : 4) + (policy ? 1 : 0);
+  const std::size_t n = (to_global ? 3 : 4) + (policy ? 1 : 0) + (multicast ? 1 : 0);
   b.expect_operands(n, n);
+  const Slot ranks = multicast ? b.source(4, 16) : 0;
   const AddressOperand to = b.address(0), from = b.address(1);
   const Slot bytes = b.source(2, 32);
   const AddressOperand barrier = to_global ? AddressOperand{} : b.address(3);
@@ -689,9 +814,10 @@ void build_bulk(Builder& b) {
     return b.constant(64, static_cast<U64>(o.displacement));
   };
   const U32 list = b.list({shared.base, displacement(shared), barrier.base, displacement(barrier)});
-  Op& op = b.emit(to_global ? &bulk_store : &bulk_load);
+  Op& op = b.emit(to_global ? &bulk_store : multicast ? &bulk_multicast : &bulk_load);
   op.a = global.base;
   op.b = bytes;
+  op.c = ranks;
   op.put(BulkCopy{.displacement = global.displacement,
                   .list = list,
                   .narrow = global.narrow,
@@ -708,6 +834,85 @@ void build_cp(Builder& b) {
   if (b.take("mbarrier")) return build_arrive_of_copies(b);
   build_copy(b);
 }
+
+// --- st.async -------------------------------------------------------------------------------
+
+/// a, c: the addresses' registers, of 32 or 64 bits.
+struct AsyncStore {
+  U32 list = 0;  ///< the values' registers
+  std::int32_t displacement = 0, barrier_displacement = 0;
+  std::uint8_t elements = 1, bytes = 4;  ///< of each
+  bool narrow = false, barrier_narrow = false;
+};
+void store_async(Warp& warp, const Op& op, Mask mask) {
+  const auto& how = op.as<AsyncStore>();
+  const U32* slots = warp.code().lists.data() + how.list;
+  const U32 size = U32{how.elements} * how.bytes;
+  for_each_lane(mask, [&](unsigned i) {
+    std::array<std::byte, 16> data{};
+    for (unsigned k = 0; k < how.elements; ++k) {
+      std::memcpy(&data[std::size_t{k} * how.bytes],
+                  how.bytes == 8 ? static_cast<const void*>(&warp.lanes<U64>(slots[k])[i])
+                                 : &warp.lanes<U32>(slots[k])[i],
+                  how.bytes);
+    }
+    const auto place = [&](Slot slot, bool narrow, std::int32_t displacement, U32 bytes) {
+      Address at = slot_value(warp, slot, narrow, i) + static_cast<U64>(std::int64_t{displacement});
+      if (!narrow && at - kSharedWindow < kWindowBytes) at -= kSharedWindow;
+      if (at % bytes) {
+        warp.fault(Fault::Kind::kMisalignedAddress, op, i,
+                   "st.async at an address that is not a multiple of " + std::to_string(bytes));
+      }
+      return shared_place(warp, op, i, at, bytes, "st.async");
+    };
+    const SharedPlace to = place(op.a, how.narrow, how.displacement, size);
+    const SharedPlace barrier = place(op.c, how.barrier_narrow, how.barrier_displacement, 8);
+    if (to.block != barrier.block) {
+      warp.fault(Fault::Kind::kIllegalInstruction, op, i,
+                 "st.async to one block with an mbarrier of another");
+    }
+    warp.block().update();
+    tell_reached(warp, to.bytes, size);
+    barrier.block->async().store(to.bytes, data, size, barrier.bytes);
+  });
+}
+
+}  // namespace
+
+void build_store_async(Builder& b) {
+  b.take("weak");
+  if (!b.take("shared::cluster") || !b.take("mbarrier::complete_tx::bytes")) {
+    b.unsupported("this form");
+  }
+  AsyncStore how;
+  how.elements = b.take("v2") ? 2 : b.take("v4") ? 4 : 1;
+  const Type t = b.take_type();
+  b.finish();
+  b.expect_operands(3, 3);
+  if (width(t) != 32 && width(t) != 64) b.unsupported("this type");
+  how.bytes = static_cast<std::uint8_t>(width(t) / 8);
+  if (how.bytes * how.elements > 16) b.unsupported("this size");
+  const AddressOperand to = b.address(0), barrier = b.address(2);
+  const Operand& value = b.operand(1);
+  std::vector<U32> slots;
+  if (value.kind == Operand::Kind::kList) {
+    for (const Operand& e : value.elements) slots.push_back(b.source(e, width(t)));
+  } else {
+    slots.push_back(b.source(value, width(t)));
+  }
+  if (slots.size() != how.elements) b.unsupported("so many elements");
+  how.list = b.list(slots);
+  how.displacement = static_cast<std::int32_t>(to.displacement);
+  how.barrier_displacement = static_cast<std::int32_t>(barrier.displacement);
+  how.narrow = to.narrow;
+  how.barrier_narrow = barrier.narrow;
+  Op& op = b.emit(&store_async);
+  op.a = to.base;
+  op.c = barrier.base;
+  op.put(how);
+}
+
+namespace {
 
 constexpr Row kRows[] = {{"cp", build_cp}, {"mbarrier", build_mbarrier}};
 

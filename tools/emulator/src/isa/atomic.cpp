@@ -280,13 +280,14 @@ template <bool Tells>
 void build(Builder& b) {
   Space space = Space::kGeneric;
   if (b.take("global")) space = Space::kGlobal;
-  if (b.take("shared") || b.take("shared::cta")) space = Space::kShared;
+  if (b.take_any("shared", "shared::cta", "shared::cluster")) space = Space::kShared;
   Ordering order{.order = Order::kRelaxed, .scope = SyncScope::kDevice, .silent = !Tells};
   b.take("relaxed");
   if (b.take("acquire")) order.order = Order::kAcquire;
   if (b.take("release")) order.order = Order::kRelease;
   if (b.take("acq_rel")) order.order = Order::kAcquireRelease;
-  if (b.take_any("cta", "cluster")) order.scope = SyncScope::kBlock;
+  if (b.take("cta")) order.scope = SyncScope::kBlock;
+  if (b.take("cluster")) order.scope = SyncScope::kCluster;
   if (b.take("sys")) order.scope = SyncScope::kSystem;
   b.take("gpu");
   const bool noftz = b.take("noftz");

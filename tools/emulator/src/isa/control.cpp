@@ -30,6 +30,24 @@ void build_trap(Builder& b) {
   b.emit(&trap);
 }
 
+void build_cluster_barrier(Builder& b) {
+  ClusterBarrier how;
+  how.arrives = b.take("arrive");
+  if (!how.arrives && !b.take("wait")) b.unsupported("this form");
+  if (how.arrives) {
+    how.releases = !b.take("relaxed");
+    b.take("release");
+  } else {
+    b.take("acquire");
+  }
+  b.take("aligned");
+  b.finish();
+  b.expect_operands(0, 0);
+  Op& op = b.emit(nullptr);
+  op.control = Control::kCluster;
+  op.put(how);
+}
+
 void build_barrier(Builder& b) {
   if (b.take("warp")) {
     if (!b.take("sync")) b.unsupported("this form");
@@ -41,6 +59,7 @@ void build_barrier(Builder& b) {
     op.put(Together{.member = member, .orders_memory = true});
     return;
   }
+  if (b.take("cluster")) return build_cluster_barrier(b);
   b.take("cta");
   const bool aligned = b.take("aligned") || b.in().opcode == "bar";
   const bool sync = b.take("sync"), arrive = b.take("arrive"), red = b.take("red");
@@ -98,8 +117,10 @@ void build_fence(Builder& b) {
   b.take_any("sc", "acq_rel");
   if (b.take("acquire")) how.releases = false;
   if (b.take("release")) how.acquires = false;
-  if (b.take_any("cta", "cluster")) {
+  if (b.take("cta")) {
     how.scope = SyncScope::kBlock;
+  } else if (b.take("cluster")) {
+    how.scope = SyncScope::kCluster;
   } else if (b.take_any("gl", "gpu")) {
     how.scope = SyncScope::kDevice;
   } else if (!b.take("sys")) {

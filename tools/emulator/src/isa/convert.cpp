@@ -454,6 +454,7 @@ struct Window {
 constexpr Window kWindows[] = {
     {"shared", kSharedWindow},
     {"shared::cta", kSharedWindow},
+    {"shared::cluster", kSharedWindow},
     {"local", kLocalWindow},
     {"param", kParameterWindow},
     {"param::entry", kParameterWindow},
@@ -482,15 +483,16 @@ void build_cvta(Builder& b) {
 
 struct InWindow {
   Address window = 0;  ///< 0 for global, which is what lies in no window
+  Address bytes = 0;
 };
 void isspacep(Warp& warp, const Op& op, Mask mask) {
   Mask& d = warp.predicate(op.d);
-  const Address window = op.as<InWindow>().window;
+  const Address window = op.as<InWindow>().window, bytes = op.as<InWindow>().bytes;
   for_each_lane(mask, [&](unsigned i) {
     const Address a = warp.lanes<std::uint64_t>(op.a)[i];
     const auto in = [a](Address base) { return a - base < kWindowBytes; };
-    const bool yes =
-        window ? in(window) : !in(kSharedWindow) && !in(kLocalWindow) && !in(kParameterWindow);
+    const bool yes = window ? a - window < bytes
+                            : !in(kSharedWindow) && !in(kLocalWindow) && !in(kParameterWindow);
     d = yes ? d | kBit[i] : d & ~kBit[i];
   });
 }
@@ -505,9 +507,11 @@ void build_isspacep(Builder& b) {
     if (b.take(w.space)) window = &w;
   }
   if (!window) b.unsupported("this space");
-  const bool constant = std::string_view(window->space) == "const";
+  const std::string_view space = window->space;
+  const bool constant = space == "const";
+  const bool own = space == "shared" || space == "shared::cta";  // without other blocks'
   emit_plain(b, constant ? &isspacep_const : &isspacep, 1, {Type::kU64})
-      .put(InWindow{window->base});
+      .put(InWindow{window->base, own ? kClusterStep : kWindowBytes});
 }
 
 using LowZeros = Traits::LowZeros;

@@ -173,7 +173,8 @@ Handler pick_access(Type t, unsigned reg, Space space, bool is_load, bool known)
 /// But an access by which one thread may wait for another is told by what is returned.
 Ordering take_hints(Builder& b) {
   Ordering ordering;
-  if (b.take_any("cta", "cluster")) ordering.scope = SyncScope::kBlock;
+  if (b.take("cta")) ordering.scope = SyncScope::kBlock;
+  if (b.take("cluster")) ordering.scope = SyncScope::kCluster;
   if (b.take("gpu")) ordering.scope = SyncScope::kDevice;
   ordering.read_only = b.take("nc");
   for (const char* hint :
@@ -196,7 +197,7 @@ void told(Warp& warp, const Op&, Mask) {
 
 Space take_space(Builder& b) {
   if (b.take("global")) return Space::kGlobal;
-  if (b.take("shared") || b.take("shared::cta")) return Space::kShared;
+  if (b.take_any("shared", "shared::cta", "shared::cluster")) return Space::kShared;
   if (b.take("local")) return Space::kLocal;
   if (b.take("const")) return Space::kConstant;
   if (b.take_any("param", "param::entry", "param::func")) return Space::kParameter;
@@ -204,6 +205,7 @@ Space take_space(Builder& b) {
 }
 
 void access(Builder& b, bool is_load) {
+  if (!is_load && b.take("async")) return build_store_async(b);
   Space space = take_space(b);
   Ordering ordering = take_hints(b);
   const Order order = ordering.order;

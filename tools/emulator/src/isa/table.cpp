@@ -24,9 +24,10 @@ const Row* find_row(const Instruction& in) {
   static const Index floats = index_of({float_rows()});
   static const Index halves = index_of({half_rows()});
   static const Index pairs = index_of({packed_rows()});
-  static const Index others = index_of({integer_rows(), carry_rows(), compare_rows(),
-                                        convert_rows(), memory_rows(), atomic_rows(), warp_rows(),
-                                        control_rows(), video_rows(), async_rows(), stack_rows()});
+  static const Index others =
+      index_of({integer_rows(), carry_rows(), compare_rows(), convert_rows(), memory_rows(),
+                atomic_rows(), warp_rows(), control_rows(), video_rows(), async_rows(),
+                stack_rows(), cluster_rows(), matrix_memory_rows(), matrix_rows()});
   const auto look = [&](const Index& index) {
     const auto it = index.find(in.opcode);
     return it == index.end() ? nullptr : it->second;
@@ -48,9 +49,10 @@ const Row* find_row(const Instruction& in) {
 
 std::vector<std::string_view> supported_opcodes() {
   std::set<std::string_view> names;
-  for (const auto room : {float_rows(), half_rows(), packed_rows(), integer_rows(), carry_rows(),
-                          compare_rows(), convert_rows(), memory_rows(), atomic_rows(), warp_rows(),
-                          control_rows(), video_rows(), async_rows(), stack_rows()}) {
+  for (const auto room :
+       {float_rows(), half_rows(), packed_rows(), integer_rows(), carry_rows(), compare_rows(),
+        convert_rows(), memory_rows(), atomic_rows(), warp_rows(), control_rows(), video_rows(),
+        async_rows(), stack_rows(), cluster_rows(), matrix_memory_rows(), matrix_rows()}) {
     for (const Row& row : room) names.insert(row.opcode);
   }
   return {names.begin(), names.end()};
@@ -63,24 +65,15 @@ std::span<const Refusal> refused_opcodes() {
                                     kRegisters = "registers, which the assembler gives out",
                                     kRare = "no program has asked for it";
   static constexpr Refusal kRefused[] = {
-      {"barrier.cluster", kCluster},
       {"clusterlaunchcontrol", kCluster},
-      {"getctarank", kCluster},
-      {"mapa", kCluster},
       {"multimem", "memory of several devices"},
       {"red.async", kCluster},
-      {"st.async", kCluster},
       {"st.bulk", kRare},
       {"cp.async.bulk.tensor", kTensor},
       {"cp.reduce", "bulk copies that add"},
       {"tensormap", kTensor},
       {"fence.proxy.tensormap", kTensor},
-      {"ldmatrix", kMatrix},
-      {"stmatrix", kMatrix},
-      {"movmatrix", kMatrix},
-      {"mma", kMatrix},
       {"wgmma", kMatrix},
-      {"wmma", kMatrix},
       {"tcgen05", kMatrix},
       {"setmaxnreg", kRegisters},
       {"istypep", kTexture},

@@ -20,7 +20,13 @@ std::span<const Row> warp_rows();
 std::span<const Row> control_rows();
 std::span<const Row> video_rows();
 std::span<const Row> async_rows();
+std::span<const Row> cluster_rows();
+std::span<const Row> matrix_memory_rows();
+std::span<const Row> matrix_rows();
 std::span<const Row> stack_rows();
+
+/// st.async, which is no store like the others.
+void build_store_async(Builder& b);
 
 /// The row of an instruction, null if there is none.
 const Row* find_row(const Instruction& in);

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "machine/block.hpp"
+#include "machine/cluster.hpp"
 #include "machine/counting.hpp"
 #include "machine/lanes.hpp"
 #include "machine/observer.hpp"
@@ -11,6 +12,7 @@
 namespace emu {
 namespace {
 
+constexpr std::uint64_t kMostInCluster = 16;
 using Addresses = std::array<std::uint64_t, kLanes>;
 
 const char* verb(Direction direction) {
@@ -198,8 +200,11 @@ void locate_global(Warp& warp, const Op& op, Mask mask, bool counted, Direction 
   });
 }
 
+void locate_in_cluster(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
+                       Addresses& address, Located& out);
+
 void locate_shared(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
-                   const Addresses& address, Located& out) {
+                   Addresses& address, Located& out) {
   std::byte* const base = warp.block().shared();
   const std::uint64_t size = warp.block().shared_bytes();
   Address origin = 0;
@@ -213,6 +218,9 @@ void locate_shared(Warp& warp, const Op& op, Mask mask, Direction direction, uns
     }
   }
   check_alignment(warp, op, mask, direction, bytes, address);
+  Mask far = 0;
+  for_each_lane(mask, [&](unsigned i) { far |= address[i] >= kClusterStep ? kBit[i] : 0; });
+  if (far) return locate_in_cluster(warp, op, mask, direction, bytes, address, out);
   for_each_lane(mask, [&](unsigned i) {
     if (address[i] > size || bytes > size - address[i]) {
       illegal(warp, op, i, direction, bytes, "shared", address[i]);
@@ -220,6 +228,52 @@ void locate_shared(Warp& warp, const Op& op, Mask mask, Direction direction, uns
     out.at[i] = base + address[i];
   });
   count_shared(warp, op, mask, direction, bytes, address, row);
+}
+
+/// Of addresses that name a block of the cluster. Accesses to another one's shared memory are not
+/// counted: no counter of shared memory is known to see them.
+void locate_in_cluster(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
+                       Addresses& address, Located& out) {
+  Cluster& cluster = warp.block().cluster();
+  Mask own = 0;
+  for_each_lane(mask, [&](unsigned i) {
+    const std::uint64_t number = address[i] / kClusterStep;  // 0: the thread's own block
+    if (number == 0 || (number == warp.block().rank() + 1 && cluster.size() > 1)) {
+      address[i] %= kClusterStep;
+      own |= kBit[i];
+      return;
+    }
+    if (cluster.size() == 1 || number > kMostInCluster) {
+      illegal(warp, op, i, direction, bytes, "shared", address[i]);
+    }
+    if (number > cluster.size()) {
+      warp.fault(Fault::Kind::kIllegalInstruction, op, i,
+                 std::string(verb(direction)) + " " + std::to_string(bytes) +
+                     " bytes of shared memory of rank " + std::to_string(number - 1) +
+                     " in a cluster of " + std::to_string(cluster.size()));
+    }
+    const auto rank = static_cast<unsigned>(number - 1);
+    Block& block = cluster.block(rank);
+    const Address at = address[i] % kClusterStep;
+    if (at > block.shared_bytes() || bytes > block.shared_bytes() - at) {
+      illegal(warp, op, i, direction, bytes, "shared", address[i]);
+    }
+    if (cluster.over(rank)) {
+      warp.fault(Fault::Kind::kIllegalInstruction, op, i,
+                 std::string(verb(direction)) + " " + std::to_string(bytes) +
+                     " bytes of the shared memory of block " + block.place() +
+                     " of its cluster, which has exited");
+    }
+    out.at[i] = block.shared() + at;
+  });
+  out.apart = mask & ~own;
+  if (direction != Direction::kLoad) warp.block().update();
+  if (own == 0) return;
+  Located part;
+  locate_shared(warp, op, own, direction, bytes, address, part);
+  for_each_lane(own, [&](unsigned i) {
+    out.at[i] = part.run ? part.run + std::size_t{i} * bytes : part.at[i];
+  });
 }
 
 void locate_local(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
@@ -268,14 +322,51 @@ void tell(Warp& warp, const Op& op, Mask mask, Space space, Direction direction,
   warp.block().tell([&](BlockObserver& o) { o.access(access); });
 }
 
+/// Tells of lanes that access another block's shared memory.
+void tell_apart(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
+                const Addresses& address, Gather gather) {
+  std::array<std::byte, kLanes * kMostBytes> values;
+  if (gather) gather(warp, op, mask, values.data());
+  const Ordering& ordering = warp.code().orders[op.as<MemoryOperand>().number];
+  for (Mask left = mask; left;) {
+    const Address number = address[static_cast<unsigned>(std::countr_zero(left))] / kClusterStep;
+    Addresses there{};
+    Mask same = 0;
+    for_each_lane(left, [&](unsigned i) {
+      if (address[i] / kClusterStep != number) return;
+      there[i] = address[i] % kClusterStep;
+      same |= kBit[i];
+    });
+    left &= ~same;
+    const Access access{.warp = warp,
+                        .op = op,
+                        .lanes = same,
+                        .space = Space::kShared,
+                        .direction = direction,
+                        .order = ordering.order,
+                        .bytes = bytes,
+                        .address = there.data(),
+                        .values = gather ? values.data() : nullptr,
+                        .scope = ordering.scope,
+                        .element = ordering.element,
+                        .read_only = ordering.read_only,
+                        .silent = ordering.silent,
+                        .home = &warp.block().cluster().block(static_cast<unsigned>(number - 1))};
+    warp.block().tell([&](BlockObserver& o) { o.access(access); });
+  }
+}
+
 /// Not told apart at run time: a call that ends in another is half as dear as one that comes back.
 template <bool Watched>
 void locate_in(Space space, Warp& warp, const Op& op, Mask mask, Direction direction,
-               unsigned bytes, const Addresses& address, Located& out, Gather gather) {
+               unsigned bytes, Addresses& address, Located& out, Gather gather) {
   if constexpr (Watched) {
     locate_in<false>(space, warp, op, mask, direction, bytes, address, out, gather);
-    if (const Mask there = mask & ~out.left_out) {
+    if (const Mask there = mask & ~(out.left_out | out.apart)) {
       tell(warp, op, there, space, direction, bytes, address, gather);
+    }
+    if (out.apart) [[unlikely]] {
+      tell_apart(warp, op, out.apart, direction, bytes, address, gather);
     }
   } else {
     switch (space) {
@@ -324,6 +415,7 @@ void locate_generic(Warp& warp, const Op& op, Mask mask, Direction direction, un
     Located part;
     locate_in<Watched>(space, warp, op, lanes, direction, bytes, address, part, gather);
     out.left_out |= part.left_out;
+    out.apart |= part.apart;
     for_each_lane(lanes, [&](unsigned i) {
       out.at[i] = part.run ? part.run + std::size_t{i} * bytes : part.at[i];
     });

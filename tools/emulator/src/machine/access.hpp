@@ -24,6 +24,7 @@ enum class Direction : std::uint8_t {
 struct Located {
   std::byte* run = nullptr;  ///< not null: one after another, lane 0's place first
   Mask left_out = 0;         ///< lanes whose access was illegal, in a launch that goes on
+  Mask apart = 0;            ///< lanes whose element lies in another block's shared memory
   std::array<std::byte*, kLanes> at;
 };
 

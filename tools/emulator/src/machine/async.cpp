@@ -57,7 +57,7 @@ void AsyncCopies::land(const Copy& c) {
 }
 
 void AsyncCopies::land(const Bulk& b) {
-  std::memcpy(b.to, b.from, b.bytes);
+  std::memcpy(b.to, b.from ? b.from : b.data.data(), b.bytes);
   bool completes = false;
   if (b.barrier) {
     std::uint64_t bits = 0;
@@ -113,6 +113,13 @@ void AsyncCopies::wait_all(std::uint32_t thread) {
 std::uint64_t AsyncCopies::bulk(std::byte* to, const std::byte* from, std::uint32_t bytes,
                                 std::byte* barrier) {
   bulk_.push_back({++number_, to, from, bytes, barrier, 0});
+  make_room(bulk_);
+  return number_;
+}
+
+std::uint64_t AsyncCopies::store(std::byte* to, const std::array<std::byte, 16>& data,
+                                 std::uint32_t bytes, std::byte* barrier) {
+  bulk_.push_back({++number_, to, nullptr, bytes, barrier, 0, data});
   make_room(bulk_);
   return number_;
 }

@@ -56,6 +56,9 @@ class AsyncCopies {
 
   // cp.async.bulk to shared memory: lands when a thread looks at its barrier.
   std::uint64_t bulk(std::byte* to, const std::byte* from, std::uint32_t bytes, std::byte* barrier);
+  /// st.async: up to 16 bytes, which land in the same way.
+  std::uint64_t store(std::byte* to, const std::array<std::byte, 16>& data, std::uint32_t bytes,
+                      std::byte* barrier);
   void look_at(std::byte* barrier);
 
   // cp.async.bulk to global memory, in groups of each thread's own.
@@ -79,10 +82,11 @@ class AsyncCopies {
   struct Bulk {
     std::uint64_t number;
     std::byte* to;
-    const std::byte* from;
+    const std::byte* from;  ///< null: `data`
     std::uint32_t bytes;
     std::byte* barrier;
     std::uint32_t group;
+    std::array<std::byte, 16> data = {};
   };
   struct Thread {
     std::vector<Copy> copies;

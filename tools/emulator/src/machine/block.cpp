@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "machine/cluster.hpp"
 #include "machine/text.hpp"
 
 namespace emu {
@@ -20,10 +21,18 @@ std::string triple(unsigned x, unsigned y, unsigned z) {
       .append(")");
 }
 
+/// Whether its value differs from block to block.
+bool is_of_block(Special which) {
+  return (which >= Special::kCtaidX && which <= Special::kCtaidZ) ||
+         (which >= Special::kClusterIdX && which <= Special::kClusterIdZ);
+}
+
 }  // namespace
 
-Block::Block(LaunchState& launch)
+Block::Block(LaunchState& launch, Cluster& cluster, unsigned rank)
     : launch_(launch),
+      cluster_(cluster),
+      rank_(rank),
       threads_(static_cast<std::uint32_t>(launch.config.block.volume())),
       shared_(static_cast<std::size_t>(launch.shared_bytes)),
       file_bytes_((launch.code.file_bytes + 63) / 64 * 64),
@@ -67,7 +76,8 @@ void Block::fill_constants() {
 
 void Block::fill(const Code::SpecialSlot& slot) {
   const LaunchConfig& config = launch_.config;
-  const Dim3 size = config.block;
+  const Dim3 size = config.block, together = config.cluster;
+  const Dim3 in_cluster = cluster_.place_of(rank_);
   const auto value = [&](unsigned warp, unsigned lane) -> std::uint32_t {
     const unsigned thread = warp * kLanes + lane;
     switch (slot.which) {
@@ -83,6 +93,21 @@ void Block::fill(const Code::SpecialSlot& slot) {
       case Special::kNctaidX: return config.grid.x;
       case Special::kNctaidY: return config.grid.y;
       case Special::kNctaidZ: return config.grid.z;
+      case Special::kClusterIdX: return index_.x / together.x;
+      case Special::kClusterIdY: return index_.y / together.y;
+      case Special::kClusterIdZ: return index_.z / together.z;
+      case Special::kNclusterIdX: return config.grid.x / together.x;
+      case Special::kNclusterIdY: return config.grid.y / together.y;
+      case Special::kNclusterIdZ: return config.grid.z / together.z;
+      case Special::kClusterCtaidX: return in_cluster.x;
+      case Special::kClusterCtaidY: return in_cluster.y;
+      case Special::kClusterCtaidZ: return in_cluster.z;
+      case Special::kClusterNctaidX: return together.x;
+      case Special::kClusterNctaidY: return together.y;
+      case Special::kClusterNctaidZ: return together.z;
+      case Special::kClusterCtarank: return rank_;
+      case Special::kClusterNctarank: return static_cast<std::uint32_t>(together.volume());
+      case Special::kIsExplicitCluster: return config.explicit_cluster;
       case Special::kLaneId: return lane;
       case Special::kWarpId: return warp;
       case Special::kNwarpId: return static_cast<std::uint32_t>(warps_.size());
@@ -104,20 +129,18 @@ void Block::fill(const Code::SpecialSlot& slot) {
       case Special::kGridWorkspaceHigh:
         return static_cast<std::uint32_t>(config.grid_workspace >> 32);
       case Special::kGridWorkspaceLow: return static_cast<std::uint32_t>(config.grid_workspace);
-      case Special::kOne: return 1;
       case Special::kGridId:
       case Special::kZero: return 0;
     }
     return 0;
   };
-  const bool of_block = slot.which == Special::kCtaidX || slot.which == Special::kCtaidY ||
-                        slot.which == Special::kCtaidZ;
-  if (of_block && slot.width == 32) {  // for each block: worth a quick way
+  if (is_of_block(slot.which) && slot.width == 32) {  // for each block: worth a quick way
     const std::uint32_t v = value(0, 0);
     for (Warp& warp : warps_) std::fill_n(warp.lanes<std::uint32_t>(slot.slot), kLanes, v);
     return;
   }
   for (Warp& warp : warps_) {
+    if (slot.width == 1) warp.predicate(slot.slot) = value(warp.number(), 0) ? kAllLanes : 0;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       const std::uint32_t v = value(warp.number(), lane);
       if (slot.width == 16)
@@ -130,13 +153,11 @@ void Block::fill(const Code::SpecialSlot& slot) {
 
 void Block::start(std::uint64_t index) {
   const Dim3 grid = launch_.config.grid;
+  number_ = index;
   index_ = {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x % grid.y),
             static_cast<unsigned>(index / grid.x / grid.y)};
   for (const Code::SpecialSlot& s : code().specials) {
-    if (s.which == Special::kCtaidX || s.which == Special::kCtaidY || s.which == Special::kCtaidZ ||
-        s.which == Special::kSmId) {
-      fill(s);
-    }
+    if (is_of_block(s.which) || s.which == Special::kSmId) fill(s);
   }
   // What nothing wrote reads as zero, so that a faulty program does the same each time.
   std::ranges::fill(shared_, std::byte{0});
@@ -146,6 +167,7 @@ void Block::start(std::uint64_t index) {
   }
   barriers_.fill({});
   async_.start(threads_, watched_);
+  stuck_ = false;
   idle_timeouts_ = 0;
   idle_turns_ = 0;
   repeats_ = false;
@@ -254,7 +276,10 @@ void Block::free_the_stuck() {
   // else may be who the others wait for, at a barrier or to exit.
   bool any = false;
   for (Warp& warp : warps_) any |= warp.release_early();
-  if (!any) deadlock();
+  if (any) return;
+  // Who waits at the cluster's barrier waits for other blocks.
+  stuck_ = std::ranges::any_of(warps_, [](const Warp& w) { return w.at_cluster_barrier(); });
+  if (!stuck_) deadlock();
 }
 
 bool Block::first_warning_at(const Op& op) {
@@ -285,7 +310,8 @@ bool Block::time_out() {
   const std::uint64_t now = accesses();
   idle_timeouts_ = now == accesses_at_timeout_ ? idle_timeouts_ + 1 : 0;
   accesses_at_timeout_ = now;
-  if (idle_timeouts_ >= 16) return false;
+  // In a cluster other blocks may arrive at the mbarrier.
+  if (idle_timeouts_ >= 16 && cluster_.size() == 1) return false;
   for (Warp& warp : warps_) warp.give_up();
   return true;
 }
@@ -411,13 +437,10 @@ std::string Block::memory_at(Address generic) const {
 
 void Block::print(std::string_view text) {
   constexpr std::size_t kMostText = 64u << 20;
-  const Dim3 grid = launch_.config.grid;
-  const std::uint64_t index =
-      index_.x + std::uint64_t{grid.x} * (index_.y + std::uint64_t{grid.y} * index_.z);
   ++prints_;
   const std::scoped_lock lock(launch_.printing);
   launch_.printed_bytes += text.size();
-  if (launch_.printed_bytes <= kMostText) launch_.printed[index] += text;
+  if (launch_.printed_bytes <= kMostText) launch_.printed[number_] += text;
 }
 
 Dim3 Block::thread_index(unsigned warp, unsigned lane) const {
@@ -426,9 +449,17 @@ Dim3 Block::thread_index(unsigned warp, unsigned lane) const {
   return {thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
 }
 
+std::string Block::place() const {
+  return triple(index_.x, index_.y, index_.z);
+}
+
 std::string Block::name() const {
-  return "kernel " + launch_.config.kernel->name + ", block " +
-         triple(index_.x, index_.y, index_.z);
+  return "kernel " + launch_.config.kernel->name + ", block " + place();
+}
+
+void Block::cluster_completed() {
+  stuck_ = false;
+  for (Warp& warp : warps_) warp.cluster_completed();
 }
 
 std::string Block::thread_name(unsigned warp, unsigned lane) const {

@@ -24,6 +24,8 @@
 
 namespace emu {
 
+class Cluster;
+
 inline constexpr std::size_t kMostWarnings = 16;  ///< of a launch
 
 /// Bytes on the host that an instruction's last access lay in: most accesses lie there again.
@@ -38,10 +40,11 @@ struct LaunchState {
   const LaunchConfig& config;
   const Code& code;
   std::uint64_t shared_bytes = 0;
-  std::atomic<std::uint64_t> next_block{0};
+  std::atomic<std::uint64_t> next_cluster{0};
   std::atomic<std::uint64_t> instructions{0};  ///< of blocks and turns that are over
   std::atomic<std::uint64_t> blocks_over{0};
   std::atomic<bool> stopped{false};
+  std::atomic<std::uint64_t> cluster_phases{0};
   std::atomic<std::uint64_t> changes{0};  ///< turns in which a block did more than look
   std::mutex waiting{};                   ///< of the two that follow
   std::uint64_t waiting_since = 0;        ///< changes there were…
@@ -54,7 +57,7 @@ struct LaunchState {
 
 class Block {
  public:
-  explicit Block(LaunchState& launch);
+  Block(LaunchState& launch, Cluster& cluster, unsigned rank);
 
   /// Sets the block to its first instruction.
   void start(std::uint64_t index);
@@ -70,6 +73,11 @@ class Block {
   std::optional<std::uint64_t> repeats() const { return repeats_ ? since_ : std::nullopt; }
   /// What its threads wait for, for a message.
   std::string waits() const;
+  /// Whether all its threads wait, some of them at the cluster's barrier: others can let them go
+  /// on.
+  bool stuck() const { return stuck_; }
+  std::uint32_t live() const { return live_; }  ///< threads that haven't exited
+  void cluster_completed();                     ///< its barrier's phase
   /// In the schedule apart: lets some warp go on for a while. False once the block has ended.
   bool turn_apart();
   /// In the schedule apart: lets each group of lanes go on to its next jump back, all in one order.
@@ -89,6 +97,9 @@ class Block {
   LaunchState& launch() { return launch_; }
   const Code& code() const { return launch_.code; }
   AsyncCopies& async() { return async_; }
+  Cluster& cluster() { return cluster_; }
+  unsigned rank() const { return rank_; }           ///< in the cluster
+  std::uint64_t number() const { return number_; }  ///< in the grid
   /// What clocks show: warp instructions of the blocks that this host thread has run, and of the
   /// whole grid. They go on from one launch to the next, and never back.
   std::uint64_t clock() const { return launch_.config.clock_base + counters.warp_instructions; }
@@ -110,6 +121,7 @@ class Block {
   Dim3 index() const { return index_; }
   Dim3 thread_index(unsigned warp, unsigned lane) const;
   std::string name() const;                                     ///< "kernel k, block (1, 0, 0)"
+  std::string place() const;                                    ///< "(1, 0, 0)"
   std::string thread_name(unsigned warp, unsigned lane) const;  ///< "thread (5, 0, 0)"
 
   /// Whether anyone looks on, and what they are told.
@@ -154,6 +166,10 @@ class Block {
   [[noreturn]] void deadlock();
 
   LaunchState& launch_;
+  Cluster& cluster_;
+  unsigned rank_;
+  std::uint64_t number_ = 0;
+  bool stuck_ = false;
   std::uint32_t threads_;
   std::uint32_t live_ = 0;
   Dim3 index_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "machine/block.hpp"
+#include "machine/cluster.hpp"
 
 namespace emu {
 
@@ -40,11 +41,11 @@ namespace {
 /// Whether no block that has begun will ever do anything new: told by the last worker to see it of
 /// its blocks, when none of them has changed anything since all of them began to repeat themselves.
 bool nothing_will_change(LaunchState& state, std::uint64_t workers,
-                         std::span<const std::unique_ptr<Block>> running,
+                         std::span<const std::unique_ptr<Cluster>> running,
                          std::optional<std::uint64_t>& told) {
   const std::uint64_t now = state.changes.load();
-  for (const auto& block : running) {
-    if (block->repeats() != now) return false;
+  for (const auto& cluster : running) {
+    if (!cluster->repeats_since(now)) return false;
   }
   const std::scoped_lock lock(state.waiting);
   if (state.waiting_since != now) {
@@ -59,12 +60,15 @@ bool nothing_will_change(LaunchState& state, std::uint64_t workers,
 }
 
 [[noreturn]] void stop_waiting(const LaunchState& state,
-                               std::span<const std::unique_ptr<Block>> running) {
+                               std::span<const std::unique_ptr<Cluster>> running) {
   const std::uint64_t all = state.config.grid.volume(), over = state.blocks_over.load();
-  const std::uint64_t begun = std::min(state.next_block.load(), all);
-  std::string text = running.front()->name() +
+  const std::uint64_t begun =
+      std::min(state.next_cluster.load() * state.config.cluster.volume(), all);
+  const Block& first = running.front()->first();
+  std::string text = first.name() +
                      ": threads wait for what can't come, since nothing changes any more" +
-                     running.front()->waits();
+                     first.waits();
+  if (running.front()->size() > 1) text += running.front()->waits();
   const auto blocks = [](std::uint64_t n) {
     return std::to_string(n) + (n == 1 ? " block" : " blocks");
   };
@@ -82,40 +86,41 @@ bool nothing_will_change(LaunchState& state, std::uint64_t workers,
   throw StopLaunch{{Fault::Kind::kDeadlock, text}};
 }
 
-/// One thread's part of a launch. `blocks` are what it has made, to be used again; the first
+/// One thread's part of a launch. `clusters` are what it has made, to be used again; the first
 /// ones have begun and are not over.
-void run_blocks(LaunchState& state, std::uint64_t workers,
-                std::vector<std::unique_ptr<Block>>& blocks) {
+void run_clusters(LaunchState& state, std::uint64_t workers,
+                  std::vector<std::unique_ptr<Cluster>>& clusters) {
   const LaunchConfig& config = state.config;
-  const std::uint64_t all = config.grid.volume();
+  const std::uint64_t all = config.grid.volume() / config.cluster.volume();
   std::size_t running = 0;
   std::optional<std::uint64_t> told;
   // In order: a block may wait for one with a lower index, which has begun before it.
   const auto begin_next = [&] {
-    const std::uint64_t index = state.next_block.fetch_add(1);
-    if (index >= all) return false;
-    if (running == blocks.size()) blocks.push_back(std::make_unique<Block>(state));
-    blocks[running++]->start(index);
+    const std::uint64_t number = state.next_cluster.fetch_add(1);
+    if (number >= all) return false;
+    if (running == clusters.size()) clusters.push_back(std::make_unique<Cluster>(state));
+    clusters[running++]->start(number);
     return true;
   };
   const std::uint64_t share = (all + workers - 1) / workers;
-  const std::uint64_t most = config.cooperative ? share : config.resident_blocks / workers;
+  const std::uint64_t most =
+      config.cooperative ? share : config.resident_blocks / config.cluster.volume() / workers;
   while (config.cooperative && running < share && begin_next()) {
   }
   while (running > 0 || begin_next()) {
     bool waits = true;
     for (std::size_t i = 0; i < running;) {
-      const Block::Status status = blocks[i]->turn();
+      const Block::Status status = clusters[i]->turn();
       waits &= status == Block::Status::kWaits;
       if (status == Block::Status::kDone) {
-        std::swap(blocks[i], blocks[--running]);
+        std::swap(clusters[i], clusters[--running]);
       } else {
         ++i;
       }
     }
     // What they wait for may be a block that hasn't begun, and would have on a device.
     if (!waits || running == 0 || (running < most && begin_next())) continue;
-    const std::span mine(blocks.data(), running);
+    const std::span mine(clusters.data(), running);
     if (nothing_will_change(state, workers, mine, told)) stop_waiting(state, mine);
     if (config.pool) config.pool->yield();
   }
@@ -153,14 +158,16 @@ bool nothing_will_change_apart(std::span<const std::unique_ptr<Block>> running) 
 
 /// The schedule apart, all of it on one thread: some blocks at a time, each going on for a
 /// while by chance. They begin in order, but one that has begun may be far behind the others.
-void run_apart(LaunchState& state, std::vector<std::unique_ptr<Block>>& blocks) {
+void run_apart(LaunchState& state, std::vector<std::unique_ptr<Cluster>>& clusters) {
   constexpr std::size_t kAtATime = 8;
   constexpr unsigned kStretch = 8, kPatience = 1u << 16;
   const LaunchConfig& config = state.config;
-  const std::uint64_t all = config.grid.volume();
+  const std::uint64_t size = config.cluster.volume();
+  const std::uint64_t all = config.grid.volume() / size;
+  const std::uint64_t at_once = std::max<std::uint64_t>(1, kAtATime / size);
   const std::uint64_t most =
-      config.cooperative ? all : std::max<std::uint64_t>(kAtATime, config.resident_blocks);
-  std::uint64_t least = config.cooperative ? all : kAtATime;
+      config.cooperative ? all : std::max<std::uint64_t>(at_once, config.resident_blocks / size);
+  std::uint64_t least = config.cooperative ? all : at_once;
   Random random(*config.apart);
   std::size_t running = 0;
   unsigned turns = 0;  // since a block last began
@@ -168,15 +175,15 @@ void run_apart(LaunchState& state, std::vector<std::unique_ptr<Block>>& blocks) 
   constexpr std::uint64_t kQuiet = 1024, kLook = 64;
   std::uint64_t quiet = 0, done = 0, patience = kQuiet;
   while (true) {
-    for (; running < least && state.next_block < all; turns = 0) {
-      if (running == blocks.size()) blocks.push_back(std::make_unique<Block>(state));
-      blocks[running++]->start(state.next_block++);
+    for (; running < least && state.next_cluster < all; turns = 0) {
+      if (running == clusters.size()) clusters.push_back(std::make_unique<Cluster>(state));
+      clusters[running++]->start(state.next_cluster++);
     }
     if (running == 0) return;
-    auto& chosen = blocks[random.below(static_cast<unsigned>(running))];
+    auto& chosen = clusters[random.below(static_cast<unsigned>(running))];
     for (unsigned left = random.stretch(kStretch); left > 0; --left, ++turns) {
-      if (chosen->turn_apart()) continue;
-      std::swap(chosen, blocks[--running]);
+      if (chosen->turn_apart(random)) continue;
+      std::swap(chosen, clusters[--running]);
       break;
     }
     // They may wait for a block that hasn't begun, and would have on a device.
@@ -212,22 +219,22 @@ LaunchResult launch(const LaunchConfig& config) {
   }
   LaunchState state{.config = config, .code = *config.kernel->code};
   state.shared_bytes = config.kernel->static_shared_bytes + config.dynamic_shared_bytes;
-  const std::uint64_t blocks = config.grid.volume();
+  const std::uint64_t clusters = config.grid.volume() / config.cluster.volume();
   // Without room for the heap malloc gives null, as on a device.
   if (state.code.uses_heap && config.memory) config.memory->prepare_heap();
 
   std::mutex mutex;
   const std::uint64_t threads = config.pool && !config.apart ? config.pool->threads() : 1;
   const auto count =
-      static_cast<unsigned>(std::clamp<std::uint64_t>(std::min(threads, blocks), 1, 256));
+      static_cast<unsigned>(std::clamp<std::uint64_t>(std::min(threads, clusters), 1, 256));
   const auto work = [&] {
     std::optional<Fault> fault;
-    std::vector<std::unique_ptr<Block>> own;
+    std::vector<std::unique_ptr<Cluster>> own;
     try {
       if (config.apart) {
         run_apart(state, own);
       } else {
-        run_blocks(state, count, own);
+        run_clusters(state, count, own);
       }
     } catch (const StopLaunch& stop) {
       fault = stop.fault;
@@ -237,14 +244,17 @@ LaunchResult launch(const LaunchConfig& config) {
                 "kernel " + config.kernel->name + ": the host has no memory left for its threads"};
     }
     const std::scoped_lock lock(mutex);
-    for (const std::unique_ptr<Block>& block : own) {
-      result.counters += block->counters;
-      for (std::string& w : block->warnings) {
-        if (result.warnings.size() < kMostWarnings) result.warnings.push_back(std::move(w));
+    for (const std::unique_ptr<Cluster>& cluster : own) {
+      for (unsigned rank = 0; rank < cluster->size(); ++rank) {
+        Block& block = cluster->block(rank);
+        result.counters += block.counters;
+        for (std::string& w : block.warnings) {
+          if (result.warnings.size() < kMostWarnings) result.warnings.push_back(std::move(w));
+        }
       }
     }
     if (fault && !state.stopped.exchange(true)) result.fault = fault;  // the first to stop says why
-    if (fault) state.next_block.store(blocks);
+    if (fault) state.next_cluster.store(clusters);
   };
 
   for (Observer* o : config.observers) o->started(config);

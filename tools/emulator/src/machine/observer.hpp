@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "decode/code.hpp"
 #include "emu/launch.hpp"
@@ -31,6 +32,7 @@ struct Access {
   unsigned element = 0;                  ///< bytes of each of several elements; 0: there is one
   bool read_only = false;                ///< ld.global.nc
   bool silent = false;                   ///< an update that gives nothing back: red
+  Block* home = nullptr;                 ///< whose shared memory it is, of another block; else null
 };
 
 /// A copy that goes on while its thread does other things: what it will touch until it has landed.
@@ -69,6 +71,19 @@ class BlockObserver {
   /// operation where they were the last: then all who wait there go on.
   virtual void arrived(Warp&, const Op&, Mask /*lanes*/, unsigned /*barrier*/, bool /*waits*/) {}
   virtual void completed(unsigned /*barrier*/) {}
+  /// Lanes arrived at the cluster's barrier; `releases`: what they did before is known to who
+  /// waits.
+  virtual void cluster_arrived(Warp&, Mask /*lanes*/, bool /*releases*/) {}
+  /// All threads of the cluster have: told to each of its `blocks` before any lane goes on. `phase`
+  /// is a number that no other has in the launch.
+  virtual void cluster_gathered(std::uint64_t /*phase*/, unsigned /*blocks*/) {}
+  /// Lanes go on behind the cluster's barrier.
+  virtual void cluster_waited(Warp&, Mask /*lanes*/) {}
+  /// Another block's thread writes this one's shared memory by a copy that goes on by itself, or
+  /// changes an mbarrier in it.
+  virtual void reached(Address, std::uint64_t /*bytes*/) {}
+  /// Which bytes of the block's shared memory were written, a bit each, of who keeps that.
+  virtual std::vector<std::uint64_t>* written_shared() { return nullptr; }
   /// Lanes that named each other are all there and carry out `op` as one. Of these operations only
   /// bar.warp.sync orders memory.
   virtual void met(Warp&, const Op&, Mask /*lanes*/) {}

@@ -5,10 +5,13 @@
 #include <limits>
 
 #include "machine/block.hpp"
+#include "machine/cluster.hpp"
 #include "machine/text.hpp"
 
 namespace emu {
 namespace {
+
+constexpr unsigned kClusterBarrier = 16;  // its number, past those of the block's
 
 constexpr std::size_t kMostCalls = 1024;
 constexpr int kTurn = 2048;          // backward jumps
@@ -38,6 +41,7 @@ void Warp::start(Mask lanes) {
   entries_top_ = 0;
   top_ = 0;
   live_ = lanes;
+  cluster_arrived_ = cluster_over_ = 0;
   polls_ = 0;
   looked_ = {};
   if (lanes) groups_[new_group(lanes, 0, -1, State::kReady, {})].met = true;
@@ -262,6 +266,7 @@ void Warp::run_group(unsigned index) {
         break;
       case Control::kExit: on = exit(group, mask); break;
       case Control::kBarrier: on = barrier(group, op, mask); break;
+      case Control::kCluster: on = cluster_barrier(group, op, mask); break;
       case Control::kTogether: on = together(group, op, mask); break;
       case Control::kSuspend: on = suspend(group, op, mask); break;
       case Control::kRefused:
@@ -457,6 +462,10 @@ bool Warp::exit(Group& group, Mask mask) {
   }
   block_.tell([&](BlockObserver& o) { o.exited(*this, mask); });
   block_.exited(count_lanes(mask));
+  const Mask absent = mask & ~cluster_arrived_;
+  cluster_arrived_ &= ~mask;
+  cluster_over_ &= ~mask;
+  block_.cluster().exited(count_lanes(absent));
   if (live_) {
     complete_joins();
     complete_together();
@@ -523,13 +532,82 @@ void Warp::release(unsigned barrier, std::uint32_t result) {
     group.state = State::kReady;
     group.met = true;
   }
+  meet_the_ready();
+}
+
+/// A barrier is a place to meet.
+void Warp::meet_the_ready() {
   if (top_ == 1) return;
-  for (Group& group : groups()) {  // a barrier is a place to meet
+  for (Group& group : groups()) {
     if (group.state != State::kReady) continue;
     for (Group& other : groups()) {
       if (&other != &group && other.state == State::kReady) merge_into(group, other);
     }
   }
+}
+
+bool Warp::cluster_barrier(Group& group, const Op& op, Mask mask) {
+  if (mask == 0) {
+    ++group.pc;
+    return true;
+  }
+  const auto& how = op.as<ClusterBarrier>();
+  if (how.arrives) {
+    if (const Mask twice = mask & (cluster_arrived_ | cluster_over_)) {
+      warn(op, static_cast<unsigned>(std::countr_zero(twice)),
+           "barrier.cluster.arrive a second time, without a wait in between");
+    }
+    block_.tell([&](BlockObserver& o) { o.cluster_arrived(*this, mask, how.releases); });
+    const Mask fresh = mask & ~cluster_arrived_;
+    cluster_arrived_ |= mask;
+    cluster_over_ &= ~mask;
+    ++group.pc;
+    block_.cluster().arrived(count_lanes(fresh));
+    return group.state == State::kReady;  // it may have become part of another group
+  }
+  if (const Mask never = mask & ~(cluster_arrived_ | cluster_over_)) {
+    warn(op, static_cast<unsigned>(std::countr_zero(never)),
+         "barrier.cluster.wait by a thread that hasn't arrived");
+  }
+  polls_ = 0;
+  if (const Mask over = mask & cluster_over_) {
+    cluster_over_ &= ~over;
+    block_.tell([&](BlockObserver& o) { o.cluster_waited(*this, over); });
+  }
+  const Mask waiting = mask & cluster_arrived_;
+  if (waiting == 0) {
+    ++group.pc;
+    return true;
+  }
+  if (waiting == group.lanes) {
+    group.state = State::kAtBarrier;
+    group.barrier = kClusterBarrier;
+    return false;
+  }
+  const unsigned apart = new_group(waiting, group.pc, group.entry, State::kAtBarrier, group.calls);
+  groups_[apart].barrier = kClusterBarrier;
+  group.lanes &= ~waiting;
+  ++group.pc;
+  return true;
+}
+
+void Warp::cluster_completed() {
+  cluster_over_ |= std::exchange(cluster_arrived_, 0);
+  for (Group& group : groups()) {
+    if (group.state != State::kAtBarrier || group.barrier != kClusterBarrier) continue;
+    cluster_over_ &= ~group.lanes;
+    block_.tell([&](BlockObserver& o) { o.cluster_waited(*this, group.lanes); });
+    ++group.pc;
+    group.state = State::kReady;
+    group.met = true;
+  }
+  meet_the_ready();
+}
+
+bool Warp::at_cluster_barrier() const {
+  return std::ranges::any_of(groups(), [](const Group& g) {
+    return g.state == State::kAtBarrier && g.barrier == kClusterBarrier;
+  });
 }
 
 bool Warp::merge_into(Group& group, Group& other) {
@@ -708,6 +786,7 @@ void Warp::add_state(std::uint64_t& hash) const {
     add(std::uint64_t{g.lanes} << 32 | g.pc);
     for (const std::uint32_t from : g.calls) add(from);
   }
+  add(std::uint64_t{cluster_arrived_} << 32 | cluster_over_);
   add_bytes(registers_, code_.zeroed_bytes);
   add_bytes(local_, kLanes * local_stride_);
 }
@@ -720,7 +799,10 @@ std::string Warp::waits() const {
   };
   for (const Group& g : groups()) {
     if (g.state == State::kAtBarrier) {
-      add(g.lanes, "barrier " + std::to_string(g.barrier), g.pc);
+      add(g.lanes,
+          g.barrier == kClusterBarrier ? "the cluster's barrier"
+                                       : "barrier " + std::to_string(g.barrier),
+          g.pc);
     } else if (g.state == State::kSuspended) {
       add(g.lanes, "an mbarrier whose phase doesn't end", g.pc);
     } else if (g.state == State::kTogether) {

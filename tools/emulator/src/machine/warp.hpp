@@ -75,6 +75,9 @@ class Warp {
   /// Lets go of all that wait at a barrier; `result` is what bar.red tells them.
   void release(unsigned barrier, std::uint32_t result);
   bool suspended() const;
+  bool at_cluster_barrier() const;
+  /// A phase of the cluster's barrier is over.
+  void cluster_completed();
   /// Lets go of what waits at an operation that may be left without what it waits for.
   void give_up();
   std::string waits() const;  ///< who waits where, for a message
@@ -125,6 +128,8 @@ class Warp {
   bool join(Group& group);
   bool exit(Group& group, Mask mask);
   bool barrier(Group& group, const Op& op, Mask mask);
+  bool cluster_barrier(Group& group, const Op& op, Mask mask);
+  void meet_the_ready();
   bool together(Group& group, const Op& op, Mask mask);
   void meet(const Op& op, Mask here);
   bool suspend(Group& group, const Op& op, Mask mask);
@@ -148,6 +153,9 @@ class Warp {
   std::size_t local_stride_;
   std::vector<std::vector<std::byte>> saved_;
   Mask live_ = 0, here_ = 0;
+  // Lanes that have arrived at the cluster's barrier and not waited yet: for this phase, and for
+  // the one that is over.
+  Mask cluster_arrived_ = 0, cluster_over_ = 0;
   int turn_ = 0;  ///< backward jumps left before others have their turn
   std::uint64_t budget_ = 0;
   const Op* const* met_at_ = nullptr;  ///< of each lane, while those at several places run together

@@ -289,6 +289,13 @@ class Parser {
         do threads *= std::min<std::uint64_t>(integer(), 1 << 16);
         while (accept(','));
         f.max_threads = std::min<std::uint64_t>(threads, 1024);
+      } else if (accept(".reqnctapercluster")) {
+        std::size_t i = 0;
+        do {
+          const std::uint64_t blocks = std::min<std::uint64_t>(integer(), 1 << 16);
+          if (i < f.cluster.size()) f.cluster[i] = static_cast<unsigned>(blocks);
+          ++i;
+        } while (accept(','));
       } else if (now_.kind == TokenKind::kDirective || now_.kind == TokenKind::kInteger ||
                  now_.is(',') || now_.kind == TokenKind::kString) {
         advance();  // hints to the assembler

@@ -1,6 +1,7 @@
 /// \file
 /// What a PTX text says, before any meaning is given to its instructions.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -86,7 +87,8 @@ struct Function {
   bool has_body = false;
   bool shared = false;  ///< as of Declaration
   int line = 0;
-  std::uint64_t max_threads = 0;  ///< 0: not said
+  std::uint64_t max_threads = 0;         ///< 0: not said
+  std::array<unsigned, 3> cluster = {};  ///< .reqnctapercluster; 0: not said
   std::vector<Declaration> results = {};
   std::vector<Declaration> parameters = {};
   std::vector<Declaration> variables = {};

@@ -91,6 +91,22 @@ class BlockChecks final : public BlockObserver {
     if (checker_.checks().sync) of_the_whole_block(barrier);
     at_barrier_[barrier].clear();
   }
+  void cluster_arrived(Warp& warp, Mask lanes, bool releases) override {
+    if (race_) race_->cluster_arrived(warp, lanes, releases);
+  }
+  void cluster_gathered(std::uint64_t phase, unsigned blocks) override {
+    if (race_) race_->cluster_gathered(phase, blocks);
+  }
+  void cluster_waited(Warp& warp, Mask lanes) override {
+    if (race_) race_->cluster_waited(warp, lanes);
+  }
+  void reached(Address at, std::uint64_t bytes) override {
+    if (race_) race_->reached();
+    if (init_) init_->reached(at, bytes);
+  }
+  std::vector<std::uint64_t>* written_shared() override {
+    return init_ ? &init_->shared() : nullptr;
+  }
   void met(Warp& warp, const Op& op, Mask lanes) override {
     if (race_ && op.as<Together>().orders_memory) race_->met(warp, lanes);
   }
@@ -368,6 +384,13 @@ std::string BlockFindings::memory(Space space, Address address) const {
     }
     const std::uint64_t fixed = block_.launch().config.kernel->static_shared_bytes;
     return within("dynamic shared memory", address - fixed, block_.shared_bytes() - fixed);
+  }
+  if (address & kOfCluster) {
+    const std::uint64_t block = (address & ~kOfCluster) / kClusterStep;
+    const Dim3 grid = block_.launch().config.grid;
+    return memory(Space::kShared, address % kClusterStep) + " in the shared memory of block (" +
+           std::to_string(block % grid.x) + ", " + std::to_string(block / grid.x % grid.y) + ", " +
+           std::to_string(block / grid.x / grid.y) + ")";
   }
   const Allocation* a = block_.launch().config.memory->find(address, 1);
   if (a == nullptr) return hexadecimal(address);

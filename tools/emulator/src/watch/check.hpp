@@ -17,6 +17,10 @@
 
 namespace emu {
 
+/// In launches with clusters races in shared memory are looked for as in global memory, at
+/// addresses that no allocation has: this bit, the block's number by kClusterStep, and the place.
+inline constexpr Address kOfCluster = Address{1} << 62;
+
 struct Checks {
   bool race = false, memory = false, init = false, sync = false;
   bool any() const { return race || memory || init || sync; }

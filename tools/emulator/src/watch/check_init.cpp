@@ -65,6 +65,10 @@ void InitCheck::copy_landed(std::uint64_t number) {
   }
 }
 
+void InitCheck::reached(Address at, std::uint64_t bytes) {
+  set_bits(shared_, at, bytes);
+}
+
 void InitCheck::access(const Access& access) {
   const auto pc = static_cast<std::uint32_t>(&access.op - access.warp.code().ops.data());
   if (access.direction == Direction::kCopy) return;  // told of as a copy
@@ -92,7 +96,13 @@ void InitCheck::global(const Access& access, std::uint32_t pc) {
 
 void InitCheck::of_block(const Access& access, std::uint32_t pc) {
   const bool shared = access.space == Space::kShared;
-  Bits& bits = shared ? shared_ : local_;
+  Bits* kept = shared ? &shared_ : &local_;
+  if (access.home) {
+    access.home->tell([&](BlockObserver& o) {
+      if (Bits* const its = o.written_shared()) kept = its;
+    });
+  }
+  Bits& bits = *kept;
   for_each_lane(access.lanes, [&](unsigned i) {
     // A stack's frames come and go: what is there was written for another, or wasn't.
     if (!shared && access.address[i] + access.bytes > local_bytes_) return;

@@ -19,6 +19,8 @@ class InitCheck {
 
   void begin();
   void access(const Access& access);
+  void reached(Address at, std::uint64_t bytes);
+  std::vector<std::uint64_t>& shared() { return shared_; }
   void instruction(Warp& warp, const Op& op, Mask lanes);
   void exited(const Warp& warp, Mask lanes) { unset_.exited(warp, lanes); }
   void copy_began(const Copy& copy);

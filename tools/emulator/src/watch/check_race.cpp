@@ -36,6 +36,7 @@ RaceCheck::RaceCheck(BlockFindings& findings, RaceGrid& grid)
       threaded_(findings.block().launch().config.pool && !findings.block().launch().config.apart),
       warps_((threads_ + kLanes - 1) / kLanes),
       thread_(warps_.size() * kLanes),
+      clustered_(findings.block().launch().config.cluster.volume() > 1),
       shared_(static_cast<std::size_t>((findings.block().shared_bytes() + kLineBytes - 1) /
                                        kLineBytes)) {}
 
@@ -45,7 +46,21 @@ RaceCheck::~RaceCheck() {
 
 // --- What goes on by itself --------------------------------------------------------------------
 
-void RaceCheck::copy_began(const Copy& copy) {
+void RaceCheck::copy_began(const Copy& told) {
+  Copy copy = told;
+  if (clustered_) {
+    const Address home = kOfCluster + findings_.block().number() * kClusterStep;
+    if (std::exchange(copy.to_space,
+                      told.to_space == Space::kShared ? Space::kGlobal : told.to_space) ==
+        Space::kShared) {
+      copy.to += home;
+    }
+    if (std::exchange(copy.from_space,
+                      told.from_space == Space::kShared ? Space::kGlobal : told.from_space) ==
+        Space::kShared) {
+      copy.from += home;
+    }
+  }
   const unsigned w = copy.warp.number();
   catch_up(w, kBit[copy.lane]);
   ++number_;
@@ -151,6 +166,19 @@ void RaceCheck::given(Address first, std::uint64_t bytes) {
 void RaceCheck::access(const Access& access) {
   if (access.space != Space::kShared && access.space != Space::kGlobal) return;
   if (access.direction == Direction::kCopy) return;  // told of as a copy
+  if (access.space == Space::kGlobal || !clustered_) return access_there(access);
+  const Block& home = access.home ? *access.home : findings_.block();
+  std::array<Address, kLanes> address{};
+  for_each_lane(access.lanes, [&](unsigned i) {
+    address[i] = kOfCluster + home.number() * kClusterStep + access.address[i];
+  });
+  Access there = access;
+  there.space = Space::kGlobal;
+  there.address = address.data();
+  access_there(there);
+}
+
+void RaceCheck::access_there(const Access& access) {
   const unsigned w = access.warp.number();
   const bool atomic = access.direction == Direction::kAtomic;
   const bool strong = atomic || access.order != Order::kWeak;
@@ -180,7 +208,7 @@ void RaceCheck::access(const Access& access) {
   if (atomic) mark.kind |= Mark::kUpdates;
   if (atomic && access.silent) mark.kind |= Mark::kSilent;
   if (strong) mark.kind |= Mark::kStrong;
-  if (strong && access.scope != SyncScope::kBlock) mark.kind |= Mark::kGrid;
+  if (strong && is_wide(access.scope)) mark.kind |= Mark::kGrid;
   if (access.order == Order::kVolatile) mark.kind |= Mark::kVolatile;
   if (access.order == Order::kWeak && access.read_only) mark.kind |= Mark::kReadOnly;
   if (access.direction == Direction::kStore) same_instruction(access, mark);

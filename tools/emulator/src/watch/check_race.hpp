@@ -40,6 +40,10 @@ class RaceCheck {
   void accessed();
   void arrived(const Warp& warp, Mask lanes, unsigned barrier, bool waits);
   void completed(unsigned barrier);
+  void cluster_arrived(const Warp& warp, Mask lanes, bool releases);
+  void cluster_gathered(std::uint64_t phase, unsigned blocks);
+  void cluster_waited(const Warp& warp, Mask lanes);
+  void reached() { grid_.unfollowed = true; }
   void met(const Warp& warp, Mask lanes);
   void fence(const Warp& warp, Mask lanes, const Fence& fence);
   void copy_began(const Copy& copy);
@@ -116,6 +120,10 @@ class RaceCheck {
   Mbarrier& mbarrier(Address at);
 
   // Accesses.
+  void access_there(const Access& access);
+  bool is_wide(SyncScope scope) const {
+    return scope != SyncScope::kBlock && (scope != SyncScope::kCluster || clustered_);
+  }
   void whole(const Access& access, Mark mark, const Touch& touch, Mask lanes);
   void touch(const Touch& touch, Address at, std::uint64_t bytes, Mark mark);
   template <class F>
@@ -156,8 +164,12 @@ class RaceCheck {
   std::array<std::vector<Arrived>, 16> barriers_;
   /// For races with other kernels: this block has read strongly, and then executed a fence.
   bool looked_ = false, took_ = false;
-  bool patterns_ = false;  ///< any thread of this block has a Thread to forget
-  Logs logs_;              ///< of shared memory
+  bool clustered_;  ///< blocks see each other's shared memory: it is looked at as global memory is
+  std::vector<Arrived> cluster_arrived_;
+  Known cluster_sum_;                 ///< what this block knew when all of it had arrived
+  std::shared_ptr<Log> cluster_log_;  ///< and all of the cluster
+  bool patterns_ = false;             ///< any thread of this block has a Thread to forget
+  Logs logs_;                         ///< of shared memory
   std::unordered_map<Address, Mbarrier> mbarriers_;
   bool agents_ = false;  ///< any copy has counted at an mbarrier
   struct {

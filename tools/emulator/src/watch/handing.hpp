@@ -2,6 +2,7 @@
 /// What threads hand on at a place by strong writes, and what the blocks of a launch share to find
 /// races between them.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -87,6 +88,17 @@ class RaceGrid {
     if (grid) last.grid = time;
     told_ |= grid;
   }
+  /// What the blocks of a cluster hand on at a phase of its barrier. The last of them has it last.
+  std::shared_ptr<Log> at_phase(std::uint64_t phase, unsigned blocks) {
+    const std::scoped_lock lock(mutex_);
+    Phase& all = phases_[phase];
+    if (!all.log) all.log = std::make_shared<Log>();
+    const std::shared_ptr<Log> log = all.log;
+    if (++all.asked == blocks) phases_.erase(phase);
+    return log;
+  }
+  /// An order between blocks of a cluster that isn't followed: by mbarriers of other blocks.
+  std::atomic<bool> unfollowed{false};
   Fences fences_of(std::uint32_t block) {
     const std::scoped_lock lock(mutex_);
     return fences_[block];
@@ -108,6 +120,11 @@ class RaceGrid {
   bool told_ = false;
   std::unordered_map<std::uint32_t, Time> took_;
   std::unordered_map<std::uint32_t, Fences> fences_;
+  struct Phase {
+    std::shared_ptr<Log> log;
+    unsigned asked = 0;
+  };
+  std::unordered_map<std::uint64_t, Phase> phases_;
 };
 
 }  // namespace emu

@@ -27,6 +27,7 @@ void RaceCheck::begin(std::uint64_t block) {
     warp.behind = 0;
   }
   for (auto& barrier : barriers_) barrier.clear();
+  cluster_arrived_.clear();
   mbarriers_.clear();
   for (const auto& [number, copy] : copies_) {  // shared memory's places are used again
     if (copy.to_space == Space::kShared) land(copy, copy.to_space, copy.to, 0, 0, 0);
@@ -104,6 +105,34 @@ void RaceCheck::completed(unsigned barrier) {
   all.clear();
 }
 
+void RaceCheck::cluster_arrived(const Warp& warp, Mask lanes, bool releases) {
+  if (releases) arrive(cluster_arrived_, warp.number(), lanes, false);
+}
+
+/// Each block puts what its threads know where those of the others find it.
+void RaceCheck::cluster_gathered(std::uint64_t phase, unsigned blocks) {
+  cluster_log_ = grid_.at_phase(phase, blocks);
+  cluster_sum_ = cluster_arrived_.empty() ? nullptr : join_all(cluster_arrived_);
+  cluster_arrived_.clear();
+  if (cluster_sum_) {
+    cluster_log_->add(
+        {.block = block_, .thread = 0, .to_block = cluster_sum_, .to_grid = cluster_sum_});
+  }
+}
+
+void RaceCheck::cluster_waited(const Warp& warp, Mask lanes) {
+  auto sum = cluster_sum_ ? std::make_shared<View>(*cluster_sum_) : std::make_shared<View>();
+  if (clustered_ && cluster_log_->size() > 0) {
+    sum->others = Others::join(sum->others, cluster_log_->to_grid(cluster_log_->size()));
+    sum->own.join(sum->others->of(block_));
+  }
+  const Known handed = std::move(sum);
+  const std::vector<Knowing> before = warps_[warp.number()].knowing;
+  for (const Knowing& k : before) {
+    if (k.lanes & lanes) learn(warp.number(), k.lanes & lanes, join(k.known, handed));
+  }
+}
+
 void RaceCheck::met(const Warp& warp, Mask lanes) {
   std::vector<Arrived> all;
   arrive(all, warp.number(), lanes, true);
@@ -168,7 +197,7 @@ void RaceCheck::took() {
 void RaceCheck::fence(const Warp& warp, Mask lanes, const Fence& fence) {
   patterns_ = true;
   const unsigned w = warp.number();
-  const bool wide = fence.scope != SyncScope::kBlock;
+  const bool wide = is_wide(fence.scope);
   if (fence.acquires) {
     if (wide && looked_) took();
     for_each_lane(lanes, [&](unsigned i) {
@@ -202,7 +231,7 @@ void RaceCheck::order(const Access& access, unsigned lane) {
   const bool shared = access.space == Space::kShared;
   const bool acquires = access.order == Order::kAcquire || access.order == Order::kAcquireRelease;
   const bool releases = access.order == Order::kRelease || access.order == Order::kAcquireRelease;
-  const bool wide = access.scope != SyncScope::kBlock && !shared;
+  const bool wide = is_wide(access.scope) && !shared;
   const Address at = access.address[lane] | (shared ? kSharedBit : Address{0});
   Thread& me = thread_[t];
   Logs& logs = shared ? logs_ : grid_.logs;

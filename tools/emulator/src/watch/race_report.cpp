@@ -11,6 +11,14 @@ namespace emu {
 namespace {
 
 const char* what_of(bool shared, bool blocks, bool writes, bool before_writes, bool same) {
+  if (blocks && shared) {
+    if (writes && before_writes) {
+      return same ? "two blocks write the same value to one place of shared memory, unsynchronised"
+                  : "two blocks write one place of shared memory, unsynchronised";
+    }
+    return writes ? "write after another block's read in shared memory, unsynchronised"
+                  : "read after another block's write in shared memory, unsynchronised";
+  }
   if (blocks) {
     if (writes && before_writes) {
       return same ? "two blocks write the same value to one place of global memory, unsynchronised"
@@ -55,8 +63,11 @@ std::string RaceCheck::block_name(std::uint32_t block) const {
 void RaceCheck::report(const Touch& touch, unsigned lane, Address at, const Mark& now,
                        const Mark& before, unsigned before_lane, bool same_value) {
   const bool blocks = before.block != now.block;
-  const char* const what = what_of(touch.space == Space::kShared, blocks, now.kind & Mark::kWrites,
-                                   before.kind & Mark::kWrites, same_value);
+  const char* const what =
+      what_of(touch.space == Space::kShared || (at & kOfCluster), blocks, now.kind & Mark::kWrites,
+              before.kind & Mark::kWrites, same_value);
+  // Blocks of other clusters are taken for ones of the same where mbarriers order some.
+  if (blocks && clustered_ && grid_.unfollowed) return;
   findings_.note("race", what, now.pc, before.pc, [&] {
     const auto who = [&](const Mark& m, unsigned i) {
       const std::string name = m.warp == kAgentWarp ? "a bulk copy" : findings_.thread(m.warp, i);
@@ -124,8 +135,9 @@ std::string RaceCheck::missing(unsigned warp, unsigned lane, const Mark& now, co
            "block alone; it takes __threadfence";
   }
   if (theirs.block < before.time && ours.block == 0 && theirs.block == 0) {
-    return "nothing orders accesses of two blocks but a kernel's end, a barrier of the grid, or "
-           "atomics with fences";
+    return std::string(
+               "nothing orders accesses of two blocks but a kernel's end, a barrier of the ") +
+           (clustered_ ? "cluster or " : "") + "grid, or atomics with fences";
   }
   if (theirs.block < before.time) {
     return "no fence orders them: " + first +
