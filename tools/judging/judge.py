@@ -1,0 +1,247 @@
+"""All trials of one file, in the order in which their verdicts help most."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tools.judging import ROOT, Failure, form, shapes, trial
+from tools.judging.arithmetic import value
+from tools.judging.compiler import Refusal, compile_to_ptx
+from tools.judging.problems import PROBLEMS, Shape, with_one
+from tools.judging.puzzles import Puzzle, power
+from tools.judging.trial import COUNTS, Kernel, Outcome
+from tools.judging.verdict import Verdict
+
+SCHEDULES = (1, 2, 3)
+MOST_STATIC = 48 * 1024
+#: Positions that a wrong sum is asked about.
+MOST_POSITIONS = 160
+#: Which finding is told where there are several: what a wild access has done explains the rest.
+_FIRST = ("memory", "sync", "race", "init")
+
+
+def judge(file: Path, source: str, puzzle: Puzzle) -> Verdict:
+    """Compiles a file and tries it."""
+    compiled = compile_to_ptx(file)
+    if isinstance(compiled, Refusal):
+        verdict = Verdict(puzzle.key, puzzle.title)
+        where = f"{file.name}:{compiled.line}: " if compiled.line else ""
+        said = tuple(compiled.said.splitlines()[:40])
+        verdict.reject("compile", "it doesn't compile", f"{where}{compiled.message}", said)
+        return verdict
+    return judge_ptx(file.name, source, compiled, puzzle)
+
+
+def judge_ptx(name: str, source: str, ptx: str, puzzle: Puzzle, entry: str = "") -> Verdict:
+    """The same of a file that is compiled; `entry` where its kernel has another name there."""
+    begun = time.monotonic()
+    verdict = Verdict(puzzle.key, puzzle.title)
+    kernel = _formed(verdict, name, source, ptx, puzzle, entry)
+    if kernel:
+        # Inputs nobody can know before the file is written.
+        seed = hashlib.sha256(source.encode(errors="replace")).hexdigest()
+        try:
+            _try(verdict, name, kernel, puzzle, seed)
+        except Failure as failure:
+            verdict.reject("refused", "the embedded device can't run it", str(failure))
+    verdict.seconds = time.monotonic() - begun
+    return verdict
+
+
+def _formed(
+    verdict: Verdict, name: str, source: str, ptx: str, puzzle: Puzzle, entry: str
+) -> Kernel | None:
+    wanted = puzzle.form
+    for fault in form.faults(wanted, source, ptx, entry):
+        where = f"{name}:{fault.line}: " if fault.line else ""
+        verdict.reject("form", "it isn't what the puzzle asks for", f"{where}{fault.what}")
+        return None
+    entry = entry or wanted.mangled
+    static = form.shared_bytes(ptx, entry)
+    if static > MOST_STATIC:
+        verdict.reject(
+            "refused",
+            "no GPU can launch it",
+            f"it declares {static} bytes of shared memory, and a block may declare {MOST_STATIC}",
+        )
+        return None
+    return Kernel(ptx, entry, wanted, static, form.divisions(ptx, entry))
+
+
+def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str) -> None:
+    side = PROBLEMS[puzzle.problem].side
+    tried = set()
+    for outcome in _checked(kernel, puzzle, seed, side):
+        tried.add(outcome.shape)
+        verdict.shapes = len(tried)
+        verdict.schedules = max(verdict.schedules, outcome.schedule + 1)
+        if not outcome.good:
+            return _tell(verdict, name, kernel, puzzle, outcome, seed)
+    missed: tuple[str, str] | None = None
+    for shape in shapes.unchecked(puzzle, side):
+        # A second launch in the same session finds what depends on the first.
+        again = 2 if shape.n <= 5000 else 1
+        cases = [trial.case_at(puzzle, shape, f"{seed} {k}") for k in range(again)]
+        outcome = trial.run(kernel, puzzle, shape, cases)
+        tried.add(shape)
+        verdict.shapes = len(tried)
+        if not outcome.good:
+            return _tell(verdict, name, kernel, puzzle, outcome, seed)
+        missed = missed or _missed(puzzle, outcome)
+    _compare(verdict, kernel, puzzle, seed)
+    if missed:
+        verdict.reject("goal", f"right, and misses its goal: {missed[0]}", missed[1])
+        return
+    goals = ", ".join(goal.says for goal in puzzle.goals)
+    verdict.headline = f"right at {verdict.shapes} shapes" + (f"; {goals}" if goals else "")
+
+
+def _checked(kernel: Kernel, puzzle: Puzzle, seed: str, side: bool) -> Iterator[Outcome]:
+    for shape in shapes.checked(puzzle, side):
+        case = trial.case_at(puzzle, shape, seed)
+        yield trial.run(kernel, puzzle, shape, [case], checks="all")
+    for number in SCHEDULES:
+        for shape in shapes.apart(puzzle, side):
+            case = trial.case_at(puzzle, shape, f"{seed} {number}")
+            yield trial.run(kernel, puzzle, shape, [case], checks="all", apart=number)
+
+
+# ------------------------------------------------------------------ what is wrong, in a line
+
+
+def _tell(
+    verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str
+) -> None:
+    shape = outcome.shape
+    printed = tuple(f"printed: {line}" for line in outcome.printed.splitlines()[:5])
+    findings = [f for f in outcome.findings if "to the host" not in f["what"]]
+    if findings:
+        finding = min(findings, key=lambda f: _FIRST.index(f["check"]))
+        where = _places(finding, name)
+        details = tuple(d for f in findings for d in (f["what"] + _places(f, name), *f["details"]))
+        verdict.reject(
+            finding["check"], finding["what"], f"{where.strip() or name}, at {shape}",
+            (*details, *printed),
+        )
+        return
+    if outcome.fault:
+        return _fault(verdict, outcome, printed)
+    wrong = outcome.wrong
+    if unset := [f for f in outcome.findings if f not in findings]:
+        wrong = _unset(outcome, unset[0]) or wrong
+    line = _diagnosis(kernel, puzzle, outcome, seed) if not unset else ""
+    verdict.reject("wrong", f"wrong at {shape}", line or wrong, (*((wrong,) if line else ()), *printed))
+
+
+def _places(finding: dict[str, Any], name: str) -> str:
+    own = [
+        f"{name}:{at['line']}" for at in finding["lines"] if Path(at["file"]).name == name
+    ] or finding["places"]
+    return " " + " and ".join(dict.fromkeys(own)) if own else ""
+
+
+def _fault(verdict: Verdict, outcome: Outcome, printed: tuple[str, ...]) -> None:
+    assert outcome.fault is not None
+    kind, message = outcome.fault["kind"], outcome.fault["message"]
+    if kind == "too long":
+        verdict.reject(
+            "endless",
+            "it doesn't end",
+            f"stopped by count at {outcome.shape}: {message}",
+            printed,
+        )
+    else:
+        reason = "sync" if kind == "deadlock" else "memory"
+        verdict.reject(reason, kind, f"{message}; at {outcome.shape}", printed)
+
+
+def _unset(outcome: Outcome, finding: dict[str, Any]) -> str:
+    """Which output the host read that nobody had written."""
+    name = finding["places"][0].partition(" number")[0]
+    return f"{name} has elements that the kernel never writes" if outcome.wrong else ""
+
+
+def _diagnosis(kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str) -> str:
+    """Of a wrong sum: which elements are left out, and which are added twice."""
+    shape = outcome.shape
+    if outcome.total is None or shape.n == 0 or "again" in outcome.wrong:
+        return ""
+    case = trial.case_at(puzzle, shape, seed)
+    often: dict[int, int] = {}
+    for at in _suspects(shape):
+        one = trial.run(kernel, puzzle, shape, [with_one(case, shape.n, at)])
+        if one.fault or one.findings or one.total is None:
+            return ""
+        often[at] = one.total
+    odd = {at: times for at, times in often.items() if times != 1}
+    if not odd:
+        return f"{outcome.wrong}, though each element is added once: is the sum too large for its type?"
+    if len(odd) == len(often) > 1 and len(set(odd.values())) > 2:
+        return ""  # what comes out has little to do with what went in
+    at, times = next(iter(odd.items()))
+    said = {0: "is never added", 2: "is added twice"}.get(times, f"is added {times} times")
+    more = sum(value == times for value in odd.values()) - 1
+    others = f", and so {'are' if more > 1 else 'is'} {more} more" if more else ""
+    return f"element {at} {said}{others}"
+
+
+def _suspects(shape: Shape) -> list[int]:
+    n, block = shape.n, shape.threads
+    if n <= MOST_POSITIONS:
+        return list(range(n))
+    near = {0, 1, n - 2, n - 1}
+    for edge in range(block, n, block):
+        near |= {edge - 1, edge, edge + 1}
+    near |= {k * n // 32 for k in range(32)}
+    places = sorted(at for at in near if 0 <= at < n)
+    return places[: MOST_POSITIONS // 2] + places[-MOST_POSITIONS // 2 :]
+
+
+# ------------------------------------------------------------------ counts
+
+
+def _missed(puzzle: Puzzle, outcome: Outcome) -> tuple[str, str] | None:
+    if outcome.shape.threads % 32:
+        return None  # where blocks share sectors, a count is nobody's merit
+    for goal in puzzle.goals:
+        if outcome.shape.n < goal.at_least:
+            continue
+        launches = 1 if goal.count in trial.STATIC else outcome.launches
+        most = value(goal.most, shapes.names_of(outcome.shape)) * launches
+        got = outcome.counts[goal.count]
+        if got > most:
+            said = f"{goal.count} {got // launches}, at most {most // launches}, at {outcome.shape}"
+            return goal.says, said
+    return None
+
+
+def _compare(verdict: Verdict, kernel: Kernel, puzzle: Puzzle, seed: str) -> None:
+    """Its counts at one usual shape, beside those of the book's own kernel."""
+    side = PROBLEMS[puzzle.problem].side
+    usual = [b for b in puzzle.blocks if b[0] * b[1] == 256] or [puzzle.blocks[-1]]
+    n = min(puzzle.most, 256 if side else 2**16)
+    shape = shapes.at(puzzle, n, usual[0])
+    outcome = trial.run(kernel, puzzle, shape, [trial.case_at(puzzle, shape, seed)])
+    book = _recorded(puzzle, shape)
+    verdict.counted_at = f"n = {power(n)}, block {shape.threads}"
+    verdict.book = " ".join(puzzle.book) if puzzle.book and book else ""
+    verdict.counts = [(name, outcome.counts[name], book.get(name)) for name in COUNTS]
+
+
+def _recorded(puzzle: Puzzle, shape: Shape) -> dict[str, int]:
+    """What the embedded device counted of the book's kernel at this shape, as committed."""
+    file = ROOT / "figures/data/embedded/counters.json"
+    if puzzle.book is None or not file.is_file():
+        return {}
+    chapter, variant = puzzle.book
+    for run in json.loads(file.read_text(encoding="utf-8"))["runs"]:
+        named = (run["chapter"], run["variant"], run["n"], run["block"])
+        if named == (chapter, variant, shape.n, shape.threads):
+            launch = run["launches"][0]["metrics"]
+            return {name: launch[metric] for name, metric in COUNTS.items() if metric in launch}
+    return {}
