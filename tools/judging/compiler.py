@@ -30,7 +30,7 @@ def nvcc() -> Path:
     found = shutil.which("nvcc", path=os.pathsep.join(places))
     if not found:
         raise Failure(
-            "no CUDA compiler: run tools/setup, which fetches NVIDIA's, or set CUDACXX to your nvcc",
+            "no CUDA compiler: run tools/setup, which fetches one, or set CUDACXX to your nvcc",
             NOT_AVAILABLE,
         )
     return Path(found)
@@ -49,20 +49,31 @@ def compile_to_ptx(file: Path) -> str | Refusal:
     """What nvcc makes of a file, which it alone reads. Nothing of it runs."""
     with tempfile.TemporaryDirectory(prefix="judge-") as folder:
         out = Path(folder) / "kernel.ptx"
-        command = [nvcc(), *OPTIONS, "-x", "cu", str(file.resolve()), "-o", out]
+        command = [str(nvcc()), *OPTIONS, "-x", "cu", str(file.resolve()), "-o", str(out)]
         try:
             done = subprocess.run(
-                command, cwd=folder, capture_output=True, text=True, errors="replace", check=False,
+                command,
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
                 timeout=120,
             )
         except subprocess.TimeoutExpired:
             return Refusal(0, "the compiler didn't end within two minutes", "")
         except OSError as error:
-            raise Failure(f"{command[0]} can't be started: {error.strerror}", NOT_AVAILABLE) from None
+            raise Failure(
+                f"{command[0]} can't be started: {error.strerror}", NOT_AVAILABLE
+            ) from None
         if done.returncode == 0 and out.is_file():
             return out.read_text(encoding="utf-8", errors="replace")
     said = (done.stderr + done.stdout).strip()
-    return _refusal(said, file.name) if said else Refusal(0, "the compiler failed and said nothing", "")
+    return (
+        _refusal(said, file.name)
+        if said
+        else Refusal(0, "the compiler failed and said nothing", "")
+    )
 
 
 def _refusal(said: str, name: str) -> Refusal:

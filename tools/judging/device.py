@@ -19,8 +19,8 @@ from tools.judging import NOT_AVAILABLE, REFUSED, ROOT, Failure
 LIBRARY = "libembedded_session.so"
 Dim = tuple[int, int, int]
 
-#: Warp instructions after which a launch is stopped: so many, and so many per thread and element.
-LEAST, PER_ELEMENT = 1_000_000, 200
+#: Warp instructions after which a launch is stopped: so many, and so many per element and warp.
+LEAST, PER_ELEMENT, PER_WARP = 1_000_000, 200, 16_384
 
 
 def folder() -> Path | None:

@@ -1,4 +1,4 @@
-"""The form of a submission: one kernel with a puzzle's parameters, and nothing that isn't judged."""
+"""The form of a submission: one kernel with a puzzle's parameters, and nothing beside it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ TYPES = {
 
 #: What a kernel may not do to look fast, and why. Matched in PTX.
 _TIMED = {
-    r"\bnanosleep\b": "sleeps: a kernel that waits for the clock can't be judged by what it does",
-    r"%(?:clock|clock_hi|clock64|globaltimer\w*)\b": "reads the clock: the judge may not be told by "
-    "its own time what to do",
+    r"\bnanosleep\b": "sleeps: waiting isn't work",
+    r"%(?:clock|clock_hi|clock64|globaltimer\w*)\b": "reads the clock: its "
+    "result must not depend on its time",
     r"%(?:smid|nsmid|warpid|nwarpid|gridid|envreg\d+|pm\d+(?:_64)?)\b": "asks where it runs: a "
     "kernel must be right wherever it runs",
 }
@@ -97,8 +97,10 @@ def blanked(source: str) -> str:
 
 def form_of(source: str) -> Form:
     """The one kernel of an answer."""
-    kernels = re.findall(r"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)",
-                         blanked(source))
+    kernels = re.findall(
+        r"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)",
+        blanked(source),
+    )
     if len(kernels) != 1:
         raise ValueError(f"an answer has one __global__ function, this one has {len(kernels)}")
     name, parameters = kernels[0]
@@ -131,7 +133,7 @@ def _plain(mangled: str) -> str:
     return mangled[found.end() : found.end() + int(found[1])] if found else mangled
 
 
-def faults(form: Form, source: str, ptx: str, entry: str = "") -> Iterator[Wrong]:
+def faults(form: Form, file: str, source: str, ptx: str, entry: str = "") -> Iterator[Wrong]:
     """What keeps a file that compiles from being judged. `entry`: its kernel's name in the PTX,
     where that isn't the form's."""
     yield from _host_code(source)
@@ -142,11 +144,12 @@ def faults(form: Form, source: str, ptx: str, entry: str = "") -> Iterator[Wrong
         if same:
             yield Wrong(f"{form.name} has other parameters; the puzzle calls {form.text}")
         elif others:
-            yield Wrong(f"no kernel {form.name}, only {', '.join(others)}; "
-                        f"the puzzle calls {form.text}")
+            yield Wrong(
+                f"no kernel {form.name}, only {', '.join(others)}; the puzzle calls {form.text}"
+            )
         else:
             yield Wrong(f"no kernel in it; the puzzle calls {form.text}")
-    yield from _timed(ptx)
+    yield from _timed(ptx, file)
 
 
 def _host_code(source: str) -> Iterator[Wrong]:
@@ -157,15 +160,26 @@ def _host_code(source: str) -> Iterator[Wrong]:
             yield Wrong(f"{found[0].strip()} {why}: the judge takes a kernel alone", line)
 
 
-def _timed(ptx: str) -> Iterator[Wrong]:
+def _timed(ptx: str, file: str) -> Iterator[Wrong]:
+    files = re.findall(r'^\s*\.file\s+(\d+)\s+"(?:[^"]*/)?([^"/]+)"', ptx, re.MULTILINE)
+    own = {number for number, name in files if name == file}
     line = 0
     for text in ptx.splitlines():
-        if at := re.match(r"\s*\.loc\s+\d+\s+(\d+)", text):
-            line = int(at[1])
+        if text.lstrip().startswith(".loc"):
+            # The place itself, or the one where a function of a header stands.
+            at = re.findall(r"(?:\.loc|inlined_at)\s+(\d+)\s+(\d+)", text)
+            line = next((int(number) for where, number in at if where in own), line)
+            continue
         code = text.partition("//")[0]
         for pattern, why in _TIMED.items():
             if re.search(pattern, code):
                 yield Wrong(why, line)
+
+
+def most_threads(ptx: str, kernel: str) -> int:
+    """What a kernel's launch bounds allow; 0 where it has none."""
+    found = re.search(r"\.maxntid\s+(\d+)", _body(ptx, kernel))
+    return int(found[1]) if found else 0
 
 
 def _body(ptx: str, kernel: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from tools.judging import ROOT, Failure, form, shapes, trial
+from tools.judging import ROOT, Failure, explain, form, shapes, trial
 from tools.judging.arithmetic import value
 from tools.judging.compiler import Refusal, compile_to_ptx
 from tools.judging.problems import PROBLEMS, Shape, with_one
@@ -23,6 +23,14 @@ MOST_STATIC = 48 * 1024
 MOST_POSITIONS = 160
 #: Which finding is told where there are several: what a wild access has done explains the rest.
 _FIRST = ("memory", "sync", "race", "init")
+_OF_A_SUM = re.compile(r"(?:\S+|the sum of all partial sums) is -?\d+, and -?\d+ is right")
+_FROM_HOST = "to the host"  # of what the judge itself has read
+_FAULTS = {
+    "too long": ("endless", "it doesn't end"),
+    "deadlock": ("sync", "threads wait for ever"),
+    "illegal instruction": ("wrong", "it stops itself"),
+    "assert": ("wrong", "an assertion of its own fails"),
+}
 
 
 def judge(file: Path, source: str, puzzle: Puzzle) -> Verdict:
@@ -57,11 +65,19 @@ def _formed(
     verdict: Verdict, name: str, source: str, ptx: str, puzzle: Puzzle, entry: str
 ) -> Kernel | None:
     wanted = puzzle.form
-    for fault in form.faults(wanted, source, ptx, entry):
+    for fault in form.faults(wanted, name, source, ptx, entry):
         where = f"{name}:{fault.line}: " if fault.line else ""
         verdict.reject("form", "it isn't what the puzzle asks for", f"{where}{fault.what}")
         return None
     entry = entry or wanted.mangled
+    threads = max(x * y for x, y in puzzle.blocks)
+    if (most := form.most_threads(ptx, entry)) and most < threads:
+        verdict.reject(
+            "refused",
+            "it can't be launched",
+            f"its launch bounds allow {most} threads, and the puzzle launches up to {threads}",
+        )
+        return None
     static = form.shared_bytes(ptx, entry)
     if static > MOST_STATIC:
         verdict.reject(
@@ -93,7 +109,7 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
         if not outcome.good:
             return _tell(verdict, name, kernel, puzzle, outcome, seed)
         missed = missed or _missed(puzzle, outcome)
-    _compare(verdict, kernel, puzzle, seed)
+    missed = _compare(verdict, kernel, puzzle, seed) or missed
     if missed:
         verdict.reject("goal", f"right, and misses its goal: {missed[0]}", missed[1])
         return
@@ -119,57 +135,36 @@ def _tell(
 ) -> None:
     shape = outcome.shape
     printed = tuple(f"printed: {line}" for line in outcome.printed.splitlines()[:5])
-    findings = [f for f in outcome.findings if "to the host" not in f["what"]]
+    unset = [f for f in outcome.findings if _FROM_HOST in f["what"]]
+    findings = [f for f in outcome.findings if f not in unset]
     if findings:
         finding = min(findings, key=lambda f: _FIRST.index(f["check"]))
-        where = _places(finding, name)
-        details = tuple(d for f in findings for d in (f["what"] + _places(f, name), *f["details"]))
-        verdict.reject(
-            finding["check"], finding["what"], f"{where.strip() or name}, at {shape}",
-            (*details, *printed),
-        )
-        return
-    if outcome.fault:
-        return _fault(verdict, outcome, printed)
-    wrong = outcome.wrong
-    if unset := [f for f in outcome.findings if f not in findings]:
-        wrong = _unset(outcome, unset[0]) or wrong
-    line = _diagnosis(kernel, puzzle, outcome, seed) if not unset else ""
-    verdict.reject("wrong", f"wrong at {shape}", line or wrong, (*((wrong,) if line else ()), *printed))
-
-
-def _places(finding: dict[str, Any], name: str) -> str:
-    own = [
-        f"{name}:{at['line']}" for at in finding["lines"] if Path(at["file"]).name == name
-    ] or finding["places"]
-    return " " + " and ".join(dict.fromkeys(own)) if own else ""
-
-
-def _fault(verdict: Verdict, outcome: Outcome, printed: tuple[str, ...]) -> None:
-    assert outcome.fault is not None
-    kind, message = outcome.fault["kind"], outcome.fault["message"]
-    if kind == "too long":
-        verdict.reject(
-            "endless",
-            "it doesn't end",
-            f"stopped by count at {outcome.shape}: {message}",
-            printed,
-        )
+        case = trial.case_at(puzzle, shape, seed)
+        line = f"{explain.line_of(finding, name, kernel.form, case)}, at {shape}"
+        details = tuple(d for f in findings for d in (f["what"], *f["details"]))
+        verdict.reject(finding["check"], finding["what"], line, (*details, *printed))
+    elif outcome.fault:
+        kind, message = outcome.fault["kind"], outcome.fault["message"]
+        line = f"{explain.places(message, name) or name}, at {shape}"
+        if kind == "too long":
+            often = message.partition("has run ")[2] or message
+            line = f"stopped by count at {shape}: it ran {often}"
+        reason, headline = _FAULTS.get(kind, ("memory", kind))
+        verdict.reject(reason, headline, line, (message, *printed))
     else:
-        reason = "sync" if kind == "deadlock" else "memory"
-        verdict.reject(reason, kind, f"{message}; at {outcome.shape}", printed)
-
-
-def _unset(outcome: Outcome, finding: dict[str, Any]) -> str:
-    """Which output the host read that nobody had written."""
-    name = finding["places"][0].partition(" number")[0]
-    return f"{name} has elements that the kernel never writes" if outcome.wrong else ""
+        wrong = outcome.wrong
+        if unset:
+            buffer = unset[0]["places"][0].partition(" number")[0]
+            wrong = f"{buffer} has elements that the kernel never writes"
+        line = "" if unset else _diagnosis(kernel, puzzle, outcome, seed)
+        details = (wrong,) if line else ()
+        verdict.reject("wrong", f"wrong at {shape}", line or wrong, (*details, *printed))
 
 
 def _diagnosis(kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str) -> str:
     """Of a wrong sum: which elements are left out, and which are added twice."""
     shape = outcome.shape
-    if outcome.total is None or shape.n == 0 or "again" in outcome.wrong:
+    if outcome.total is None or shape.n == 0 or not _OF_A_SUM.match(outcome.wrong):
         return ""
     case = trial.case_at(puzzle, shape, seed)
     often: dict[int, int] = {}
@@ -180,26 +175,29 @@ def _diagnosis(kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str) -> s
         often[at] = one.total
     odd = {at: times for at, times in often.items() if times != 1}
     if not odd:
-        return f"{outcome.wrong}, though each element is added once: is the sum too large for its type?"
+        return f"{outcome.wrong}; each element is added once: is the sum too large for its type?"
     if len(odd) == len(often) > 1 and len(set(odd.values())) > 2:
         return ""  # what comes out has little to do with what went in
     at, times = next(iter(odd.items()))
     said = {0: "is never added", 2: "is added twice"}.get(times, f"is added {times} times")
-    more = sum(value == times for value in odd.values()) - 1
-    others = f", and so {'are' if more > 1 else 'is'} {more} more" if more else ""
-    return f"element {at} {said}{others}"
+    alike = sum(value == times for value in odd.values())
+    if alike == len(often) > 1:
+        return f"each element {said}" if alike == shape.n else f"each of {alike} elements {said}"
+    others = f", and so {'are' if alike > 2 else 'is'} {alike - 1} more" if alike > 1 else ""
+    tried = "" if len(often) == shape.n else f" (of {len(often)} that were tried)"
+    return f"element {at} {said}{others}{tried}"
 
 
 def _suspects(shape: Shape) -> list[int]:
     n, block = shape.n, shape.threads
     if n <= MOST_POSITIONS:
         return list(range(n))
-    near = {0, 1, n - 2, n - 1}
-    for edge in range(block, n, block):
-        near |= {edge - 1, edge, edge + 1}
-    near |= {k * n // 32 for k in range(32)}
-    places = sorted(at for at in near if 0 <= at < n)
-    return places[: MOST_POSITIONS // 2] + places[-MOST_POSITIONS // 2 :]
+    few = MOST_POSITIONS if n < 10_000 else 10
+    edges = [edge + d for edge in (block, n // block * block) for d in (-1, 0, 1)]
+    edges += [edge + d for edge in range(2 * block, n, block) for d in (-1, 0)][: few // 2]
+    spread = [k * n // few for k in range(few)]
+    places = list(dict.fromkeys(at for at in (0, n - 1, *edges, *spread) if 0 <= at < n))
+    return sorted(places[:few])
 
 
 # ------------------------------------------------------------------ counts
@@ -220,8 +218,9 @@ def _missed(puzzle: Puzzle, outcome: Outcome) -> tuple[str, str] | None:
     return None
 
 
-def _compare(verdict: Verdict, kernel: Kernel, puzzle: Puzzle, seed: str) -> None:
-    """Its counts at one usual shape, beside those of the book's own kernel."""
+def _compare(verdict: Verdict, kernel: Kernel, puzzle: Puzzle, seed: str) -> tuple[str, str] | None:
+    """Its counts at one usual shape, beside those of the book's own kernel; a goal that is missed
+    there."""
     side = PROBLEMS[puzzle.problem].side
     usual = [b for b in puzzle.blocks if b[0] * b[1] == 256] or [puzzle.blocks[-1]]
     n = min(puzzle.most, 256 if side else 2**16)
@@ -231,6 +230,7 @@ def _compare(verdict: Verdict, kernel: Kernel, puzzle: Puzzle, seed: str) -> Non
     verdict.counted_at = f"n = {power(n)}, block {shape.threads}"
     verdict.book = " ".join(puzzle.book) if puzzle.book and book else ""
     verdict.counts = [(name, outcome.counts[name], book.get(name)) for name in COUNTS]
+    return _missed(puzzle, outcome)
 
 
 def _recorded(puzzle: Puzzle, shape: Shape) -> dict[str, int]:

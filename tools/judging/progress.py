@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +32,7 @@ def remember(folder: Path, puzzle: str, file: str) -> str:
             "w", dir=folder, prefix=".judge-", delete=False, encoding="utf-8"
         ) as part:
             json.dump({"accepted": known}, part, indent=1)
-        os.replace(part.name, folder / FILE)
+        Path(part.name).replace(folder / FILE)
     except OSError as error:
         return f"your progress can't be noted in {folder}: {error.strerror}"
     return ""

@@ -1,7 +1,7 @@
 """Puzzles: folders chapters/chapterNN_name/puzzles/K_name, each with puzzle.toml and answer.cu.
 
-A folder is all that a puzzle takes. Its skeleton is the answer with the lines between ``// [blank]``
-and ``// [/blank]`` taken out; a line ``//= code`` there stands in the skeleton alone.
+A folder is all that a puzzle takes. Its skeleton is the answer without what stands between
+``// [blank]`` and ``// [/blank]``; a line ``//= code`` there stands in the skeleton alone.
 """
 
 from __future__ import annotations
@@ -148,8 +148,9 @@ def blank(answer: str) -> str:
 
 def solution(answer: str) -> str:
     """An answer without the marks."""
-    return "".join(f"{line}\n" for line in answer.splitlines()
-                   if not re.match(r"\s*//( \[/?blank\]|=)", line))
+    return "".join(
+        f"{line}\n" for line in answer.splitlines() if not re.match(r"\s*//( \[/?blank\]|=)", line)
+    )
 
 
 def read(folder: Path) -> Puzzle:
@@ -169,7 +170,9 @@ def _puzzle(folder: Path, data: dict[str, Any]) -> Puzzle:
     if missing := _NEEDED - data.keys():
         raise ValueError(f"{', '.join(sorted(missing))} is missing")
     if unknown := data.keys() - _ALLOWED:
-        raise ValueError(f"{', '.join(sorted(unknown))}: a puzzle has {', '.join(sorted(_ALLOWED))}")
+        raise ValueError(
+            f"{', '.join(sorted(unknown))}: a puzzle has {', '.join(sorted(_ALLOWED))}"
+        )
     where = _FOLDER.search(folder.as_posix())
     if not where:
         raise ValueError("a puzzle lies in chapters/chapterNN_name/puzzles/K_name")
@@ -213,8 +216,11 @@ def find(key: str, root: Path = ROOT) -> Puzzle:
     puzzles = {puzzle.key: puzzle for puzzle in all_puzzles(root)}
     if key not in puzzles:
         near = [each for each in puzzles if each.startswith(key.partition("/")[0] + "/")]
-        raise Failure(f"no puzzle {key}: there are {', '.join(near)}" if near else
-                      f"no puzzle {key}: tools/judge --list shows them all")
+        raise Failure(
+            f"no puzzle {key}: there are {', '.join(near)}"
+            if near
+            else f"no puzzle {key}: tools/judge --list shows them all"
+        )
     return puzzles[key]
 
 

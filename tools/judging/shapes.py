@@ -58,10 +58,26 @@ def checked(puzzle: Puzzle, side: bool) -> list[Shape]:
     shapes = []
     for turn, block in enumerate(puzzle.blocks):
         threads = block[0] * block[1]
-        sizes = SIDES[:9] if side else (0, 1, 33, 100, threads - 1, threads, threads + 1, 2 * threads + 1,
-                                        4 * threads + 5, 8 * threads + 3)
+        sizes = (
+            SIDES[:9]
+            if side
+            else (
+                0,
+                1,
+                33,
+                100,
+                threads - 1,
+                threads,
+                threads + 1,
+                2 * threads + 1,
+                4 * threads + 5,
+                8 * threads + 3,
+            )
+        )
         shapes += [at(puzzle, n, block, turn + k) for k, n in enumerate(_within(puzzle, sizes))]
-    return sorted((s for s in shapes if _cost(s, side) <= 3 * CHECKED), key=lambda s: _cost(s, side))
+    return sorted(
+        (s for s in shapes if _cost(s, side) <= 3 * CHECKED), key=lambda s: _cost(s, side)
+    )
 
 
 def apart(puzzle: Puzzle, side: bool) -> list[Shape]:
@@ -78,7 +94,9 @@ def unchecked(puzzle: Puzzle, side: bool) -> list[Shape]:
         threads = block[0] * block[1]
         sizes = SIDES if side else (*SMALL, *MIDDLE, *LARGE, *_around(threads))
         shapes += [at(puzzle, n, block, turn + k) for k, n in enumerate(_within(puzzle, sizes))]
-    affordable = sorted((s for s in shapes if _cost(s, side) <= AFFORDABLE), key=lambda s: _cost(s, side))
+    affordable = sorted(
+        (s for s in shapes if _cost(s, side) <= AFFORDABLE), key=lambda s: _cost(s, side)
+    )
     if side:
         return affordable
     usual = [b for b in puzzle.blocks if b[0] * b[1] in (128, 256)] or list(puzzle.blocks)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.judging.arithmetic import value
-from tools.judging.device import LEAST, PER_ELEMENT, Launch, Session
+from tools.judging.device import LEAST, PER_ELEMENT, PER_WARP, Launch, Session
 from tools.judging.form import TYPES, Form
 from tools.judging.problems import PROBLEMS, Buffer, Case, Shape
 from tools.judging.puzzles import Puzzle
@@ -83,7 +83,8 @@ def run(
 ) -> Outcome:
     """Launches the kernel once for each case, in one session: what it keeps from the first launch
     it has in the second."""
-    most = LEAST + PER_ELEMENT * (shape.n + shape.blocks * shape.threads)
+    names = names_of(shape)
+    most = LEAST + PER_ELEMENT * shape.n + PER_WARP * names["warps"]
     session = Session(kernel.ptx, checks=checks, apart=apart, most=most)
     try:
         return _run(session, kernel, puzzle, shape, cases, checks == "memory", apart or 0)
@@ -107,7 +108,8 @@ def _run(
     names = [p.name for p in kernel.form.parameters if p.pointer]
     first = cases[0].buffers
     numbers = {
-        name: session.buffer(name, max(first[name].begins + _size(first[name]), 1)) for name in names
+        name: session.buffer(name, max(first[name].begins + _size(first[name]), 1))
+        for name in names
     }
     shared = value(puzzle.shared, names_of(shape))
     wrong, done, total = "", True, None
@@ -132,7 +134,7 @@ def _run(
         total = case.total(got) if case.total else None
         wrong = _wrong(case, got, poisoned)
         if wrong:
-            wrong += " when it is launched again, with other input" if launch else ""
+            wrong = ("launched again with other input, " if launch else "") + wrong
             break
     result = session.result()
     counters = result["counters"]
@@ -168,7 +170,10 @@ def _wrong(case: Case, got: dict[str, bytes], poisoned: bool) -> str:
     said = case.wrong(got)
     if said and poisoned:
         for name, data in got.items():
-            if case.buffers[name].role == "out" and (at := _unwritten(data, case.buffers[name])) >= 0:
+            if (
+                case.buffers[name].role == "out"
+                and (at := _unwritten(data, case.buffers[name])) >= 0
+            ):
                 return f"{name}[{at}] is never written"
     return said
 

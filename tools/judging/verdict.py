@@ -45,7 +45,9 @@ class Verdict:
     def status(self) -> int:
         return STATUS[self.reason]
 
-    def reject(self, reason: str, headline: str, line: str = "", details: tuple[str, ...] = ()) -> None:
+    def reject(
+        self, reason: str, headline: str, line: str = "", details: tuple[str, ...] = ()
+    ) -> None:
         self.reason, self.headline, self.line = reason, headline, line
         self.details += details
 
