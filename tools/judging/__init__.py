@@ -5,13 +5,16 @@
 - ``compiler``: nvcc, and what it says
 - ``form``: what the reader's file must have, and what it must not
 - ``problems``: inputs, and what is right
+- ``counts``: what is counted
 - ``shapes``: which n and block are tried
 - ``device``: the embedded device, in this process
 - ``trial``: one launch and what came of it
+- ``explain``: what a checker has found, in the reader's terms
 - ``judge``: all trials of a file, and the verdict
 - ``verdict``: how it is told
 - ``progress``: what the judge has accepted in a folder
 - ``timing``: the time on a GPU, where there is one
+- ``prepare``: compiles what the tests judge
 """
 
 from pathlib import Path

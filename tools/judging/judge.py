@@ -12,9 +12,10 @@ from pathlib import Path
 from tools.judging import ROOT, Failure, explain, form, shapes, trial
 from tools.judging.arithmetic import value
 from tools.judging.compiler import Refusal, compile_to_ptx
+from tools.judging.counts import COUNTS, STATIC
 from tools.judging.problems import PROBLEMS, Shape, with_one
 from tools.judging.puzzles import Puzzle, power
-from tools.judging.trial import COUNTS, Kernel, Outcome
+from tools.judging.trial import Kernel, Outcome
 from tools.judging.verdict import Verdict
 
 SCHEDULES = (1, 2, 3)
@@ -209,7 +210,7 @@ def _missed(puzzle: Puzzle, outcome: Outcome) -> tuple[str, str] | None:
     for goal in puzzle.goals:
         if outcome.shape.n < goal.at_least:
             continue
-        launches = 1 if goal.count in trial.STATIC else outcome.launches
+        launches = 1 if goal.count in STATIC else outcome.launches
         most = value(goal.most, shapes.names_of(outcome.shape)) * launches
         got = outcome.counts[goal.count]
         if got > most:
@@ -224,16 +225,16 @@ def _compare(verdict: Verdict, kernel: Kernel, puzzle: Puzzle, seed: str) -> tup
     side = PROBLEMS[puzzle.problem].side
     usual = [b for b in puzzle.blocks if b[0] * b[1] == 256] or [puzzle.blocks[-1]]
     n = min(puzzle.most, 256 if side else 2**16)
-    shape = shapes.at(puzzle, n, usual[0])
+    shape = shapes.at(puzzle, n, usual[0], turn=-1)
     outcome = trial.run(kernel, puzzle, shape, [trial.case_at(puzzle, shape, seed)])
-    book = _recorded(puzzle, shape)
+    book = recorded(puzzle, shape)
     verdict.counted_at = f"n = {power(n)}, block {shape.threads}"
     verdict.book = " ".join(puzzle.book) if puzzle.book and book else ""
     verdict.counts = [(name, outcome.counts[name], book.get(name)) for name in COUNTS]
     return _missed(puzzle, outcome)
 
 
-def _recorded(puzzle: Puzzle, shape: Shape) -> dict[str, int]:
+def recorded(puzzle: Puzzle, shape: Shape) -> dict[str, int]:
     """What the embedded device counted of the book's kernel at this shape, as committed."""
     file = ROOT / "figures/data/embedded/counters.json"
     if puzzle.book is None or not file.is_file():

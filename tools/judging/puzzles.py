@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from tools.judging import ROOT, Failure
+from tools.judging.arithmetic import value
+from tools.judging.counts import COUNTED
 from tools.judging.form import Form, form_of
+from tools.judging.problems import PROBLEMS
 
 _FOLDER = re.compile(r"(chapter\d\d)_\w+/puzzles/(\d+)_\w+")
 _MARK = re.compile(r"^// judge: (\S+)", re.MULTILINE)
@@ -113,6 +116,23 @@ def formula(text: str) -> str:
     return re.sub(r"up\(([^,]+), ([^)]+)\)", r"(\1) / (\2) (rounded up)", text)
 
 
+def _check(puzzle: Puzzle) -> None:
+    """What else a puzzle can have wrong: names that nobody knows."""
+    if puzzle.problem not in PROBLEMS:
+        raise ValueError(f"problem {puzzle.problem}: the judge knows {', '.join(PROBLEMS)}")
+    names = PROBLEMS[puzzle.problem].names
+    for parameter in puzzle.form.parameters:
+        if parameter.name not in names and parameter.name not in puzzle.values:
+            raise ValueError(f"{parameter.name}: {puzzle.problem} has {', '.join(sorted(names))}")
+    numbers = dict.fromkeys(("n", "block", "grid", "warps", *puzzle.values), 1)
+    for goal in puzzle.goals:
+        if goal.count not in COUNTED:
+            raise ValueError(f"{goal.count}: the judge counts {', '.join(COUNTED)}")
+        value(goal.most, numbers)
+    for text in (*puzzle.grids, puzzle.grid_y, puzzle.shared):
+        value(text, numbers)
+
+
 def power(n: int) -> str:
     """2^20 + 1 for such a number."""
     for add in (0, 1, -1):
@@ -160,7 +180,7 @@ def read(folder: Path) -> Puzzle:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
         puzzle = _puzzle(folder, data)
         blank(puzzle.answer)
-        _ = puzzle.form
+        _check(puzzle)
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise Failure(f"{file}: {error}") from None
     return puzzle

@@ -8,34 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.judging.arithmetic import value
+from tools.judging.counts import COUNTS, SUMS
 from tools.judging.device import LEAST, PER_ELEMENT, PER_WARP, Launch, Session
 from tools.judging.form import TYPES, Form
 from tools.judging.problems import PROBLEMS, Buffer, Case, Shape
 from tools.judging.puzzles import Puzzle
 from tools.judging.shapes import names_of
-
-#: ncu's names, and what a puzzle calls them.
-COUNTS = {
-    "load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-    "store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "shared_loads": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-    "shared_stores": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-    "load_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-    "store_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-    "instructions": "source__warp_instructions.sum",
-    "diverging_branches": "source__diverging_branches.sum",
-}
-#: Sums of two of them.
-SUMS = {
-    "requests": ("load_requests", "store_requests"),
-    "sectors": ("load_sectors", "store_sectors"),
-    "conflicts": ("load_conflicts", "store_conflicts"),
-    "wavefronts": ("shared_loads", "shared_stores"),
-}
-#: Properties of a kernel, which no launch adds to.
-STATIC = ("shared_bytes", "divisions")
 
 
 @dataclass(frozen=True)

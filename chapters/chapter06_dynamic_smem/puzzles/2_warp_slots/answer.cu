@@ -1,13 +1,13 @@
 #include <cstddef>
 
-/// One partial sum per block of whole warps, four elements per thread.
+/// One partial sum per block of whole warps, eight elements per thread.
 __global__ void sum(const int* in, int* partial, std::size_t n) {
   extern __shared__ int slot[];  // one per warp
   const unsigned t = threadIdx.x;
-  const std::size_t first = std::size_t{blockIdx.x} * (4 * blockDim.x) + t;
+  const std::size_t first = std::size_t{blockIdx.x} * (8 * blockDim.x) + t;
   int mine = 0;
 #pragma unroll
-  for (unsigned k = 0; k < 4; ++k) {
+  for (unsigned k = 0; k < 8; ++k) {
     const std::size_t i = first + k * blockDim.x;
     mine += i < n ? in[i] : 0;
   }

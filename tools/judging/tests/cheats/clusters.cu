@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: refused:
+// rejected: refused: isn't supported
 // PTX that is a GPU's, and not the embedded device's.
 #include "tree.cuh"
 
