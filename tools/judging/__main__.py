@@ -82,7 +82,9 @@ def _new(key: str, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with file.open("x", encoding="utf-8") as out:
             out.write(puzzle.skeleton())
-    except FileExistsError:
+    except (FileExistsError, NotADirectoryError):
+        if not folder.is_dir():
+            raise Failure(f"{folder} is no folder") from None
         raise Failure(f"{file} is there already, and stays as it is") from None
     except OSError as error:
         raise Failure(f"{file} can't be written: {error.strerror}") from None

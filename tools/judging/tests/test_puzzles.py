@@ -12,7 +12,7 @@ import pytest
 from tools.judging import ROOT, Failure, form, puzzles, shapes
 from tools.judging.arithmetic import value
 from tools.judging.counts import COUNTED
-from tools.judging.judge import judge_ptx
+from tools.judging.judge import judge_ptx, recorded
 from tools.judging.problems import PROBLEMS
 from tools.judging.puzzles import Puzzle
 from tools.judging.tests.conftest import ptx
@@ -39,8 +39,6 @@ def test_an_answer_is_accepted(puzzle: Puzzle) -> None:
     side = PROBLEMS[puzzle.problem].side
     assert verdict.shapes >= (15 if side else 250)
     assert verdict.schedules == 4
-    # What it was compared with is recorded, where the puzzle names a kernel.
-    assert (puzzle.book is None) or verdict.book or puzzle.blocks[0] != (256, 1), puzzle.book
 
 
 @each
@@ -80,8 +78,6 @@ def test_the_books_kernel_stands_beside_the_readers() -> None:
 
 def test_where_the_book_is_named_it_has_counts() -> None:
     named = [puzzle for puzzle in EVERY if puzzle.book]
-    from tools.judging.judge import recorded
-
     missing = []
     for puzzle in named:
         usual = next((b for b in puzzle.blocks if b == (256, 1)), puzzle.blocks[-1])
