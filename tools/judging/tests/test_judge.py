@@ -250,11 +250,8 @@ def test_mangled_names(signature: str, mangled: str, tmp_path: Path) -> None:
 
 def test_comments_and_strings_are_no_host_code() -> None:
     text = '// cudaMalloc(\n/* main(\n */ const char* a = "int main(";\nint main('
-    lines = form.blanked(text).split("\n")
-    assert [line.strip() for line in lines] == [
-        "",
-        "",
-        "const char* a =             ;",
-        "int main(",
-    ]
-    assert [len(line) for line in lines] == [len(line) for line in text.split("\n")]
+    blanked = form.blanked(text).split("\n")
+    assert [line.rstrip() for line in blanked[:2]] == ["", ""]
+    assert "const char* a" in blanked[2] and "main" not in blanked[2]
+    assert blanked[3] == "int main("
+    assert [len(line) for line in blanked] == [len(line) for line in text.split("\n")]
