@@ -49,13 +49,13 @@ def _read(name: str) -> tuple[Path, str]:
     except OSError as error:
         raise Failure(f"{name} can't be read: {error.strerror}") from None
     if len(data) > MOST_BYTES:
-        raise Failure(f"{name} has more than {MOST_BYTES} bytes, which is no kernel")
+        raise Failure(f"{name} has more than {MOST_BYTES} bytes, too many for a kernel")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise Failure(f"{name} is no text: the judge takes CUDA source")
+        raise Failure(f"{name} is not a text file: the judge takes CUDA source")
     return file, text
 
 
@@ -84,7 +84,7 @@ def _new(key: str, folder: Path) -> None:
             out.write(puzzle.skeleton())
     except (FileExistsError, NotADirectoryError):
         if not folder.is_dir():
-            raise Failure(f"{folder} is no folder") from None
+            raise Failure(f"{folder} is not a folder") from None
         raise Failure(f"{file} is there already, and stays as it is") from None
     except OSError as error:
         raise Failure(f"{file} can't be written: {error.strerror}") from None

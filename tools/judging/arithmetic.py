@@ -39,9 +39,9 @@ def value(formula: str, names: Mapping[str, int]) -> int:
                 return -of(operand)
             case ast.Call(func=ast.Name(id=name), args=args) if name in _FUNCTIONS:
                 return _FUNCTIONS[name](*map(of, args))
-        raise ValueError(f"{formula!r} is no formula of {', '.join(sorted(names))}")
+        raise ValueError(f"{formula!r} is not a formula of {', '.join(sorted(names))}")
 
     try:
         return of(ast.parse(formula.replace("^", "**"), mode="eval").body)
     except SyntaxError:
-        raise ValueError(f"{formula!r} is no formula") from None
+        raise ValueError(f"{formula!r} is not a formula") from None

@@ -21,7 +21,7 @@ def nvcc() -> Path:
     if named := os.environ.get("CUDACXX"):
         found = shutil.which(named)
         if not found:
-            raise Failure(f"CUDACXX names {named}, which is no program", NOT_AVAILABLE)
+            raise Failure(f"CUDACXX names {named}, which is not a program", NOT_AVAILABLE)
         return Path(found)
     home = os.environ.get("CUDA_HOME")
     places = [f"{home}/bin"] if home else []

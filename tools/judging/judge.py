@@ -52,7 +52,7 @@ def judge_ptx(name: str, source: str, ptx: str, puzzle: Puzzle, entry: str = "")
     verdict = Verdict(puzzle.key, puzzle.title)
     kernel = _formed(verdict, name, source, ptx, puzzle, entry)
     if kernel:
-        # Inputs nobody can know before the file is written.
+        # The inputs depend on the file, so it can't hold their answers.
         seed = hashlib.sha256(source.encode(errors="replace")).hexdigest()
         try:
             _try(verdict, name, kernel, puzzle, seed)
@@ -206,7 +206,7 @@ def _suspects(shape: Shape) -> list[int]:
 
 def _missed(puzzle: Puzzle, outcome: Outcome) -> tuple[str, str] | None:
     if outcome.shape.threads % 32:
-        return None  # where blocks share sectors, a count is nobody's merit
+        return None  # blocks that share sectors read them twice, whatever the kernel does
     for goal in puzzle.goals:
         if outcome.shape.n < goal.at_least:
             continue

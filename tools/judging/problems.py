@@ -63,7 +63,7 @@ class Buffer:
     - ``out``: poison before the launch, checked after it
     - ``sum``: zero before the launch, checked after it
     - ``zero``: zero before the launch, and zero again after it
-    - ``scratch``: poison, and nobody looks at it again
+    - ``scratch``: poison, and not checked
     """
 
     role: str

@@ -117,7 +117,7 @@ def formula(text: str) -> str:
 
 
 def _check(puzzle: Puzzle) -> None:
-    """What else a puzzle can have wrong: names that nobody knows."""
+    """Refuses names that the judge doesn't know."""
     if puzzle.problem not in PROBLEMS:
         raise ValueError(f"problem {puzzle.problem}: the judge knows {', '.join(PROBLEMS)}")
     names = PROBLEMS[puzzle.problem].names

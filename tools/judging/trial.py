@@ -94,7 +94,7 @@ def _run(
     for launch, case in enumerate(cases):
         for name in names:
             buffer = case.buffers[name]
-            # Without poison the checks see what nobody has written.
+            # Without poison the checks see what the kernel hasn't written.
             known = poisoned or buffer.role not in ("out", "scratch")
             if known and (launch == 0 or buffer.role != "zero"):
                 session.write(numbers[name], buffer.data, buffer.begins)
@@ -129,7 +129,7 @@ def _run(
 
 
 def _outputs(session: Session, case: Case, numbers: dict[str, int]) -> dict[str, bytes]:
-    """What the buffers hold that somebody will look at."""
+    """What the buffers hold that are checked."""
     return {
         name: session.read(number, _size(case.buffers[name]), case.buffers[name].begins)
         for name, number in numbers.items()

@@ -89,7 +89,7 @@ def test_new_writes_a_skeleton_and_never_over_a_file(tmp_path: Path) -> None:
     file.write_text("mine", encoding="utf-8")
     failed(run("new", "chapter04/2", tmp_path / "deep/er"), 2, "stays as it is")
     assert file.read_text(encoding="utf-8") == "mine"
-    failed(run("new", "chapter04/3", file), 2, "is no folder")
+    failed(run("new", "chapter04/3", file), 2, "is not a folder")
 
 
 def test_what_is_no_submission(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_what_is_no_submission(tmp_path: Path) -> None:
     failed(run(tmp_path), 2, "is a folder")
     junk = tmp_path / "junk.cu"
     junk.write_bytes(bytes(range(256)) * 20)
-    failed(run(junk), 2, "is no text")
+    failed(run(junk), 2, "is not a text file")
     junk.write_bytes(b"a" * (1 << 20) + b"a")
     failed(run(junk), 2, "more than 1048576 bytes")
     junk.write_text("__global__ void sum() {}\n", encoding="utf-8")

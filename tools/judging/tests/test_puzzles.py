@@ -122,7 +122,7 @@ def _copy(tmp_path: Path, name: str = "7_mine") -> Path:
         ("book =", "books =", "books: a puzzle has"),
         ('"partial_sums"', '"partial_sum"', "partial_sum: the judge knows"),
         ('"load_sectors"', '"sectors_read"', "sectors_read: the judge counts"),
-        ('"up(n, 8)"', '"up(m, 8)"', "is no formula of"),
+        ('"up(n, 8)"', '"up(m, 8)"', "is not a formula of"),
         ("[[goal]]", "[goal", "puzzle.toml"),
     ],
 )
@@ -178,7 +178,7 @@ def test_a_folder_is_all_that_a_puzzle_takes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("formula", ["n.__class__", "open('x')", "n < 3", "up(n", "1.5", "m"])
 def test_a_formula_is_arithmetic_and_nothing_else(formula: str) -> None:
-    with pytest.raises(ValueError, match="no formula"):
+    with pytest.raises(ValueError, match="not a formula"):
         value(formula, {"n": 3})
 
 
