@@ -10,7 +10,7 @@ from pathlib import Path
 if __package__ in (None, ""):  # python3 tools/judging
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from tools.judging import BAD_ARGUMENT, Failure, progress, puzzles
+from tools.judging import BAD_ARGUMENT, Failure, progress, puzzles, timing
 from tools.judging.judge import judge
 
 USAGE = """\
@@ -102,10 +102,8 @@ def _judge(name: str, key: str | None, details: bool, as_json: bool, timed: bool
         )
     puzzle = puzzles.find(key)
     verdict = judge(file, source, puzzle)
-    if not verdict.reason and timed:
-        from tools.judging import timing
-
-        verdict.times = timing.times(file, puzzle)
+    if timed and verdict.kernel and not verdict.reason:
+        verdict.times = timing.times(verdict.kernel, puzzle)
     note = "" if verdict.reason else progress.remember(file.absolute().parent, key, file.name)
     if as_json:
         print(json.dumps(verdict.record(), indent=1, ensure_ascii=False))

@@ -51,6 +51,7 @@ def judge_ptx(name: str, source: str, ptx: str, puzzle: Puzzle, entry: str = "")
     begun = time.monotonic()
     verdict = Verdict(puzzle.key, puzzle.title)
     kernel = _formed(verdict, name, source, ptx, puzzle, entry)
+    verdict.kernel = kernel
     if kernel:
         # The inputs depend on the file, so it can't hold their answers.
         seed = hashlib.sha256(source.encode(errors="replace")).hexdigest()

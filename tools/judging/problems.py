@@ -92,18 +92,20 @@ class Problem:
     make: Callable[[Shape, random.Random], Case]
     names: frozenset[str]
     side: bool = False  #: n is the side of a square
+    timed: int = 2**24  #: n on a GPU
+    is_sum: bool = False
 
 
 PROBLEMS: dict[str, Problem] = {}
 
 
 def problem(
-    *names: str, side: bool = False
+    *names: str, side: bool = False, timed: int = 2**24, is_sum: bool = False
 ) -> Callable[[Callable[[Shape, random.Random], Case]], Callable[[Shape, random.Random], Case]]:
     def add(
         make: Callable[[Shape, random.Random], Case],
     ) -> Callable[[Shape, random.Random], Case]:
-        PROBLEMS[make.__name__] = Problem(make, frozenset({*names, "n"}), side)
+        PROBLEMS[make.__name__] = Problem(make, frozenset({*names, "n"}), side, timed, is_sum)
         return make
 
     return add
@@ -142,7 +144,7 @@ def first_difference(
 # ------------------------------------------------------------------ sums
 
 
-@problem("in", "data", "partial")
+@problem("in", "data", "partial", is_sum=True)
 def partial_sums(shape: Shape, chance: random.Random) -> Case:
     """One sum per block, modulo 2^32, which together are the sum of all elements."""
     data = noise(chance, 4 * shape.n)
@@ -164,7 +166,7 @@ def partial_sums(shape: Shape, chance: random.Random) -> Case:
     return Case(buffers, {"n": shape.n}, wrong, added)
 
 
-@problem("in", "partial")
+@problem("in", "partial", is_sum=True)
 def partial_sums_anywhere(shape: Shape, chance: random.Random) -> Case:
     """The same of an input that begins at any int, not only where an allocation does."""
     case = partial_sums(shape, chance)
@@ -196,13 +198,13 @@ def _whole_sum(shape: Shape, chance: random.Random, bits: int) -> Case:
     return Case(buffers, {"n": shape.n}, wrong, added)
 
 
-@problem("in", "out", "total", "partial", "ticket", "word")
+@problem("in", "out", "total", "partial", "ticket", "word", is_sum=True)
 def sum_32(shape: Shape, chance: random.Random) -> Case:
     """One sum, modulo 2^32."""
     return _whole_sum(shape, chance, 32)
 
 
-@problem("in", "out", "total", "partial", "ticket", "word")
+@problem("in", "out", "total", "partial", "ticket", "word", is_sum=True)
 def sum_64(shape: Shape, chance: random.Random) -> Case:
     """One sum, of ints of either sign, in 64 bits."""
     return _whole_sum(shape, chance, 64)
@@ -227,7 +229,7 @@ def largest(shape: Shape, chance: random.Random) -> Case:
     return Case(buffers, {"n": shape.n}, wrong)
 
 
-@problem("in", "sums", "squares")
+@problem("in", "sums", "squares", timed=2**20)
 def moments(shape: Shape, chance: random.Random) -> Case:
     """Sum (modulo 2^32) and sum of squares (modulo 2^64) of each block's share."""
     data = noise(chance, 4 * shape.n)
@@ -322,7 +324,7 @@ def reverse(shape: Shape, chance: random.Random) -> Case:
     return _mapped(shape, buffers, {"out": turned.tobytes()})
 
 
-@problem("in", "out", side=True)
+@problem("in", "out", side=True, timed=2048)
 def transpose(shape: Shape, chance: random.Random) -> Case:
     """out(c, r) = in(r, c), n rows of n ints."""
     n = shape.n
@@ -333,7 +335,7 @@ def transpose(shape: Shape, chance: random.Random) -> Case:
     return _mapped(shape, buffers, {"out": right})
 
 
-@problem("in", "out")
+@problem("in", "out", timed=2**20)
 def lengths(shape: Shape, chance: random.Random) -> Case:
     """out[i] = x² + y² + z² modulo 2^32, of n vectors of three ints one behind the other."""
     data = noise(chance, 12 * shape.n)
@@ -344,7 +346,7 @@ def lengths(shape: Shape, chance: random.Random) -> Case:
     return _mapped(shape, buffers, {"out": right.tobytes()})
 
 
-@problem("in", "x", "y", "z")
+@problem("in", "x", "y", "z", timed=2**20)
 def split(shape: Shape, chance: random.Random) -> Case:
     """n vectors of three ints one behind the other, taken apart into three arrays."""
     data = noise(chance, 12 * shape.n)

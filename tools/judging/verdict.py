@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools.judging import ACCEPTED, FOUND, REFUSED, WRONG
+from tools.judging.trial import Kernel
 
 #: Why a file is rejected, and the status that says so.
 STATUS = {
@@ -40,6 +41,7 @@ class Verdict:
     schedules: int = 0
     seconds: float = 0.0
     times: list[str] = field(default_factory=list)
+    kernel: Kernel | None = None  #: what was judged, if it had the form
 
     @property
     def status(self) -> int:
@@ -59,7 +61,7 @@ class Verdict:
             lines = [f"accepted  {self.puzzle} {self.title}: {self.headline}"]
         if self.line:
             lines.append(f"          {self.line}")
-        lines += self.times
+        lines += [f"          {each}" for each in self.times]
         if details:
             lines += [f"  {each}" for each in self.details]
             lines += self._table()
