@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
+import subprocess
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,22 +23,18 @@ Dim = tuple[int, int, int]
 LEAST, PER_ELEMENT, PER_WARP = 1_000_000, 200, 16_384
 
 
-def folder() -> Path | None:
-    """Where a build of the embedded device lies."""
-    own = os.environ.get("EMU_LIBRARY")
-    build = ROOT / "build"
-    embedded = Path(os.environ.get("EMU_BUILD", build / "embedded"))
-    places = [Path(own)] if own else []
-    places += [build / "tools/emulator/lib", build / "emulator/lib", embedded / "lib"]
-    return next((place for place in places if (place / LIBRARY).is_file()), None)
+def folder() -> Path:
+    """Where the embedded device lies; it is built where there is none."""
+    command = [str(ROOT / "tools/emulator/folder"), "tools/judge", LIBRARY]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise Failure("nothing was judged", NOT_AVAILABLE)
+    return Path(done.stdout.strip())
 
 
 @cache
 def _library() -> ctypes.CDLL:
-    place = folder()
-    if place is None:
-        raise Failure("the embedded device isn't built: run tools/setup", NOT_AVAILABLE)
-    library = ctypes.CDLL(str(place / LIBRARY))
+    library = ctypes.CDLL(str(folder() / LIBRARY))
     number, count, flag = ctypes.c_double, ctypes.c_uint, ctypes.c_bool
     for name, result, *arguments in (
         ("page_in_box", ctypes.c_void_p, count),

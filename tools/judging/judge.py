@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.judging import ROOT, Failure, explain, form, shapes, trial
+from tools.judging import REFUSED, ROOT, Failure, explain, form, shapes, trial
 from tools.judging.arithmetic import value
 from tools.judging.compiler import Refusal, compile_to_ptx
 from tools.judging.counts import COUNTS, STATIC
@@ -58,6 +58,8 @@ def judge_ptx(name: str, source: str, ptx: str, puzzle: Puzzle, entry: str = "")
         try:
             _try(verdict, name, kernel, puzzle, seed)
         except Failure as failure:
+            if failure.status != REFUSED:
+                raise
             verdict.reject("refused", "the embedded device can't run it", str(failure))
     verdict.seconds = time.monotonic() - begun
     return verdict

@@ -193,11 +193,25 @@ def test_a_compiler_that_breaks(tmp_path: Path) -> None:
     failed(run(file, CUDACXX=str(broken)), NOT_AVAILABLE, "can't be started")
 
 
-def test_no_embedded_device(tmp_path: Path) -> None:
-    # Compiling comes first, so a compiler that only copies will do.
-    done = run(answer(tmp_path), EMU_LIBRARY=str(tmp_path), EMU_BUILD=str(tmp_path / "none"))
-    if done.returncode != 0:  # none in this checkout's own build either
-        failed(done, NOT_AVAILABLE, "isn't built")
+def test_an_embedded_device_that_cannot_be_built(tmp_path: Path) -> None:
+    """In a copy of what the judge reads, with a CMake that fails."""
+    copy = tmp_path / "copy"
+    for part in ("tools/judging", "tools/emulator", "chapters/chapter02_smem/puzzles"):
+        shutil.copytree(ROOT / part, copy / part, ignore=lambda *_: {"tests", "fuzz", "src"})
+    shutil.copy(JUDGE, copy / "tools/judge")
+    (tmp_path / "cmake").write_text("#!/bin/sh\necho no compiler\nexit 1\n", encoding="utf-8")
+    (tmp_path / "cmake").chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [copy / "tools/judge", answer(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "EMU_LIBRARY": "", "PATH": path},
+    )
+    assert done.returncode == NOT_AVAILABLE and done.stdout == ""
+    assert "tools/judge: the embedded device could not be built" in done.stderr
+    assert "no compiler" in done.stderr and "nothing was judged" in done.stderr
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
