@@ -71,8 +71,13 @@ def _list(folder: Path) -> None:
             print(chapter)
         mark = "✓" if puzzle.key in solved else " "
         print(f"  {mark} {puzzle.key:<{width}}  {puzzle.title}")
+    print(_solved(every, folder))
+
+
+def _solved(every: list[puzzles.Puzzle], folder: Path) -> str:
+    solved = progress.accepted(folder)
     done = sum(puzzle.key in solved for puzzle in every)
-    print(f"{done} of {len(every)} solved in {folder}")
+    return f"{done} of {len(every)} solved in {folder}"
 
 
 def _new(key: str, folder: Path) -> None:
@@ -109,6 +114,9 @@ def _judge(name: str, key: str | None, details: bool, as_json: bool, timed: bool
         print(json.dumps(verdict.record(), indent=1, ensure_ascii=False))
     else:
         sys.stdout.write(verdict.text(details))
+        if not verdict.reason and not note:
+            every = puzzles.all_puzzles()
+            print(f"          {_solved(every, file.absolute().parent)}")
     if note:
         print(f"tools/judge: {note}", file=sys.stderr)
     return verdict.status

@@ -63,6 +63,7 @@ def test_an_accepted_file_is_remembered(tmp_path: Path) -> None:
     assert first.startswith(f"accepted  {KEY} Fill the tile: right at ")
     assert first.endswith("shapes; reads each sector once")
     assert "counted at n = 2^16, block 256" in done.stdout
+    assert f"1 of {len(puzzles.all_puzzles())} solved in {folder}" in done.stdout
     assert file.read_bytes() == before
     assert sorted(path.name for path in folder.iterdir()) == [progress.FILE, "mine.cu"]
     listed = run("--list", cwd=folder).stdout
