@@ -89,10 +89,13 @@ class Puzzle:
     @property
     def launch(self) -> str:
         """How it is launched, in words."""
-        grid = " or ".join(map(formula, self.grids))
+        *others, last = map(formula, self.grids)
+        grid = f"{', '.join(others)} or {last}" if others else last
         if self.grid_y != "1":
             grid += f" by {formula(self.grid_y)}"
-        said = f"{grid} blocks, at least one"
+        said = f"{grid} blocks"
+        if any("up(" in each for each in self.grids):
+            said += " (rounded up, at least 1)"
         if self.shared != "0":
             said += f"; {formula(self.shared)} bytes of dynamic shared memory"
         return said
@@ -111,9 +114,16 @@ class Puzzle:
 
 def formula(text: str) -> str:
     """A formula as a reader would write it."""
-    if found := re.fullmatch(r"up\((\w+), (\w+)\)", text):
-        return f"{found[1]} / {found[2]} (rounded up)"
-    return re.sub(r"up\(([^,]+), ([^)]+)\)", r"(\1) / (\2) (rounded up)", text)
+
+    def divided(found: re.Match[str]) -> str:
+        a, b = (t if t.isalnum() else f"({t})" for t in found.groups())
+        return f"{a} / {b}"
+
+    whole = re.fullmatch(r"up\(([^,()]+), ([^()]+)\)", text)
+    said = re.sub(r"up\(([^,()]+), ([^()]+)\)", divided, text)
+    if not re.search(r"[a-z]", text):
+        said = str(value(text, {}))
+    return said if whole or "up(" not in text else re.sub(r"(\w+ / \w+)", r"(\1)", said)
 
 
 def _check(puzzle: Puzzle) -> None:
