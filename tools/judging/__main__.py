@@ -42,6 +42,8 @@ def _read(name: str) -> tuple[Path, str]:
     try:
         if file.is_dir():
             raise Failure(f"{name} is a folder, not a file")
+        if file.exists() and not file.is_file():
+            raise Failure(f"{name} is not a regular file")
         with file.open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
     except FileNotFoundError:

@@ -103,7 +103,7 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
         if not outcome.good:
             return _tell(verdict, name, kernel, puzzle, outcome, seed)
     missed: tuple[str, str] | None = None
-    for shape in shapes.unchecked(puzzle, side):
+    for shape in shapes.unchecked(puzzle, side, seed):
         # A second launch in the same session finds what depends on the first.
         again = 2 if shape.n <= 5000 else 1
         cases = [trial.case_at(puzzle, shape, f"{seed} {k}") for k in range(again)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator
 
 from tools.judging.arithmetic import value
@@ -87,12 +88,17 @@ def apart(puzzle: Puzzle, side: bool) -> list[Shape]:
     return [*few[:1], *several[-1:], *several[: len(several) // 2 + 1][-1:]]
 
 
-def unchecked(puzzle: Puzzle, side: bool) -> list[Shape]:
-    """All that a few seconds allow, from the smallest on, and the largest."""
+def unchecked(puzzle: Puzzle, side: bool, seed: str) -> list[Shape]:
+    """All that a few seconds allow, from the smallest on, and the largest. Some sizes depend on the
+    seed, so that a file can't know which are tried."""
+    chance = random.Random(seed)
     shapes = []
     for turn, block in enumerate(puzzle.blocks):
         threads = block[0] * block[1]
-        sizes = SIDES if side else (*SMALL, *MIDDLE, *LARGE, *_around(threads))
+        sizes = (*SIDES, *(chance.randrange(2, 200) for _ in range(4)))
+        if not side:
+            sizes = (*SMALL, *MIDDLE, *LARGE, *_around(threads))
+            sizes += (*(chance.randrange(2, 5000) for _ in range(4)), chance.randrange(5000, 60000))
         shapes += [at(puzzle, n, block, turn + k) for k, n in enumerate(_within(puzzle, sizes))]
     affordable = sorted(
         (s for s in shapes if _cost(s, side) <= AFFORDABLE), key=lambda s: _cost(s, side)

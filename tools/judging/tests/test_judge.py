@@ -96,6 +96,8 @@ def test_new_writes_a_skeleton_and_never_over_a_file(tmp_path: Path) -> None:
 def test_what_is_no_submission(tmp_path: Path) -> None:
     failed(run(tmp_path / "none.cu"), 2, "no such file")
     failed(run(tmp_path), 2, "is a folder")
+    os.mkfifo(tmp_path / "pipe.cu")
+    failed(run(tmp_path / "pipe.cu"), 2, "is not a regular file")
     junk = tmp_path / "junk.cu"
     junk.write_bytes(bytes(range(256)) * 20)
     failed(run(junk), 2, "is not a text file")

@@ -76,6 +76,21 @@ def test_the_books_kernel_stands_beside_the_readers() -> None:
     assert "chapter02_smem smem" in verdict.text(True)
 
 
+@pytest.mark.parametrize(
+    ("key", "count"),
+    [
+        ("chapter01/3", "load_sectors"),
+        ("chapter03/3", "load_conflicts"),
+        ("chapter07/3", "load_requests"),
+    ],
+)
+def test_an_answer_beats_the_rung(key: str, count: str) -> None:
+    puzzle = puzzles.find(key)
+    verdict = judge_ptx("a.cu", puzzle.answer, ptx("answers", puzzle.file_name), puzzle)
+    (mine, book), *_more = [(mine, book) for name, mine, book in verdict.counts if name == count]
+    assert book is not None and mine < book
+
+
 def test_where_the_book_is_named_it_has_counts() -> None:
     named = [puzzle for puzzle in EVERY if puzzle.book]
     missing = []
