@@ -165,6 +165,8 @@ def test_a_folder_is_all_that_a_puzzle_takes(tmp_path: Path) -> None:
     added = _copy(tmp_path)
     shutil.copytree(ROOT / "tools/judging", tmp_path / "tools/judging", ignore=lambda *_: {"tests"})
     shutil.copy(ROOT / "tools/judge", tmp_path / "tools/judge")
+    (tmp_path / "tools/emulator").mkdir()
+    shutil.copy(ROOT / "tools/emulator/folder", tmp_path / "tools/emulator/folder")
     toml = added / "puzzle.toml"
     toml.write_text(
         toml.read_text(encoding="utf-8").replace("Fill the tile", "A teacher's own"),
