@@ -29,6 +29,7 @@ PLACES = [
     "common/src/x.cpp",
     "tools/emulator/src/isa/x.cpp",
     "tools/emulator/src/ptx/x.cpp",
+    "tools/judging/timing_program/x.cpp",
     "chapters/chapter01_x/main.cu",
 ]
 #: Compiled as a part of another source, and of a room with rules of its own: this is allowed there.

@@ -123,6 +123,42 @@ std::uint64_t counter(const std::string& name) {
   return 0;
 }
 
+TEST(Runtime, LoadsPtxAsALibrary) {
+  cudaLibrary_t library = nullptr;
+  const auto load = [&](const char* code) {
+    return cudaLibraryLoadData(&library, code, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  };
+  ASSERT_EQ(load(kStore.c_str()), cudaSuccess);
+  cudaKernel_t kernel = nullptr, again = nullptr;
+  ASSERT_EQ(cudaLibraryGetKernel(&kernel, library, "kernel"), cudaSuccess);
+  ASSERT_EQ(cudaLibraryGetKernel(&again, library, "kernel"), cudaSuccess);
+  EXPECT_EQ(kernel, again);
+  EXPECT_EQ(cudaLibraryGetKernel(&again, library, "another"), cudaErrorSymbolNotFound);
+
+  int* p = nullptr;
+  ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&p), 128), cudaSuccess);
+  void* arguments[] = {&p};
+  const auto launch = [&] {
+    return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), 1, 32, arguments, 0, nullptr);
+  };
+  ASSERT_EQ(launch(), cudaSuccess);
+  int values[32] = {};
+  ASSERT_EQ(cudaMemcpy(values, p, sizeof values, cudaMemcpyDeviceToHost), cudaSuccess);
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(values[i], i);
+  cudaFree(p);
+
+  EXPECT_EQ(cudaLibraryUnload(library), cudaSuccess);
+  EXPECT_EQ(cudaLibraryUnload(library), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaLibraryGetKernel(&kernel, library, "kernel"), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(launch(), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(load(nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(load("not PTX"), cudaErrorInvalidPtx);
+  EXPECT_EQ(
+      cudaLibraryLoadFromFile(&library, "/no/such/file", nullptr, nullptr, 0, nullptr, nullptr, 0),
+      cudaErrorFileNotFound);
+  static_cast<void>(cudaGetLastError());
+}
+
 TEST(Runtime, RunsAKernelAndCounts) {
   Program program(kStore);
   int* p = nullptr;

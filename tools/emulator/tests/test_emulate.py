@@ -904,8 +904,9 @@ def test_a_folder_whose_name_the_loader_would_split(build: Build, tmp_path: Path
 
 def test_says_why_it_cannot_build(tmp_path: Path) -> None:
     """In a tree that takes no build, the reason is the tree, and another place is named."""
-    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/emulator").mkdir(parents=True)
     shutil.copy(EMULATE, tmp_path / "tools")
+    shutil.copy(EMULATE.parent / "emulator/folder", tmp_path / "tools/emulator")
     (tmp_path / "build").write_text("no folder", encoding="utf-8")
     environment = {key: text for key, text in os.environ.items() if not key.startswith("EMU_")}
     ran = subprocess.run(

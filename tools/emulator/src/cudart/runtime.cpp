@@ -143,13 +143,14 @@ cudaError_t Runtime::load(FatBinary& binary) {
                       " are free; EMU_MEMORY=BYTES gives it more");
   };
   try {
-    if (binary.containers.empty()) {
+    if (binary.containers.empty() && binary.text.empty()) {
       return refuse(cudaErrorInvalidKernelImage, "a fat binary is missing");
     }
     const int architecture = settings_->profile.architecture();
     std::vector<FatbinEntry> all;
     std::vector<std::string> texts;
-    int chosen = 0;
+    int chosen = architecture;
+    if (!binary.text.empty()) texts.push_back(binary.text);
     for (const auto& container : binary.containers) {
       const auto entries = read_fatbin(container);
       all.insert(all.end(), entries.begin(), entries.end());
@@ -157,8 +158,8 @@ cudaError_t Runtime::load(FatBinary& binary) {
       // nvcc links CUDA's own library for kernels that launch kernels to every program of several
       // units, as machine code: what needs such a unit is refused by the name it misses.
       if (!best) continue;
+      chosen = texts.empty() ? best->architecture : std::max(chosen, best->architecture);
       texts.push_back(ptx_text(*best));
-      chosen = std::max(chosen, best->architecture);
     }
     if (texts.empty()) {
       return refuse(cudaErrorNoKernelImageForDevice,

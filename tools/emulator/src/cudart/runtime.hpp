@@ -39,6 +39,7 @@ struct FatBinary {
   /// Its container, up to the end of what is mapped there. Where translation units were compiled
   /// apart (nvcc -rdc=true), one each: the linked one holds no PTX.
   std::vector<std::span<const std::byte>> containers;
+  std::string text;  ///< PTX as it is, where a library was loaded from that
   std::shared_ptr<Module> module;
   cudaError_t status = cudaSuccess;  ///< why it can't be loaded, once that was tried
   std::map<std::string, void**, std::less<>>
@@ -110,6 +111,7 @@ class Runtime {
 
   // What is registered.
   std::set<FatBinary*> binaries;
+  std::set<FatBinary*> libraries;  ///< those of them that cudaLibraryLoad… gave
   std::map<const void*, HostKernel> functions;
   std::map<const void*, Symbol> symbols;
   std::set<Stream*> streams;

@@ -1,0 +1,22 @@
+#include <cstddef>
+
+/// One partial sum per block, with the interleaved tree.
+__global__ void sum(const int* in, int* partial, std::size_t n) {
+  __shared__ int tile[1024];
+  const unsigned t = threadIdx.x;
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
+
+  tile[t] = i < n ? in[i] : 0;
+  __syncthreads();
+
+  for (unsigned s = 1; s < blockDim.x; s *= 2) {
+    // [blank] does this thread add?
+    //= const bool adds = t % (2 * s) == 0;
+    const bool adds = (t & (2 * s - 1)) == 0;
+    // [/blank]
+    if (adds && t + s < blockDim.x) tile[t] += tile[t + s];
+    __syncthreads();
+  }
+
+  if (t == 0) partial[blockIdx.x] = tile[0];
+}

@@ -1,0 +1,125 @@
+"""Puzzles for ``tools/judge``, from the chapters' folders: all of them, or links to a chapter's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+from tools.judging import Failure
+from tools.judging import puzzles as judged
+from tools.judging.puzzles import Puzzle
+
+from . import inputs
+from .book import Book, Lost
+from .directive import LookupDirective
+from .folded import fold
+from .strings import _
+
+PAGE = "puzzles"  #: the page that shows them all
+
+
+def read(book: Book) -> list[Puzzle]:
+    """All puzzles, in the book's order."""
+    files = [path for path in book.root.glob("chapters/*/puzzles/*/*") if path.is_file()]
+    folders = {path.parents[1] for path in files}
+    inputs.note(book.env, [*sorted(folders), *sorted(files)])
+    try:
+        return judged.all_puzzles(book.root)
+    except Failure as failure:
+        raise Lost(str(failure)) from None
+
+
+def anchor(puzzle: Puzzle) -> str:
+    return f"puzzle-{puzzle.key.replace('/', '-')}"
+
+
+def _code(text: str) -> nodes.literal_block:
+    return nodes.literal_block(text, text, language="cuda")
+
+
+def _item(label: str, content: list[nodes.Node]) -> list[nodes.Node]:
+    return [nodes.paragraph("", "", nodes.strong("", label), nodes.Text(" "), *content)]
+
+
+class Puzzles(LookupDirective):
+    """``.. puzzles:: all``: a section per chapter, with each puzzle's task, goal, hint and answer.
+    ``.. puzzles:: chapter04``: one line that leads to a chapter's."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        (asked,) = self.words("CHAPTER")
+        every = read(book)
+        if asked == "all":
+            return list(self._sections(every))
+        those = [puzzle for puzzle in every if puzzle.key.startswith(f"{asked}/")]
+        if not those:
+            raise Lost(f"no puzzles in '{asked}'")
+        return [self._links(those)]
+
+    def _sections(self, every: list[Puzzle]) -> Iterable[nodes.Node]:
+        chapters = dict.fromkeys(puzzle.folder.parents[1].name for puzzle in every)
+        for chapter in chapters:
+            section = nodes.section(ids=[f"puzzles-{chapter}"])
+            title = nodes.title("", "")
+            title += self._page(chapter)
+            section += title
+            for puzzle in every:
+                if puzzle.folder.parents[1].name == chapter:
+                    section += self._puzzle(puzzle)
+            yield section
+
+    def _page(self, chapter: str) -> nodes.Node:
+        """A link to the chapter, under the page's own title."""
+        reference = addnodes.pending_xref(
+            "",
+            nodes.inline("", ""),
+            refdomain="std",
+            reftype="doc",
+            reftarget=f"/chapters/{chapter}",
+            refexplicit=False,
+            refwarn=True,
+        )
+        reference["refdoc"] = self.env.docname
+        return reference
+
+    def _puzzle(self, puzzle: Puzzle) -> nodes.section:
+        section = nodes.section(ids=[anchor(puzzle)])
+        section += nodes.title("", f"{puzzle.key}: {puzzle.title}")
+        section += nodes.paragraph("", "", *self.inline(_literal(puzzle, puzzle.task)))
+        goals = "; ".join(goal.says for goal in puzzle.goals)
+        section += _item(_("Goal:"), [nodes.Text(f"{goals}.")])
+        section += _item(_("Right for:"), [nodes.Text(f"{puzzle.promise}.")])
+        section += _item(_("Launched with:"), [nodes.Text(f"{puzzle.launch}.")])
+        command = f"$ ./tools/judge new {puzzle.key}"
+        section += nodes.literal_block(command, command, language="console")
+        hint = nodes.paragraph("", "", *self.inline(_literal(puzzle, puzzle.hint)))
+        section += fold(_("Hint"), [hint])
+        answer = judged.solution(puzzle.answer)
+        section += fold(_("Answer"), [_code(answer)], "answer")
+        return section
+
+    def _links(self, those: list[Puzzle]) -> nodes.paragraph:
+        made = nodes.paragraph("", _("Puzzles that tools/judge checks: "), classes=["puzzle-links"])
+        for number, puzzle in enumerate(those):
+            if number:
+                made += nodes.Text(" · ")
+            target = self.env.app.builder.get_relative_uri(self.env.docname, PAGE)
+            made += nodes.reference(
+                "", puzzle.title, refuri=f"{target}#{anchor(puzzle)}", internal=True
+            )
+        return made
+
+
+def _literal(puzzle: Puzzle, text: str) -> str:
+    """A text with its code as code: parameters behind a star, and what has a bracket or an ==."""
+    code = re.compile(
+        r"(?<!`)(\*\w+\b(?!\*)|\b[\w.:]+\([^()]*\)(?: = [\w.]+\([^()]*\))?|__\w+|\w+\[[^\]]*\])"
+    )
+    return code.sub(r"``\1``", " ".join(text.split()))
+
+
+def setup(app: Sphinx) -> None:
+    app.add_directive("puzzles", Puzzles)

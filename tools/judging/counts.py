@@ -1,0 +1,26 @@
+"""What is counted, under the names that a puzzle's goals use."""
+
+#: ncu's names, and what a puzzle calls them.
+COUNTS = {
+    "load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "shared_loads": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "shared_stores": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "load_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "store_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "instructions": "source__warp_instructions.sum",
+    "diverging_branches": "source__diverging_branches.sum",
+}
+#: Sums of two of them.
+SUMS = {
+    "requests": ("load_requests", "store_requests"),
+    "sectors": ("load_sectors", "store_sectors"),
+    "conflicts": ("load_conflicts", "store_conflicts"),
+    "wavefronts": ("shared_loads", "shared_stores"),
+}
+#: Properties of a kernel, which no launch adds to.
+STATIC = ("shared_bytes", "divisions")
+
+COUNTED = (*COUNTS, *SUMS, *STATIC)

@@ -1,0 +1,58 @@
+"""What a checker has found, as the one line that helps most."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tools.judging.form import TYPES, Form
+from tools.judging.problems import Case
+
+_OUTSIDE = re.compile(
+    r"(\w+) \d+ bytes? of global memory at 0x([0-9a-f]+), outside every allocation; "
+    r"the nearest is 0x([0-9a-f]+), \d+ bytes \((\w+)\)"
+)
+
+
+def places(text: str, name: str) -> str:
+    """The lines of the reader's file that a text names."""
+    own = re.findall(rf"\b{re.escape(name)}:\d+", text)
+    return " and ".join(dict.fromkeys(own))
+
+
+def line_of(finding: dict[str, Any], name: str, form: Form, case: Case) -> str:
+    """Where it is, and what is wrong there, in the reader's terms."""
+    details = " ".join(finding["details"])
+    where = places(" ".join(finding["places"]), name) or places(details, name) or name
+    if (outside := _OUTSIDE.search(details)) and (said := _element(outside, form, case)):
+        return f"{where} {said}"
+    if finding["check"] == "race":
+        return _both(finding["details"], name) or where
+    return where
+
+
+def _element(outside: re.Match[str], form: Form, case: Case) -> str:
+    """Which element of which parameter an access means that is outside all of them."""
+    verb, buffer = outside[1], outside[4]
+    parameter = next((p for p in form.parameters if p.name == buffer), None)
+    if parameter is None or parameter.name not in case.buffers:
+        return ""
+    size = TYPES[parameter.type][1]
+    given = case.buffers[buffer]
+    offset = int(outside[2], 16) - int(outside[3], 16) - given.begins
+    has = len(given.data) // size
+    elements = "element" if has == 1 else "elements"
+    return f"{verb} {buffer}[{offset // size}], and {buffer} has {has or 'no'} {elements}"
+
+
+def _both(details: list[str], name: str) -> str:
+    """Who does what in a race: each side's line."""
+    said = []
+    for detail in details:
+        found = re.search(r"\b(reads|writes|updates|adds to|changes)\b.*? at ", detail)
+        if found and (own := places(detail, name)):
+            said.append(f"{own.split(' and ')[-1]} {found[1]}")
+    if len(said) != 2:
+        return ""
+    what = re.search(r"byte (\d+) of (\w+)", " ".join(details))
+    return f"{said[0]} {what[2] if what else 'memory'}, and {said[1]} the same place"

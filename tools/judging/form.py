@@ -1,0 +1,199 @@
+"""The form of a submission: one kernel with a puzzle's parameters, and nothing beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+#: Types of parameters: their letter in a mangled name, their size, how Python packs them.
+TYPES = {
+    "int": ("i", 4, "i"),
+    "unsigned": ("j", 4, "I"),
+    "unsigned char": ("h", 1, "B"),
+    "long long": ("x", 8, "q"),
+    "unsigned long long": ("y", 8, "Q"),
+    "std::size_t": ("m", 8, "Q"),
+    "float": ("f", 4, "f"),
+}
+
+#: What a kernel may not do to look fast, and why. Matched in PTX.
+_TIMED = {
+    r"\bnanosleep\b": "sleeps: waiting isn't work",
+    r"%(?:clock|clock_hi|clock64|globaltimer\w*)\b": "reads the clock: its "
+    "result must not depend on its time",
+    r"%(?:smid|nsmid|warpid|nwarpid|gridid|envreg\d+|pm\d+(?:_64)?)\b": "asks where it runs: a "
+    "kernel must be right wherever it runs",
+}
+
+#: What belongs to a program and not to a kernel. Matched in the source without its comments.
+_HOST = {
+    r"\bcuda(?:Event|Launch|Stream|Memcpy|Malloc|Device|Func|Get|Set|Free|Graph)\w*": (
+        "calls CUDA's runtime"
+    ),
+    r"\b(?:std::chrono|clock_gettime|gettimeofday|QueryPerformanceCounter|dlsym)\b": "takes a time "
+    "of its own or takes a function's place",
+    r"\b__attribute__\s*\(\s*\(\s*constructor|<<<": "runs code of its own on the host",
+    r"\bint\s+main\s*\(": "has a program of its own",
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    type: str  #: one of TYPES
+    const: bool
+    pointer: bool
+
+    @property
+    def text(self) -> str:
+        return f"{'const ' * self.const}{self.type}{'*' * self.pointer} {self.name}"
+
+
+@dataclass(frozen=True)
+class Form:
+    """The kernel that a puzzle asks for."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def text(self) -> str:
+        return f"__global__ void {self.name}({', '.join(p.text for p in self.parameters)})"
+
+    @property
+    def mangled(self) -> str:
+        """The kernel's name in PTX, as the Itanium C++ ABI writes it."""
+        known: list[str] = []
+
+        def once(code: str) -> str:
+            if code in known:
+                at = known.index(code)
+                return "S_" if at == 0 else f"S{at - 1:x}_".upper()
+            known.append(code)
+            return ""
+
+        out = ""
+        for p in self.parameters:
+            letter = TYPES[p.type][0]
+            if not p.pointer:
+                out += letter
+                continue
+            inner = f"K{letter}" if p.const else letter
+            if f"P{inner}" in known:
+                out += once(f"P{inner}")
+                continue
+            written = (once(inner) or inner) if p.const else letter
+            known.append(f"P{inner}")
+            out += f"P{written}"
+        return f"_Z{len(self.name)}{self.name}{out or 'v'}"
+
+
+def blanked(source: str) -> str:
+    """C++ without its comments and the insides of strings; lines stay where they are."""
+    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+    return pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+
+
+def form_of(source: str) -> Form:
+    """The one kernel of an answer."""
+    kernels = re.findall(
+        r"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)",
+        blanked(source),
+    )
+    if len(kernels) != 1:
+        raise ValueError(f"an answer has one __global__ function, this one has {len(kernels)}")
+    name, parameters = kernels[0]
+    return Form(name, tuple(map(_parameter, parameters.split(","))))
+
+
+def _parameter(text: str) -> Parameter:
+    names = "|".join(sorted(TYPES, key=len, reverse=True))
+    found = re.fullmatch(rf"\s*(const\s+)?({names})\s*(\*?)\s*(\w+)\s*", text)
+    if not found:
+        raise ValueError(f"parameter {text.strip()!r}: the judge knows {', '.join(TYPES)}")
+    return Parameter(found[4], found[2], bool(found[1]), bool(found[3]))
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """Why a file isn't a submission."""
+
+    what: str
+    line: int = 0
+
+
+def entries(ptx: str) -> list[str]:
+    """The kernels' mangled names."""
+    return re.findall(r"\.entry\s+([\w$]+)\s*\(", ptx)
+
+
+def _plain(mangled: str) -> str:
+    found = re.match(r"_Z(\d+)", mangled)
+    return mangled[found.end() : found.end() + int(found[1])] if found else mangled
+
+
+def faults(form: Form, file: str, source: str, ptx: str, entry: str = "") -> Iterator[Wrong]:
+    """What keeps a file that compiles from being judged. `entry`: its kernel's name in the PTX,
+    where that isn't the form's."""
+    yield from _host_code(source)
+    names = entries(ptx)
+    if (entry or form.mangled) not in names:
+        same = [each for each in names if _plain(each) == form.name]
+        others = sorted({_plain(each) for each in names})
+        if same:
+            yield Wrong(f"{form.name} has other parameters; the puzzle calls {form.text}")
+        elif others:
+            yield Wrong(
+                f"no kernel {form.name}, only {', '.join(others)}; the puzzle calls {form.text}"
+            )
+        else:
+            yield Wrong(f"no kernel in it; the puzzle calls {form.text}")
+    yield from _timed(ptx, file)
+
+
+def _host_code(source: str) -> Iterator[Wrong]:
+    text = blanked(source)
+    for pattern, why in _HOST.items():
+        if found := re.search(pattern, text):
+            line = text.count("\n", 0, found.start()) + 1
+            yield Wrong(f"{found[0].strip()} {why}: the judge takes a kernel alone", line)
+
+
+def _timed(ptx: str, file: str) -> Iterator[Wrong]:
+    files = re.findall(r'^\s*\.file\s+(\d+)\s+"(?:[^"]*/)?([^"/]+)"', ptx, re.MULTILINE)
+    own = {number for number, name in files if name == file}
+    line = 0
+    for text in ptx.splitlines():
+        if text.lstrip().startswith(".loc"):
+            # The place itself, or the one where a function of a header stands.
+            at = re.findall(r"(?:\.loc|inlined_at)\s+(\d+)\s+(\d+)", text)
+            line = next((int(number) for where, number in at if where in own), line)
+            continue
+        code = text.partition("//")[0]
+        for pattern, why in _TIMED.items():
+            if re.search(pattern, code):
+                yield Wrong(why, line)
+
+
+def most_threads(ptx: str, kernel: str) -> int:
+    """What a kernel's launch bounds allow; 0 where it has none."""
+    found = re.search(r"\.maxntid\s+(\d+)", _body(ptx, kernel))
+    return int(found[1]) if found else 0
+
+
+def _body(ptx: str, kernel: str) -> str:
+    start = ptx.find(f".entry {kernel}(")
+    return ptx[start : ptx.find("\n}", start)]
+
+
+def shared_bytes(ptx: str, kernel: str) -> int:
+    """Static shared memory of a kernel, as its PTX declares it."""
+    declared = r"\.shared\s+(?:\.align\s+\d+\s+)?\.b(\d+)\s+[\w$]+(?:\[(\d+)\])?\s*;"
+    sizes = re.findall(declared, _body(ptx, kernel))
+    return sum(int(bits) // 8 * int(count or 1) for bits, count in sizes)
+
+
+def divisions(ptx: str, kernel: str) -> int:
+    """Integer divisions and remainders that stand in a kernel's PTX."""
+    return len(re.findall(r"\b(?:div|rem)\.[us]\d+\b", _body(ptx, kernel)))

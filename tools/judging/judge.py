@@ -1,0 +1,251 @@
+"""All trials of one file, in the order in which their verdicts help most."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from tools.judging import REFUSED, ROOT, Failure, explain, form, shapes, trial
+from tools.judging.arithmetic import value
+from tools.judging.compiler import Refusal, compile_to_ptx
+from tools.judging.counts import COUNTS, STATIC
+from tools.judging.problems import PROBLEMS, Shape, with_one
+from tools.judging.puzzles import Puzzle, power
+from tools.judging.trial import Kernel, Outcome
+from tools.judging.verdict import Verdict
+
+SCHEDULES = (1, 2, 3)
+MOST_STATIC = 48 * 1024
+#: Positions that a wrong sum is asked about.
+MOST_POSITIONS = 160
+#: Which finding is told where there are several: what a wild access has done explains the rest.
+_FIRST = ("memory", "sync", "race", "init")
+_OF_A_SUM = re.compile(r"(?:\S+|the sum of all partial sums) is -?\d+, and -?\d+ is right")
+_FROM_HOST = "to the host"  # of what the judge itself has read
+_FAULTS = {
+    "too long": ("endless", "it doesn't end"),
+    "deadlock": ("sync", "threads wait for ever"),
+    "illegal instruction": ("wrong", "it stops itself"),
+    "assert": ("wrong", "an assertion of its own fails"),
+}
+
+
+def judge(file: Path, source: str, puzzle: Puzzle) -> Verdict:
+    """Compiles a file and tries it."""
+    compiled = compile_to_ptx(file)
+    if isinstance(compiled, Refusal):
+        verdict = Verdict(puzzle.key, puzzle.title)
+        where = f"{file.name}:{compiled.line}: " if compiled.line else ""
+        said = tuple(compiled.said.splitlines()[:40])
+        verdict.reject("compile", "it doesn't compile", f"{where}{compiled.message}", said)
+        return verdict
+    return judge_ptx(file.name, source, compiled, puzzle)
+
+
+def judge_ptx(name: str, source: str, ptx: str, puzzle: Puzzle, entry: str = "") -> Verdict:
+    """The same of a file that is compiled; `entry` where its kernel has another name there."""
+    begun = time.monotonic()
+    verdict = Verdict(puzzle.key, puzzle.title)
+    kernel = _formed(verdict, name, source, ptx, puzzle, entry)
+    verdict.kernel = kernel
+    if kernel:
+        # The inputs depend on the file, so it can't hold their answers.
+        seed = hashlib.sha256(source.encode(errors="replace")).hexdigest()
+        try:
+            _try(verdict, name, kernel, puzzle, seed)
+        except Failure as failure:
+            if failure.status != REFUSED:
+                raise
+            verdict.reject("refused", "the embedded device can't run it", str(failure))
+    verdict.seconds = time.monotonic() - begun
+    return verdict
+
+
+def _formed(
+    verdict: Verdict, name: str, source: str, ptx: str, puzzle: Puzzle, entry: str
+) -> Kernel | None:
+    wanted = puzzle.form
+    for fault in form.faults(wanted, name, source, ptx, entry):
+        where = f"{name}:{fault.line}: " if fault.line else ""
+        verdict.reject("form", "it isn't what the puzzle asks for", f"{where}{fault.what}")
+        return None
+    entry = entry or wanted.mangled
+    threads = max(x * y for x, y in puzzle.blocks)
+    if (most := form.most_threads(ptx, entry)) and most < threads:
+        verdict.reject(
+            "refused",
+            "it can't be launched",
+            f"its launch bounds allow {most} threads, and the puzzle launches up to {threads}",
+        )
+        return None
+    static = form.shared_bytes(ptx, entry)
+    if static > MOST_STATIC:
+        verdict.reject(
+            "refused",
+            "no GPU can launch it",
+            f"it declares {static} bytes of shared memory, and a block may declare {MOST_STATIC}",
+        )
+        return None
+    return Kernel(ptx, entry, wanted, static, form.divisions(ptx, entry))
+
+
+def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str) -> None:
+    side = PROBLEMS[puzzle.problem].side
+    tried = set()
+    for outcome in _checked(kernel, puzzle, seed, side):
+        tried.add(outcome.shape)
+        verdict.shapes = len(tried)
+        verdict.schedules = max(verdict.schedules, outcome.schedule + 1)
+        if not outcome.good:
+            return _tell(verdict, name, kernel, puzzle, outcome, seed)
+    missed: tuple[str, str] | None = None
+    for shape in shapes.unchecked(puzzle, side, seed):
+        # A second launch in the same session finds what depends on the first.
+        again = 2 if shape.n <= 5000 else 1
+        cases = [trial.case_at(puzzle, shape, f"{seed} {k}") for k in range(again)]
+        outcome = trial.run(kernel, puzzle, shape, cases)
+        tried.add(shape)
+        verdict.shapes = len(tried)
+        if not outcome.good:
+            return _tell(verdict, name, kernel, puzzle, outcome, seed)
+        missed = missed or _missed(puzzle, outcome)
+    missed = _compare(verdict, kernel, puzzle, seed) or missed
+    if missed:
+        verdict.reject("goal", f"right, and misses its goal: {missed[0]}", missed[1])
+        return
+    goals = ", ".join(goal.says for goal in puzzle.goals)
+    verdict.headline = f"right at {verdict.shapes} shapes" + (f"; {goals}" if goals else "")
+
+
+def _checked(kernel: Kernel, puzzle: Puzzle, seed: str, side: bool) -> Iterator[Outcome]:
+    for shape in shapes.checked(puzzle, side):
+        case = trial.case_at(puzzle, shape, seed)
+        yield trial.run(kernel, puzzle, shape, [case], checks="all")
+    for number in SCHEDULES:
+        for shape in shapes.apart(puzzle, side):
+            case = trial.case_at(puzzle, shape, f"{seed} {number}")
+            yield trial.run(kernel, puzzle, shape, [case], checks="all", apart=number)
+
+
+# ------------------------------------------------------------------ what is wrong, in a line
+
+
+def _tell(
+    verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str
+) -> None:
+    shape = outcome.shape
+    printed = tuple(f"printed: {line}" for line in outcome.printed.splitlines()[:5])
+    unset = [f for f in outcome.findings if _FROM_HOST in f["what"]]
+    findings = [f for f in outcome.findings if f not in unset]
+    if findings:
+        finding = min(findings, key=lambda f: _FIRST.index(f["check"]))
+        case = trial.case_at(puzzle, shape, seed)
+        line = f"{explain.line_of(finding, name, kernel.form, case)}, at {shape}"
+        details = tuple(d for f in findings for d in (f["what"], *f["details"]))
+        verdict.reject(finding["check"], finding["what"], line, (*details, *printed))
+    elif outcome.fault:
+        kind, message = outcome.fault["kind"], outcome.fault["message"]
+        line = f"{explain.places(message, name) or name}, at {shape}"
+        if kind == "too long":
+            often = message.partition("has run ")[2] or message
+            line = f"stopped by count at {shape}: it ran {often}"
+        reason, headline = _FAULTS.get(kind, ("memory", kind))
+        verdict.reject(reason, headline, line, (message, *printed))
+    else:
+        wrong = outcome.wrong
+        if unset:
+            buffer = unset[0]["places"][0].partition(" number")[0]
+            wrong = f"{buffer} has elements that the kernel never writes"
+        line = "" if unset else _diagnosis(kernel, puzzle, outcome, seed)
+        details = (wrong,) if line else ()
+        verdict.reject("wrong", f"wrong at {shape}", line or wrong, (*details, *printed))
+
+
+def _diagnosis(kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str) -> str:
+    """Of a wrong sum: which elements are left out, and which are added twice."""
+    shape = outcome.shape
+    if outcome.total is None or shape.n == 0 or not _OF_A_SUM.match(outcome.wrong):
+        return ""
+    case = trial.case_at(puzzle, shape, seed)
+    often: dict[int, int] = {}
+    for at in _suspects(shape):
+        one = trial.run(kernel, puzzle, shape, [with_one(case, shape.n, at)])
+        if one.fault or one.findings or one.total is None:
+            return ""
+        often[at] = one.total
+    odd = {at: times for at, times in often.items() if times != 1}
+    if not odd:
+        return f"{outcome.wrong}; each element is added once: is the sum too large for its type?"
+    if len(odd) == len(often) > 1 and len(set(odd.values())) > 2:
+        return ""  # what comes out has little to do with what went in
+    at, times = next(iter(odd.items()))
+    said = {0: "is never added", 2: "is added twice"}.get(times, f"is added {times} times")
+    alike = sum(value == times for value in odd.values())
+    if alike == len(often) > 1:
+        return f"each element {said}" if alike == shape.n else f"each of {alike} elements {said}"
+    others = f", and so {'are' if alike > 2 else 'is'} {alike - 1} more" if alike > 1 else ""
+    tried = "" if len(often) == shape.n else f" (of {len(often)} that were tried)"
+    return f"element {at} {said}{others}{tried}"
+
+
+def _suspects(shape: Shape) -> list[int]:
+    n, block = shape.n, shape.threads
+    if n <= MOST_POSITIONS:
+        return list(range(n))
+    few = MOST_POSITIONS if n < 10_000 else 10
+    edges = [edge + d for edge in (block, n // block * block) for d in (-1, 0, 1)]
+    edges += [edge + d for edge in range(2 * block, n, block) for d in (-1, 0)][: few // 2]
+    spread = [k * n // few for k in range(few)]
+    places = list(dict.fromkeys(at for at in (0, n - 1, *edges, *spread) if 0 <= at < n))
+    return sorted(places[:few])
+
+
+# ------------------------------------------------------------------ counts
+
+
+def _missed(puzzle: Puzzle, outcome: Outcome) -> tuple[str, str] | None:
+    if outcome.shape.threads % 32:
+        return None  # blocks that share sectors read them twice, whatever the kernel does
+    for goal in puzzle.goals:
+        if outcome.shape.n < goal.at_least:
+            continue
+        launches = 1 if goal.count in STATIC else outcome.launches
+        most = value(goal.most, shapes.names_of(outcome.shape)) * launches
+        got = outcome.counts[goal.count]
+        if got > most:
+            said = f"{goal.count} {got // launches}, at most {most // launches}, at {outcome.shape}"
+            return goal.says, said
+    return None
+
+
+def _compare(verdict: Verdict, kernel: Kernel, puzzle: Puzzle, seed: str) -> tuple[str, str] | None:
+    """Its counts at one usual shape, beside those of the book's own kernel; a goal that is missed
+    there."""
+    side = PROBLEMS[puzzle.problem].side
+    usual = [b for b in puzzle.blocks if b[0] * b[1] == 256] or [puzzle.blocks[-1]]
+    n = min(puzzle.most, 256 if side else 2**16)
+    shape = shapes.at(puzzle, n, usual[0], turn=-1)
+    outcome = trial.run(kernel, puzzle, shape, [trial.case_at(puzzle, shape, seed)])
+    book = recorded(puzzle, shape)
+    verdict.counted_at = f"n = {power(n)}, block {shape.threads}"
+    verdict.book = " ".join(puzzle.book) if puzzle.book and book else ""
+    verdict.counts = [(name, outcome.counts[name], book.get(name)) for name in COUNTS]
+    return _missed(puzzle, outcome)
+
+
+def recorded(puzzle: Puzzle, shape: Shape) -> dict[str, int]:
+    """What the embedded device counted of the book's kernel at this shape, as committed."""
+    file = ROOT / "figures/data/embedded/counters.json"
+    if puzzle.book is None or not file.is_file():
+        return {}
+    chapter, variant = puzzle.book
+    for run in json.loads(file.read_text(encoding="utf-8"))["runs"]:
+        named = (run["chapter"], run["variant"], run["n"], run["block"])
+        if named == (chapter, variant, shape.n, shape.threads):
+            launch = run["launches"][0]["metrics"]
+            return {name: launch[metric] for name, metric in COUNTS.items() if metric in launch}
+    return {}

@@ -1,0 +1,367 @@
+"""Problems: what a kernel gets, and what is right.
+
+A problem names its buffers; a puzzle's parameters pick from these names. Inputs are random words
+that differ from position to position, so that an element that is left out, taken twice or swapped
+shows.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from array import array
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Code = Literal["b", "i", "I", "q", "Q"]
+
+
+def words(data: bytes, code: Code = "I") -> memoryview[int]:
+    return memoryview(data).cast(code)
+
+
+def noise(chance: random.Random, size: int) -> bytes:
+    return chance.randbytes(size)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One way to launch: n, and what the launch has. Values are a puzzle's own parameters."""
+
+    n: int
+    block: tuple[int, int]
+    grid: tuple[int, int]
+    values: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def threads(self) -> int:
+        return self.block[0] * self.block[1]
+
+    @property
+    def blocks(self) -> int:
+        return self.grid[0] * self.grid[1]
+
+    def value(self, name: str) -> int:
+        return dict(self.values)[name]
+
+    def __str__(self) -> str:
+        x, y = self.block
+        said = f"n = {self.n}, block {x}" + (f" by {y}" if y > 1 else "")
+        if self.grid[0] > 1 or self.grid[1] > 1:
+            said += f", {self.blocks} blocks"
+        return said + "".join(f", {name} {value}" for name, value in self.values)
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Bytes that a kernel is given. What it is for:
+
+    - ``in``: read, and left as it is
+    - ``work``: read, and free to be destroyed
+    - ``out``: poison before the launch, checked after it
+    - ``sum``: zero before the launch, checked after it
+    - ``zero``: zero before the launch, and zero again after it
+    - ``scratch``: poison, and not checked
+    """
+
+    role: str
+    data: bytes = b""
+    size: int = 0
+    begins: int = 0  #: bytes of the allocation before it: where it begins
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem at one shape: buffers and values by name, and what judges the outputs.
+
+    ``wrong`` gives one sentence, or nothing where all is right. ``total``, of sums: what the
+    outputs add up to."""
+
+    buffers: dict[str, Buffer]
+    values: dict[str, int]
+    wrong: Callable[[dict[str, bytes]], str]
+    total: Callable[[dict[str, bytes]], int] | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something to compute."""
+
+    make: Callable[[Shape, random.Random], Case]
+    names: frozenset[str]
+    side: bool = False  #: n is the side of a square
+    timed: int = 2**24  #: n on a GPU
+    is_sum: bool = False
+
+
+PROBLEMS: dict[str, Problem] = {}
+
+
+def problem(
+    *names: str, side: bool = False, timed: int = 2**24, is_sum: bool = False
+) -> Callable[[Callable[[Shape, random.Random], Case]], Callable[[Shape, random.Random], Case]]:
+    def add(
+        make: Callable[[Shape, random.Random], Case],
+    ) -> Callable[[Shape, random.Random], Case]:
+        PROBLEMS[make.__name__] = Problem(make, frozenset({*names, "n"}), side, timed, is_sum)
+        return make
+
+    return add
+
+
+def _signed(value: int, bits: int) -> int:
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def _differ(name: str, got: int, expected: int) -> str:
+    return "" if got == expected else f"{name} is {got}, and {expected} is right"
+
+
+def first_difference(
+    name: str, got: bytes, expected: bytes, code: Code, found_in: dict[str, bytes] | None = None
+) -> str:
+    """The first element that differs, and which input it holds instead, if one alone."""
+    if got == expected:
+        return ""
+    mine, right = words(got, code), words(expected, code)
+    at = next(i for i in range(len(right)) if mine[i] != right[i])
+    wrong = sum(a != b for a, b in zip(mine, right, strict=True))
+    said = f"{name}[{at}] is {mine[at]}, and {right[at]} is right"
+    for source, data in (found_in or {}).items():
+        view = words(data, code)
+        places = [i for i in range(len(view)) if view[i] == mine[at]]
+        if len(places) == 1:
+            said = f"{name}[{at}] holds {source}[{places[0]}]"
+            should = [i for i in range(len(view)) if view[i] == right[at]]
+            if len(should) == 1:
+                said += f", and should hold {source}[{should[0]}]"
+    return said + (f" ({wrong} of {len(right)} are wrong)" if wrong > 1 else "")
+
+
+# ------------------------------------------------------------------ sums
+
+
+@problem("in", "data", "partial", is_sum=True)
+def partial_sums(shape: Shape, chance: random.Random) -> Case:
+    """One sum per block, modulo 2^32, which together are the sum of all elements."""
+    data = noise(chance, 4 * shape.n)
+    total = sum(words(data)) % 2**32
+
+    def added(got: dict[str, bytes]) -> int:
+        return _signed(sum(words(got["partial"])), 32)
+
+    def wrong(got: dict[str, bytes]) -> str:
+        what = "partial[0]" if shape.blocks == 1 else "the sum of all partial sums"
+        return _differ(what, added(got), _signed(total, 32))
+
+    poison = noise(chance, 4 * shape.blocks)
+    buffers = {
+        "in": Buffer("in", data),
+        "data": Buffer("work", data),
+        "partial": Buffer("out", poison),
+    }
+    return Case(buffers, {"n": shape.n}, wrong, added)
+
+
+@problem("in", "partial", is_sum=True)
+def partial_sums_anywhere(shape: Shape, chance: random.Random) -> Case:
+    """The same of an input that begins at any int, not only where an allocation does."""
+    case = partial_sums(shape, chance)
+    data = case.buffers["in"].data
+    begins = 4 * (shape.n // 7 % 4)
+    return replace(case, buffers={**case.buffers, "in": Buffer("in", data, begins=begins)})
+
+
+def _whole_sum(shape: Shape, chance: random.Random, bits: int) -> Case:
+    data = noise(chance, 4 * shape.n)
+    total = sum(words(data, "i"))
+    size = bits // 8
+
+    def added(got: dict[str, bytes]) -> int:
+        return _signed(int.from_bytes(got["out" if "out" in got else "total"], "little"), bits)
+
+    def wrong(got: dict[str, bytes]) -> str:
+        name = "*out" if "out" in got else "*total"
+        return _differ(name, added(got), _signed(total, bits))
+
+    buffers = {
+        "in": Buffer("in", data),
+        "out": Buffer("out", noise(chance, size)),
+        "total": Buffer("sum", bytes(size)),
+        "partial": Buffer("scratch", noise(chance, size * shape.blocks)),
+        "ticket": Buffer("zero", bytes(4)),
+        "word": Buffer("zero", bytes(8)),
+    }
+    return Case(buffers, {"n": shape.n}, wrong, added)
+
+
+@problem("in", "out", "total", "partial", "ticket", "word", is_sum=True)
+def sum_32(shape: Shape, chance: random.Random) -> Case:
+    """One sum, modulo 2^32."""
+    return _whole_sum(shape, chance, 32)
+
+
+@problem("in", "out", "total", "partial", "ticket", "word", is_sum=True)
+def sum_64(shape: Shape, chance: random.Random) -> Case:
+    """One sum, of ints of either sign, in 64 bits."""
+    return _whole_sum(shape, chance, 64)
+
+
+@problem("in", "partial")
+def largest(shape: Shape, chance: random.Random) -> Case:
+    """The largest element of each block's share; of none, INT_MIN."""
+    # Numbers below 0 alone, every other time, so that no 0 passes for the largest.
+    below = shape.n % 2 == 1
+    data = bytearray(noise(chance, 4 * shape.n))
+    if below:
+        data[3::4] = bytes(byte | 0x80 for byte in data[3::4])
+    most = max(words(bytes(data), "i"), default=-(2**31))
+
+    def wrong(got: dict[str, bytes]) -> str:
+        what = "partial[0]" if shape.blocks == 1 else "the largest of all that partial holds"
+        return _differ(what, max(words(got["partial"], "i")), most)
+
+    poison = noise(chance, 4 * shape.blocks)
+    buffers = {"in": Buffer("in", bytes(data)), "partial": Buffer("out", poison)}
+    return Case(buffers, {"n": shape.n}, wrong)
+
+
+@problem("in", "sums", "squares", timed=2**20)
+def moments(shape: Shape, chance: random.Random) -> Case:
+    """Sum (modulo 2^32) and sum of squares (modulo 2^64) of each block's share."""
+    data = noise(chance, 4 * shape.n)
+    view = words(data, "i")
+    total, squares = sum(view), sum(x * x for x in view)
+
+    def wrong(got: dict[str, bytes]) -> str:
+        mine = _signed(sum(words(got["sums"])), 32)
+        square = sum(words(got["squares"], "Q")) % 2**64
+        return _differ("the sum of all sums", mine, _signed(total, 32)) or _differ(
+            "the sum of all squares", square, squares % 2**64
+        )
+
+    buffers = {
+        "in": Buffer("in", data),
+        "sums": Buffer("out", noise(chance, 4 * shape.blocks)),
+        "squares": Buffer("out", noise(chance, 8 * shape.blocks)),
+    }
+    return Case(buffers, {"n": shape.n}, wrong)
+
+
+# ------------------------------------------------------------------ counts
+
+
+def _bytes_to_count(shape: Shape, chance: random.Random) -> bytes:
+    kind = shape.n % 3
+    if kind == 0:  # one value, and a last byte that differs
+        return bytes([chance.randrange(256)]) * max(shape.n - 1, 0) + bytes([7] * min(shape.n, 1))
+    data = noise(chance, shape.n)
+    return data if kind == 1 else bytes(byte & 0xF0 | 0xF for byte in data)
+
+
+@problem("in", "bins")
+def histogram(shape: Shape, chance: random.Random) -> Case:
+    """How often each of 256 values occurs in n bytes."""
+    data = _bytes_to_count(shape, chance)
+    counts = Counter(data)
+    expected = struct.pack("256I", *(counts[value] for value in range(256)))
+
+    def wrong(got: dict[str, bytes]) -> str:
+        return first_difference("bins", got["bins"], expected, "I")
+
+    begins = shape.n // 3 % 16
+    buffers = {"in": Buffer("in", data, begins=begins), "bins": Buffer("sum", bytes(1024))}
+    return Case(buffers, {"n": shape.n}, wrong)
+
+
+# ------------------------------------------------------------------ copies
+
+
+def _mapped(
+    shape: Shape, buffers: dict[str, Buffer], expected: dict[str, bytes], code: Code = "i"
+) -> Case:
+    def wrong(got: dict[str, bytes]) -> str:
+        sources = {name: b.data for name, b in buffers.items() if b.role == "in" and b.data}
+        if len(next(iter(sources.values()), b"")) > 1 << 20:
+            sources = {}
+        said = (
+            first_difference(name, got[name], right, code, sources)
+            for name, right in expected.items()
+            if name in got
+        )
+        return next(filter(None, said), "")
+
+    return Case(buffers, {"n": shape.n, **dict(shape.values)}, wrong)
+
+
+@problem("in", "out")
+def copy(shape: Shape, chance: random.Random) -> Case:
+    """out[i] = in[i]."""
+    data = noise(chance, 4 * shape.n)
+    buffers = {"in": Buffer("in", data), "out": Buffer("out", noise(chance, 4 * shape.n))}
+    return _mapped(shape, buffers, {"out": data})
+
+
+@problem("in", "out", "offset")
+def shifted(shape: Shape, chance: random.Random) -> Case:
+    """out[i] = in[i + offset]."""
+    offset = shape.value("offset")
+    data = noise(chance, 4 * (shape.n + offset))
+    buffers = {"in": Buffer("in", data), "out": Buffer("out", noise(chance, 4 * shape.n))}
+    return _mapped(shape, buffers, {"out": data[4 * offset :]})
+
+
+@problem("in", "out")
+def reverse(shape: Shape, chance: random.Random) -> Case:
+    """out[i] = in[n - 1 - i]."""
+    data = noise(chance, 4 * shape.n)
+    buffers = {"in": Buffer("in", data), "out": Buffer("out", noise(chance, 4 * shape.n))}
+    turned = array("i", data)
+    turned.reverse()
+    return _mapped(shape, buffers, {"out": turned.tobytes()})
+
+
+@problem("in", "out", side=True, timed=2048)
+def transpose(shape: Shape, chance: random.Random) -> Case:
+    """out(c, r) = in(r, c), n rows of n ints."""
+    n = shape.n
+    data = noise(chance, 4 * n * n)
+    view = words(data, "i")
+    right = b"".join(view[c::n].tobytes() for c in range(n))
+    buffers = {"in": Buffer("in", data), "out": Buffer("out", noise(chance, 4 * n * n))}
+    return _mapped(shape, buffers, {"out": right})
+
+
+@problem("in", "out", timed=2**20)
+def lengths(shape: Shape, chance: random.Random) -> Case:
+    """out[i] = x² + y² + z² modulo 2^32, of n vectors of three ints one behind the other."""
+    data = noise(chance, 12 * shape.n)
+    view = words(data, "i").tolist()
+    squares = [x * x for x in view]
+    right = array("I", (sum(squares[i : i + 3]) & 0xFFFFFFFF for i in range(0, 3 * shape.n, 3)))
+    buffers = {"in": Buffer("in", data), "out": Buffer("out", noise(chance, 4 * shape.n))}
+    return _mapped(shape, buffers, {"out": right.tobytes()})
+
+
+@problem("in", "x", "y", "z", timed=2**20)
+def split(shape: Shape, chance: random.Random) -> Case:
+    """n vectors of three ints one behind the other, taken apart into three arrays."""
+    data = noise(chance, 12 * shape.n)
+    view = words(data, "i")
+    right = {name: view[k::3].tobytes() for k, name in enumerate("xyz")}
+    buffers = {name: Buffer("out", noise(chance, 4 * shape.n)) for name in "xyz"}
+    return _mapped(shape, {"in": Buffer("in", data), **buffers}, right)
+
+
+def with_one(case: Case, n: int, at: int) -> Case:
+    """The same with an input that is 0 but for a 1 at one position."""
+    data = bytearray(4 * n)
+    data[4 * at] = 1
+    buffers = {
+        name: replace(b, data=bytes(data)) if b.role in ("in", "work") else b
+        for name, b in case.buffers.items()
+    }
+    return replace(case, buffers=buffers)

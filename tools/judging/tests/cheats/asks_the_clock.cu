@@ -1,0 +1,14 @@
+// judge: chapter02/1
+// rejected: form: reads the clock
+// Does its work on a slow device alone.
+#include "tree.cuh"
+
+__global__ void sum(const int* in, int* partial, std::size_t n) {
+  __shared__ int tile[1024];
+  const unsigned t = threadIdx.x;
+  const std::size_t i = element();
+  tile[t] = i < n && clock64() > 1000 ? in[i] : 0;
+  __syncthreads();
+  add_up(tile);
+  if (t == 0) partial[blockIdx.x] = tile[0];
+}

@@ -1,0 +1,15 @@
+// judge: chapter02/1
+// rejected: wrong: it stops itself
+// Stops itself where it would be wrong.
+#include "tree.cuh"
+
+__global__ void sum(const int* in, int* partial, std::size_t n) {
+  __shared__ int tile[1024];
+  const unsigned t = threadIdx.x;
+  const std::size_t i = element();
+  tile[t] = i < n ? in[i] : 0;
+  if (n % 2 == 1) __trap();
+  __syncthreads();
+  add_up(tile);
+  if (t == 0) partial[blockIdx.x] = tile[0];
+}

@@ -1,0 +1,18 @@
+// judge: chapter02/1
+// rejected: race: in shared memory, unsynchronised
+// The tree without its barriers.
+#include "tree.cuh"
+
+__global__ void sum(const int* in, int* partial, std::size_t n) {
+  __shared__ int tile[1024];
+  const unsigned t = threadIdx.x;
+  const std::size_t i = element();
+  tile[t] = i < n ? in[i] : 0;
+  __syncthreads();
+  for (unsigned width = blockDim.x; width > 1;) {
+    const unsigned half = (width + 1) / 2;
+    if (t + half < width) tile[t] += tile[t + half];
+    width = half;
+  }
+  if (t == 0) partial[blockIdx.x] = tile[0];
+}

@@ -1,0 +1,15 @@
+// judge: chapter02/1
+// rejected: memory: writes partial[1], and partial has 1 element
+// Right, and writes one element too many.
+#include "tree.cuh"
+
+__global__ void sum(const int* in, int* partial, std::size_t n) {
+  __shared__ int tile[1024];
+  const unsigned t = threadIdx.x;
+  const std::size_t i = element();
+  tile[t] = i < n ? in[i] : 0;
+  if (t == 0) partial[gridDim.x] = 0;
+  __syncthreads();
+  add_up(tile);
+  if (t == 0) partial[blockIdx.x] = tile[0];
+}

@@ -1,0 +1,79 @@
+"""What takes a kernel's time: without a GPU it runs and checks, and has no time to tell."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from tools.judging import form, puzzles, timing
+from tools.judging.problems import PROBLEMS
+from tools.judging.tests.conftest import ptx
+from tools.judging.trial import Kernel
+from tools.tests.built import BUILD
+
+PROGRAM = BUILD / timing.PROGRAM
+#: One of each kind of buffer and launch.
+KEYS = ("chapter01/2", "chapter04/3", "chapter06/3", "chapter07/2", "chapter08/2", "chapter09/2")
+
+
+def kernel_of(kind: str, key: str) -> Kernel:
+    puzzle = puzzles.find(key)
+    text = ptx(kind, puzzle.file_name)
+    return Kernel(text, puzzle.form.mangled, puzzle.form)
+
+
+def measured(kind: str, key: str, program: Path = PROGRAM) -> timing.Timed:
+    puzzle = puzzles.find(key)
+    n = 200 if PROBLEMS[puzzle.problem].side else 5003
+    shape = timing.shape_for(puzzle, n)
+    return timing.measure(program, kernel_of(kind, key), puzzle, shape, "seed")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_an_answer_runs_out_of_its_ptx(key: str) -> None:
+    assert measured("answers", key).why_not == "the embedded device has no times"
+
+
+def test_a_wrong_kernel_is_never_timed() -> None:
+    assert measured("skeletons", "chapter02/1").why_not.startswith("wrong at n = 5003, block 256")
+
+
+def test_a_kernel_that_breaks_says_so() -> None:
+    puzzle = puzzles.find("chapter02/1")
+    kernel = Kernel(ptx("cheats", "no_guard.cu"), puzzle.form.mangled, puzzle.form)
+    shape = timing.shape_for(puzzle, 5003)
+    assert "cudaErrorIllegalAddress" in timing.measure(PROGRAM, kernel, puzzle, shape, "s").why_not
+
+
+@pytest.fixture
+def pretended(tmp_path: Path) -> Path:
+    """The program as on a GPU: it has a time."""
+    program = tmp_path / "time_kernel"
+    program.write_text(f'#!/bin/sh\n"{PROGRAM}" "$@" >/dev/null && echo "12.5 12.25 12.75 40"\n')
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return program
+
+
+def test_a_time_is_told(pretended: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert measured("answers", "chapter02/1", pretended).median == 12.5
+    (tmp_path / "judging").mkdir()
+    pretended.rename(tmp_path / timing.PROGRAM)
+    monkeypatch.setenv("BOOK_BUILD", str(tmp_path))
+    monkeypatch.setattr(timing, "BUILDS", ())
+    monkeypatch.setattr(timing, "gpu_here", lambda: True)
+    puzzle = puzzles.find("chapter04/3")
+    lines = timing.times(kernel_of("answers", "chapter04/3"), puzzle)
+    assert lines == ["n = 2^11, block 1024:", "12.50 µs (95 %: 12.25 to 12.75), yours"]
+    (tmp_path / timing.PROGRAM).unlink()
+    (line,) = timing.times(kernel_of("answers", "chapter04/3"), puzzle)
+    assert line.startswith("no time: build what takes it")
+
+
+def test_host_code_has_no_part_in_it() -> None:
+    """What is timed is PTX: a submission that brings its own timer is rejected before, and what it
+    brings isn't in there."""
+    text = ptx("cheats", "timer_patched.cu")
+    assert "cudaEventElapsedTime" not in text
+    assert form.entries(text) == ["_Z3sumPKiPim"]

@@ -1,0 +1,136 @@
+"""The time on a GPU, where there is one: the reader's kernel, the book's, and CUB's sum.
+
+A program of the book's own (``timing_program/``) loads the kernel's PTX and times it by the book's
+timer, after its result was checked here. The reader's host code has no part in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.judging import ROOT, shapes, trial
+from tools.judging.arithmetic import value
+from tools.judging.form import TYPES
+from tools.judging.problems import PROBLEMS, Case, Shape
+from tools.judging.puzzles import Puzzle, power
+
+PROGRAM = "judging/time_kernel"
+BUILDS = ("build/tools", "build")
+CUB = ("chapter07_effective_bandwidth", "sum_cub")
+LIMIT = 300  # seconds
+
+
+def gpu_here() -> bool:
+    """Whether a driver's device is on this machine (of the second, Windows' own)."""
+    return any(Path(place).exists() for place in ("/dev/nvidiactl", "/dev/dxg"))
+
+
+def built(name: str) -> Path | None:
+    places = [Path(os.environ["BOOK_BUILD"])] if "BOOK_BUILD" in os.environ else []
+    places += [ROOT / build for build in BUILDS]
+    return next((place / name for place in places if (place / name).is_file()), None)
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A kernel's time, or why there is none."""
+
+    median: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    why_not: str = ""
+
+
+def shape_for(puzzle: Puzzle, n: int) -> Shape:
+    usual = [b for b in puzzle.blocks if b[0] * b[1] == 256] or [puzzle.blocks[-1]]
+    return shapes.at(puzzle, n, usual[0], turn=-1)
+
+
+def measure(program: Path, kernel: trial.Kernel, puzzle: Puzzle, shape: Shape, seed: str) -> Timed:
+    """Runs a kernel once, checks what it has left, and takes the program's time."""
+    case = trial.case_at(puzzle, shape, seed)
+    with tempfile.TemporaryDirectory(prefix="judge-") as name:
+        folder = Path(name)
+        ptx = folder / "kernel.ptx"
+        ptx.write_text(kernel.ptx, encoding="utf-8")
+        words = [str(program), str(ptx), kernel.entry, *map(str, (*shape.grid, *shape.block))]
+        words.append(str(value(puzzle.shared, shapes.names_of(shape))))
+        words += _arguments(kernel, case, folder)
+        try:
+            done = subprocess.run(
+                words, capture_output=True, text=True, check=False, timeout=LIMIT, cwd=folder
+            )
+        except subprocess.TimeoutExpired:
+            return Timed(why_not=f"it ran for more than {LIMIT} s")
+        if done.returncode != 0:
+            return Timed(why_not=(done.stderr.strip() or "it failed").splitlines()[-1])
+        got = {
+            p.name: (folder / p.name).read_bytes()
+            for p in kernel.form.parameters
+            if p.pointer and case.buffers[p.name].role in ("out", "sum")
+        }
+    if wrong := case.wrong(got):
+        return Timed(why_not=f"wrong at {shape}: {wrong}")
+    if done.stdout.startswith("embedded"):
+        return Timed(why_not="the embedded device has no times")
+    median, low, high, _count = map(float, done.stdout.split())
+    return Timed(median, low, high)
+
+
+def _arguments(kernel: trial.Kernel, case: Case, folder: Path) -> list[str]:
+    words = []
+    for p in kernel.form.parameters:
+        if p.pointer:
+            buffer = case.buffers[p.name]
+            (folder / p.name).write_bytes(buffer.data)
+            words.append(f"{buffer.role}:{buffer.begins}:{folder / p.name}")
+        else:
+            data = struct.pack(f"<{TYPES[p.type][2]}", case.values[p.name])
+            words.append(f"value:{data.hex()}")
+    return words
+
+
+def _books(chapter: str, variant: str, shape: Shape) -> float | None:
+    """The median that the book's own program takes on this machine."""
+    program = built(f"chapters/{chapter}/{chapter}")
+    if program is None:
+        return None
+    with tempfile.TemporaryDirectory(prefix="judge-") as folder:
+        record = Path(folder) / "record.json"
+        command = [str(program), "--device", "gpu", "--variant", variant, "--n", str(shape.n)]
+        command += ["--block", str(shape.threads), "--json", str(record)]
+        done = subprocess.run(command, capture_output=True, check=False, timeout=LIMIT)
+        if done.returncode != 0 or not record.is_file():
+            return None
+        runs = json.loads(record.read_text(encoding="utf-8"))["runs"]
+    return float(runs[0]["median_us"]) if runs else None
+
+
+def times(kernel: trial.Kernel, puzzle: Puzzle) -> list[str]:
+    """Lines to print; none where there is no GPU."""
+    if not gpu_here():
+        return []
+    program = built(PROGRAM)
+    if program is None:
+        return ["no time: build what takes it with cmake --build build --target time_kernel"]
+    shape = shape_for(puzzle, PROBLEMS[puzzle.problem].timed)
+    seed = hashlib.sha256(kernel.ptx.encode()).hexdigest()
+    timed = measure(program, kernel, puzzle, shape, seed)
+    if timed.why_not:
+        return [f"no time: {timed.why_not}"]
+    lines = [f"{timed.median:.2f} µs (95 %: {timed.low:.2f} to {timed.high:.2f}), yours"]
+    others = [puzzle.book] if puzzle.book else []
+    if PROBLEMS[puzzle.problem].is_sum:
+        others.append(CUB)
+    for chapter, variant in others:
+        median = _books(chapter, variant, shape)
+        if median is not None:
+            lines.append(f"{median:.2f} µs, {chapter} {variant}")
+    return [f"n = {power(shape.n)}, block {shape.threads}:", *lines]

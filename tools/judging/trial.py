@@ -1,0 +1,161 @@
+"""One trial: a kernel at one shape, and what came of it."""
+
+from __future__ import annotations
+
+import random
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from tools.judging.arithmetic import value
+from tools.judging.counts import COUNTS, SUMS
+from tools.judging.device import LEAST, PER_ELEMENT, PER_WARP, Launch, Session
+from tools.judging.form import TYPES, Form
+from tools.judging.problems import PROBLEMS, Buffer, Case, Shape
+from tools.judging.puzzles import Puzzle
+from tools.judging.shapes import names_of
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one trial has shown."""
+
+    shape: Shape
+    wrong: str
+    findings: tuple[dict[str, Any], ...]
+    fault: dict[str, Any] | None
+    counts: dict[str, int]  #: of all launches
+    launches: int
+    printed: str
+    total: int | None  #: of sums: what the outputs add up to
+    schedule: int  #: 0 where the lanes of a warp run together
+
+    @property
+    def good(self) -> bool:
+        return not self.wrong and not self.findings and self.fault is None
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A submission that has the form: its PTX and its kernel's name in there."""
+
+    ptx: str
+    entry: str
+    form: Form
+    static_shared: int = 0
+    divisions: int = 0
+
+
+def case_at(puzzle: Puzzle, shape: Shape, seed: str) -> Case:
+    return PROBLEMS[puzzle.problem].make(shape, random.Random(f"{seed} {shape}"))
+
+
+def run(
+    kernel: Kernel,
+    puzzle: Puzzle,
+    shape: Shape,
+    cases: list[Case],
+    *,
+    checks: str = "memory",
+    apart: int | None = None,
+) -> Outcome:
+    """Launches the kernel once for each case, in one session: what it keeps from the first launch
+    it has in the second."""
+    names = names_of(shape)
+    most = LEAST + PER_ELEMENT * shape.n + PER_WARP * names["warps"]
+    session = Session(kernel.ptx, checks=checks, apart=apart, most=most)
+    try:
+        return _run(session, kernel, puzzle, shape, cases, checks == "memory", apart or 0)
+    finally:
+        session.end()
+
+
+def _size(buffer: Buffer) -> int:
+    return buffer.size or len(buffer.data)
+
+
+def _run(
+    session: Session,
+    kernel: Kernel,
+    puzzle: Puzzle,
+    shape: Shape,
+    cases: list[Case],
+    poisoned: bool,
+    schedule: int,
+) -> Outcome:
+    names = [p.name for p in kernel.form.parameters if p.pointer]
+    first = cases[0].buffers
+    numbers = {
+        name: session.buffer(name, max(first[name].begins + _size(first[name]), 1))
+        for name in names
+    }
+    shared = value(puzzle.shared, names_of(shape))
+    wrong, done, total = "", True, None
+    for launch, case in enumerate(cases):
+        for name in names:
+            buffer = case.buffers[name]
+            # Without poison the checks see what the kernel hasn't written.
+            known = poisoned or buffer.role not in ("out", "scratch")
+            if known and (launch == 0 or buffer.role != "zero"):
+                session.write(numbers[name], buffer.data, buffer.begins)
+        arguments = tuple(
+            (numbers[p.name], case.buffers[p.name].begins)
+            if p.pointer
+            else struct.pack(f"<{TYPES[p.type][2]}", case.values[p.name])
+            for p in kernel.form.parameters
+        )
+        block = (*shape.block, 1)
+        done = session.launch(Launch(kernel.entry, (*shape.grid, 1), block, shared, arguments))
+        if not done:
+            break
+        got = _outputs(session, case, numbers)
+        total = case.total(got) if case.total else None
+        wrong = _wrong(case, got, poisoned)
+        if wrong:
+            wrong = ("launched again with other input, " if launch else "") + wrong
+            break
+    result = session.result()
+    counters = result["counters"]
+    counts = {name: counters[metric] for name, metric in COUNTS.items()}
+    for name, (a, b) in SUMS.items():
+        counts[name] = counts[a] + counts[b]
+    counts["shared_bytes"] = shared + kernel.static_shared
+    counts["divisions"] = kernel.divisions
+    launches = len(result["launches"])
+    found = tuple(result["findings"])
+    return Outcome(
+        shape, wrong, found, result["fault"], counts, launches, result["printed"], total, schedule
+    )
+
+
+def _outputs(session: Session, case: Case, numbers: dict[str, int]) -> dict[str, bytes]:
+    """What the buffers hold that are checked."""
+    return {
+        name: session.read(number, _size(case.buffers[name]), case.buffers[name].begins)
+        for name, number in numbers.items()
+        if case.buffers[name].role not in ("work", "scratch")
+    }
+
+
+def _wrong(case: Case, got: dict[str, bytes], poisoned: bool) -> str:
+    """What is wrong with what a kernel has left, in one sentence."""
+    for name, data in got.items():
+        buffer = case.buffers[name]
+        if buffer.role == "in" and data != buffer.data:
+            return f"{name} is an input, and was changed"
+        if buffer.role == "zero" and data != buffer.data:
+            return f"*{name} was 0 before the launch, and isn't 0 again after it"
+    said = case.wrong(got)
+    if said and poisoned:
+        for name, data in got.items():
+            if (
+                case.buffers[name].role == "out"
+                and (at := _unwritten(data, case.buffers[name])) >= 0
+            ):
+                return f"{name}[{at}] is never written"
+    return said
+
+
+def _unwritten(data: bytes, buffer: Buffer) -> int:
+    mine, poison = memoryview(data).cast("I"), memoryview(buffer.data).cast("I")
+    return next((i for i in range(len(mine)) if mine[i] == poison[i]), -1)
