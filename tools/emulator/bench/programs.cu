@@ -2,7 +2,7 @@
 // instructions that a thread of the host gets through in a second of the processor's time, the best
 // of several launches. Each result is compared with the host's.
 //
-//     programs [LAUNCHES]
+//     programs [LAUNCHES [KERNEL]]
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -512,6 +512,7 @@ int main(int count, char** arguments) {
   bool right = true;
   std::printf("%-16s %12s %22s\n", "kernel", "instructions", "million per second");
   for (const Program& program : programs) {
+    if (count > 2 && std::strcmp(program.name, arguments[2]) != 0) continue;
     double best = 1e9;
     std::uint64_t executed = 0;
     const bool this_one = program.run([&](const std::function<void()>& launch) {

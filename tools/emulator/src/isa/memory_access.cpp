@@ -21,21 +21,23 @@ Reg element_at(const std::byte* from) {
 /// The element that begins `offset` bytes after where a lane's access does, for each lane.
 template <class Mem, class Reg>
 void take_elements(const Located& found, Mask mask, unsigned bytes, unsigned offset, Reg* d) {
-  if (found.run) {
-    if (sizeof(Mem) == sizeof(Reg) && mask == kAllLanes && bytes == sizeof(Mem)) {
-      std::memcpy(d, found.run, kLanes * sizeof(Mem));
-    } else {
-      for_each_lane(mask, [&](unsigned i) {
-        d[i] = element_at<Mem, Reg>(found.run + std::size_t{i} * bytes + offset);
-      });
-    }
+  if (found.run && mask == kAllLanes && sizeof(Mem) == sizeof(Reg) && bytes == sizeof(Mem)) {
+    std::memcpy(d, found.run, kLanes * sizeof(Mem));
   } else if (found.one) {
     const Reg value = element_at<Mem, Reg>(found.one + offset);
     EMU_FOR_LANES d[i] = mask & kBit[i] ? value : d[i];
-  } else if (mask == kAllLanes) {
-    for (unsigned i = 0; i < kLanes; ++i) d[i] = element_at<Mem, Reg>(found.at[i] + offset);
+  } else if (found.first) {
+    // Elements are aligned, on the host too: the compiler may gather them.
+    const std::byte* const from = found.first + offset;
+    EMU_FOR_LANES {
+      const auto value = static_cast<Reg>(*reinterpret_cast<const Mem*>(from + found.distance[i]));
+      d[i] = mask & kBit[i] ? value : d[i];
+    }
   } else {
-    for_each_lane(mask, [&](unsigned i) { d[i] = element_at<Mem, Reg>(found.at[i] + offset); });
+    for_each_lane(mask, [&](unsigned i) {
+      const std::byte* at = found.run ? found.run + std::size_t{i} * bytes : found.at[i];
+      d[i] = element_at<Mem, Reg>(at + offset);
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 // What lanes of a warp do together. The warp's loop has seen to it that the lanes of the mask are
 // all those that name each other and haven't exited.
 #include <bit>
+#include <cstring>
 
 #include "isa/rows.hpp"
 #include "isa/table.hpp"
@@ -104,6 +105,24 @@ Source source_of(std::uint32_t lane, std::uint32_t b, std::uint32_t c) {
   return {ok ? from : lane, ok};
 }
 
+/// Lane i gets lane from[i]'s value.
+void permute(const std::uint32_t* a, const Values<std::uint32_t>& from,
+             Values<std::uint32_t>& out) {
+#if defined(__GNUC__) && !defined(__clang__)  // one instruction for each half, where a host has it
+  using Half [[gnu::vector_size(64)]] = std::uint32_t;
+  Half lower, upper, index;
+  std::memcpy(&lower, a, sizeof lower);
+  std::memcpy(&upper, a + kLanes / 2, sizeof upper);
+  for (unsigned half = 0; half < kLanes; half += kLanes / 2) {
+    std::memcpy(&index, from.data() + half, sizeof index);
+    const Half values = __builtin_shuffle(lower, upper, index);
+    std::memcpy(out.data() + half, &values, sizeof values);
+  }
+#else
+  for (unsigned i = 0; i < kLanes; ++i) out[i] = a[from[i] % kLanes];
+#endif
+}
+
 /// Lanes that came by one instruction and read only each other: the usual case. Else false.
 template <Shuffle Mode>
 bool shuffle_quickly(Warp& warp, const Op& op, Mask mask) {
@@ -119,7 +138,7 @@ bool shuffle_quickly(Warp& warp, const Op& op, Mask mask) {
     read |= mask & kBit[i] ? Mask{1} << source.lane : 0;
   }
   if (read & ~mask) return false;
-  for (unsigned i = 0; i < kLanes; ++i) result[i] = a[from[i] & 31];
+  permute(a, from, result);
   auto* d = warp.lanes<std::uint32_t>(op.d);
   EMU_FOR_LANES d[i] = mask & kBit[i] ? result[i] : d[i];
   const auto& p = op.as<Told>();

@@ -384,7 +384,12 @@ namespace {
   }
 }
 
-void place_lanes(const Distances& d, std::byte* first, Located& out) {
+void place_lanes(const Distances& d, unsigned bytes, std::byte* first, Located& out) {
+  out.first = first;
+  if (d.row) {
+    out.run = first - std::countr_zero(d.mask) * bytes;
+    return;
+  }
   if (d.same) out.one = first;
   EMU_FOR_LANES out.at[i] = first + d.of[i];
 }
@@ -394,11 +399,7 @@ bool find_global(Warp& warp, const Op& op, Direction direction, unsigned bytes, 
   const Segment* s = find_segment(warp, op, d.begin(), d.span(bytes));
   if (!s) return false;
   std::byte* const first = s->host + (d.first - s->base);
-  if (d.row) {
-    out.run = first - std::countr_zero(d.mask) * bytes;
-  } else {
-    place_lanes(d, first, out);
-  }
+  place_lanes(d, bytes, first, out);
   if (!counted || direction == Direction::kAtomic) return true;
   std::uint64_t sectors = 1;
   if (d.row && is_run_of_lanes(d.mask)) {
@@ -444,11 +445,7 @@ bool find_shared(Warp& warp, const Op& op, Direction direction, unsigned bytes, 
     }
   }
   std::byte* const first = warp.block().shared() + d.first;
-  if (d.row) {
-    out.run = first - std::countr_zero(d.mask) * bytes;
-  } else {
-    place_lanes(d, first, out);
-  }
+  place_lanes(d, bytes, first, out);
   return true;
 }
 
@@ -497,6 +494,7 @@ void locate_at(Warp& warp, const Op& op, Mask mask, Direction direction, unsigne
   constexpr bool kQuick = S != Space::kLocal && S != Space::kParameter;
   if (kQuick && !warp.block().watched()) [[likely]] {
     Distances d;
+    d.of = out.distance.data();
     const auto displacement = static_cast<std::uint64_t>(at.displacement);
     bool fits = false;
     if (at.narrow) {

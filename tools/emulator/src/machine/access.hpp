@@ -22,9 +22,11 @@ enum class Direction : std::uint8_t {
 
 /// Where the lanes' elements are on the host.
 struct Located {
-  std::byte* run = nullptr;  ///< not null: one after another, lane 0's place first
-  std::byte* one = nullptr;  ///< not null: all at this place, as `at` says too
-  Mask left_out = 0;         ///< lanes whose access was illegal, in a launch that goes on
+  std::byte* run = nullptr;    ///< not null: one after another, lane 0's place first
+  std::byte* one = nullptr;    ///< not null: all at this place, as `at` says too
+  std::byte* first = nullptr;  ///< not null: all so far from this place (lanes left out: 0)
+  alignas(64) std::array<std::int32_t, kLanes> distance;
+  Mask left_out = 0;  ///< lanes whose access was illegal, in a launch that goes on
   std::array<std::byte*, kLanes> at;
 };
 

@@ -1,7 +1,6 @@
 #include "machine/host.hpp"
 
 #include <atomic>
-#include <cassert>
 
 namespace emu {
 namespace {
@@ -38,9 +37,17 @@ Host host() {
   return static_cast<Host>(now);
 }
 
-void use_host(Host host) {
-  assert(host <= best_host());
+bool use_host(Host host) {
+  if (host > best_host()) return false;
   chosen.store(static_cast<int>(host), std::memory_order_relaxed);
+  return true;
+}
+
+std::optional<Host> host_named(std::string_view name) {
+  if (name == "plain") return Host::kPlain;
+  if (name == "avx2") return Host::kAvx2;
+  if (name == "avx512") return Host::kAvx512;
+  return std::nullopt;
 }
 
 }  // namespace emu

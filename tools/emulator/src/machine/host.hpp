@@ -4,6 +4,8 @@
 /// runs on: a library that is built here runs on any host of its architecture.
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "decode/op.hpp"
 
@@ -25,10 +27,12 @@ enum class Host : std::uint8_t { kPlain, kAvx2, kAvx512 };
 
 /// What this host can do at most.
 Host best_host();
-/// What is chosen for: the best, unless a test asked for less.
+/// What is chosen for: the best, unless less was asked for.
 Host host();
-/// Kernels decoded from now on run as on such a host, which must not be better than the best.
-void use_host(Host host);
+/// Kernels decoded from now on run as on such a host; false where this one is less.
+bool use_host(Host host);
+/// plain, avx2, avx512
+std::optional<Host> host_named(std::string_view name);
 
 /// One handler, compiled for each kind of host.
 struct Forms {
