@@ -275,17 +275,18 @@ struct FloatToInteger {
 };
 template <ToInteger Mode, bool Flush, class From>
 Handler float_to_integer(Type to) {
-  switch (to) {
-    case Type::kU32:
-      return kMap<FloatToInteger<Mode, Flush, std::uint32_t, From>, std::uint32_t, From>;
-    case Type::kS32:
-      return kMap<FloatToInteger<Mode, Flush, std::int32_t, From>, std::int32_t, From>;
-    case Type::kU64:
-      return kMap<FloatToInteger<Mode, Flush, std::uint64_t, From>, std::uint64_t, From>;
-    case Type::kS64:
-      return kMap<FloatToInteger<Mode, Flush, std::int64_t, From>, std::int64_t, From>;
-    default: return nullptr;
+  const auto form = []<class To>(To) -> Handler {
+    return kMap<FloatToInteger<Mode, Flush, To, From>, To, From>;
+  };
+  if constexpr (Mode == ToInteger::kZero || sizeof(From) == 4) {  // what programs use
+    if (to == Type::kU32) return form(std::uint32_t{});
+    if (to == Type::kS32) return form(std::int32_t{});
   }
+  if constexpr (Mode == ToInteger::kZero && !Flush) {
+    if (to == Type::kU64) return form(std::uint64_t{});
+    if (to == Type::kS64) return form(std::int64_t{});
+  }
+  return nullptr;
 }
 
 /// A float to a float, rounded to the nearest.

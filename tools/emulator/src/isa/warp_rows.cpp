@@ -87,13 +87,11 @@ void give_predicate(Warp& warp, Slot slot, Mask lanes, Mask yes) {
 
 enum class Shuffle { kUp, kDown, kButterfly, kIndex };
 
-/// Where a lane reads, and whether that is in its range; if not it's the lane itself.
-struct Source {
-  std::uint32_t lane;
-  bool in_range;
-};
+constexpr std::uint32_t kOutOfRange = 32;
+
+/// Where a lane reads; its own number and kOutOfRange where that is out of its range.
 template <Shuffle Mode>
-Source source_of(std::uint32_t lane, std::uint32_t b, std::uint32_t c) {
+std::uint32_t source_of(std::uint32_t lane, std::uint32_t b, std::uint32_t c) {
   const std::uint32_t segment = c >> 8 & 31, clamp = c & 31, by = b & 31;
   const std::uint32_t first = lane & segment, last = first | (clamp & ~segment & 31);
   const std::uint32_t from = Mode == Shuffle::kUp          ? lane - by
@@ -101,8 +99,7 @@ Source source_of(std::uint32_t lane, std::uint32_t b, std::uint32_t c) {
                              : Mode == Shuffle::kButterfly ? lane ^ by
                                                            : first | (by & ~segment);
   const auto place = static_cast<std::int32_t>(from), end = static_cast<std::int32_t>(last);
-  const bool ok = Mode == Shuffle::kUp ? place >= end : place <= end;
-  return {ok ? from : lane, ok};
+  return (Mode == Shuffle::kUp ? place >= end : place <= end) ? from : lane | kOutOfRange;
 }
 
 /// Lane i gets lane from[i]'s value.
@@ -132,10 +129,10 @@ bool shuffle_quickly(Warp& warp, const Op& op, Mask mask) {
   alignas(64) Values<std::uint32_t> from, result;
   Mask in_range = 0, read = 0;
   EMU_FOR_LANES {
-    const Source source = source_of<Mode>(i, b[i], c[i]);
-    from[i] = source.lane;
-    in_range |= source.in_range ? kBit[i] : 0;
-    read |= mask & kBit[i] ? Mask{1} << source.lane : 0;
+    const std::uint32_t source = source_of<Mode>(i, b[i], c[i]);
+    from[i] = source & 31;
+    in_range |= source & kOutOfRange ? 0 : kBit[i];
+    read |= mask & kBit[i] ? Mask{1} << (source & 31) : 0;
   }
   if (read & ~mask) return false;
   permute(a, from, result);
@@ -155,8 +152,9 @@ void shfl(Warp& warp, const Op& op, Mask mask) {
   const auto* c = gather(warp, op, mask, &Op::c, room_c);
   Mask in_range = 0;
   for_each_lane(mask, [&](unsigned lane) {
-    const auto [j, ok] = source_of<Mode>(lane, b[lane], c[lane]);
-    if (ok) in_range |= kBit[lane];
+    const std::uint32_t source = source_of<Mode>(lane, b[lane], c[lane]);
+    const std::uint32_t j = source & 31;
+    if (j == source) in_range |= kBit[lane];
     if (!(mask >> j & 1)) {
       warp.warn(warp.op_of(op, lane), lane,
                 "shfl.sync reads lane " + std::to_string(j) +
