@@ -32,8 +32,11 @@ constexpr std::uint64_t kRoom = 16384;
 std::vector<std::uint32_t> some_addresses(std::mt19937& random, unsigned bytes) {
   const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
   const unsigned places = kRoom / bytes;
-  const unsigned kind = below(6), stride = below(40), fold = 1u << below(6);
+  const unsigned kind = below(7), stride = below(40), fold = 1u << below(6);
   const unsigned first = below(64), range = 1u << below(14);
+  // Words apart: on both sides of a row of banks, of two, and of 64 sectors.
+  constexpr unsigned kGaps[] = {31, 32, 33, 63, 64, 65, 72, 504, 511, 512, 513, 520};
+  const unsigned gap = std::max(kGaps[below(std::size(kGaps))] * 4 / bytes, 1u);
   std::vector<std::uint32_t> out(32);
   for (unsigned lane = 0; lane < 32; ++lane) {
     const unsigned place = kind == 0   ? first                                       // all at one
@@ -41,7 +44,8 @@ std::vector<std::uint32_t> some_addresses(std::mt19937& random, unsigned bytes) 
                            : kind == 2 ? first + lane * stride                       // strided
                            : kind == 3 ? first + lane % fold + lane / fold * stride  // by tiles
                            : kind == 4 ? first + below(range)                        // gathered
-                                       : first + (31 - lane) * stride;               // backwards
+                           : kind == 5 ? first + lane % 2 * gap         // at two places
+                                       : first + (31 - lane) * stride;  // backwards
     out[lane] = place % places * bytes;
   }
   return out;
@@ -123,7 +127,7 @@ TEST_P(Accesses, LoadAndCountAsLaneByLane) {
   for (const Access& access : kAccesses) {
     std::string text = kernel_of(access, space);
     text = replaced(text, "WORD", space == "shared" ? "%r3" : "%rd3");
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < 150; ++round) {
       const auto addresses = some_addresses(random, access.bytes);
       const Mask lanes = round % 3 == 0   ? kAllLanes
                          : round % 3 == 1 ? kAllLanes >> random() % 32

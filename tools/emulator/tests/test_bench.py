@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
@@ -52,6 +54,7 @@ def test_it_finds_its_results_right(tmp_path: Path) -> None:
         assert float(speed) > 0
 
 
+@pytest.mark.slow
 def test_it_finds_a_fault_in_each(tmp_path: Path) -> None:
     text = SOURCE.read_text(encoding="utf-8")
     for name, (there, instead) in FAULTS.items():
