@@ -256,9 +256,8 @@ T whole_of(T v) {
 template <ToInteger Mode, bool Flush, class To, class From>
 struct FloatToInteger {
   static To apply(From a) {
-    constexpr From kPast = std::is_signed_v<To>
-                               ? From{-2} * std::numeric_limits<To>::min() / 2
-                               : From{2} * (std::numeric_limits<To>::max() / 2 + 1);
+    constexpr auto kTop = static_cast<From>(std::uint64_t{1} << (8 * sizeof(To) - 1));
+    constexpr From kPast = std::is_signed_v<To> ? kTop : 2 * kTop;
     constexpr From kLeast = std::numeric_limits<To>::min();
     constexpr To kNan = sizeof(To) == 4 && sizeof(From) == 4
                             ? To{0}
