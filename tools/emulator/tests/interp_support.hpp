@@ -15,6 +15,7 @@
 #include "emu/launch.hpp"
 #include "emu/memory.hpp"
 #include "emu/module.hpp"
+#include "machine/host.hpp"
 
 namespace emu::test {
 
@@ -108,11 +109,47 @@ class Device {
   std::optional<std::uint64_t> apart_;
 };
 
-/// What a kernel with `body` leaves at out[thread], for one or more warps of lanes. Registers:
-/// %r0 … %r9, %rd0 …, %f0 …, %p0 …; %r0 is the thread's number, and %r1 is what is stored.
+/// Calls f() once for each kind of host that this one can pass for, the best last.
+template <class F>
+void on_each_host(F f) {
+  for (const Host host : {Host::kPlain, Host::kAvx2, Host::kAvx512}) {
+    if (!use_host(host)) continue;
+    SCOPED_TRACE("host " + std::to_string(static_cast<int>(host)));
+    f();
+  }
+}
+
+/// What a kernel with `body` leaves at out[thread], on this host. See run_body.
+inline std::vector<std::uint32_t> run_body_here(const std::string& body, unsigned threads,
+                                                LaunchResult* result, unsigned blocks,
+                                                std::size_t dynamic_shared);
+
+/// What a kernel with `body` leaves at out[thread], the same on each kind of host, for one or more
+/// warps of lanes. Registers: %r0 … %r9, %rd0 …, %f0 …, %p0 …; %r0 is the thread's number, and %r1
+/// is what is stored.
 inline std::vector<std::uint32_t> run_body(const std::string& body, unsigned threads,
                                            LaunchResult* result = nullptr, unsigned blocks = 1,
                                            std::size_t dynamic_shared = 0) {
+  std::optional<std::vector<std::uint32_t>> before;
+  std::optional<Counters> counted;
+  on_each_host([&] {
+    const auto out = run_body_here(body, threads, result, blocks, dynamic_shared);
+    if (before) EXPECT_EQ(out, *before);
+    before = out;
+    if (!result) return;
+    if (counted) {
+      for (const CounterField& field : counter_fields()) {
+        EXPECT_EQ(result->counters.*field.value, (*counted).*field.value) << field.name;
+      }
+    }
+    counted = result->counters;
+  });
+  return *before;
+}
+
+inline std::vector<std::uint32_t> run_body_here(const std::string& body, unsigned threads,
+                                                LaunchResult* result, unsigned blocks,
+                                                std::size_t dynamic_shared) {
   Device device(module_text(R"(
 .extern .shared .align 16 .b8 dynamic[];
 .global .align 256 .b8 room[16384];
@@ -154,8 +191,8 @@ struct Case {
   std::function<std::uint64_t(std::uint64_t, std::uint64_t, std::uint64_t)> expected;
 };
 
-inline void check_case(const Case& c, const std::vector<std::vector<std::uint64_t>>& values,
-                       bool nan_is_nan = false) {
+inline void check_case_here(const Case& c, const std::vector<std::vector<std::uint64_t>>& values,
+                            bool nan_is_nan) {
   SCOPED_TRACE(c.instruction);
   const auto bits = [](unsigned n) { return std::to_string(n); };
   std::string text =
@@ -224,6 +261,11 @@ inline void check_case(const Case& c, const std::vector<std::vector<std::uint64_
                   << ": got 0x" << got[i] << ", want 0x" << want;
     ++shown;
   }
+}
+
+inline void check_case(const Case& c, const std::vector<std::vector<std::uint64_t>>& values,
+                       bool nan_is_nan = false) {
+  on_each_host([&] { check_case_here(c, values, nan_is_nan); });
 }
 
 }  // namespace emu::test

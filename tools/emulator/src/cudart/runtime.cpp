@@ -64,6 +64,7 @@ Runtime::Runtime()
   on_exit([](int status, void*) { get().exit_status = status; }, nullptr);
   if (trace_.wanted() && !trace_.begin()) settings_.reset();
   if (!settings_) return;
+  use_host(settings_->host);
   if (settings_->checks) {
     checker_ = std::make_unique<Checker>(*settings_->checks);
     checker_->follow_streams();

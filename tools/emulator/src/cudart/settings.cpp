@@ -85,6 +85,15 @@ Profile profile() {
   refuse("EMU_DEVICE_PROFILE", "there is no such profile; there are " + known);
 }
 
+Host wanted_host() {
+  const std::string name = text_of("EMU_HOST");
+  if (name.empty()) return best_host();
+  const std::optional<Host> found = host_named(name);
+  if (!found) refuse("EMU_HOST", "there is no such host; there are plain, avx2 and avx512");
+  if (*found > best_host()) refuse("EMU_HOST", "this host lacks these instructions");
+  return *found;
+}
+
 /// The seed of apart:SEED, or none for `together`.
 std::optional<std::uint64_t> schedule() {
   const std::string text = text_of("EMU_SCHEDULE");
@@ -132,6 +141,7 @@ std::optional<Settings> read_settings() {
     Settings s;
     s.profile = profile();
     s.threads = static_cast<unsigned>(std::min<std::uint64_t>(number("EMU_THREADS", 0), 1024));
+    s.host = wanted_host();
     s.max_instructions = number("EMU_MAX_INSTRUCTIONS", kDefaultMaxInstructions);
     s.apart = schedule();
     s.trace = trace();

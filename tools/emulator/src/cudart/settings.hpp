@@ -7,6 +7,7 @@
 
 #include "cudart/profile.hpp"
 #include "emu/launch.hpp"
+#include "machine/host.hpp"
 #include "watch/check.hpp"
 
 namespace emu {
@@ -23,6 +24,7 @@ struct TraceSettings {
 struct Settings {
   Profile profile;
   unsigned threads = 0;      ///< 0 for all cores
+  Host host = Host::kPlain;  ///< whose instructions are used
   std::uint64_t memory = 0;  ///< bytes of the device's
   std::uint64_t max_instructions = 0;
   std::optional<std::uint64_t> apart;  ///< the seed of a schedule that runs lanes apart

@@ -117,6 +117,17 @@ T update(std::byte* at, T b, T c, bool& changed) {
   }
 }
 
+/// In shared memory, which one thread of the host has to itself.
+template <class F, class T>
+T update_alone(std::byte* at, T b, T c, bool& changed) {
+  Bits<T> old;
+  std::memcpy(&old, at, sizeof old);
+  const auto now = std::bit_cast<Bits<T>>(F::apply(std::bit_cast<T>(old), b, c));
+  changed |= now != old;
+  std::memcpy(at, &now, sizeof now);
+  return std::bit_cast<T>(old);
+}
+
 template <class F, class T, Space S, bool Tells>
 void atomic(Warp& warp, const Op& op, Mask mask) {
   Located found;
@@ -128,8 +139,9 @@ void atomic(Warp& warp, const Op& op, Mask mask) {
   T* d = warp.lanes<T>(op.d);
   bool changed = false;
   for_each_lane(mask, [&](unsigned i) {
-    const T old =
-        update<F, T>(found.run ? found.run + i * sizeof(T) : found.at[i], b[i], c[i], changed);
+    std::byte* const at = found.run ? found.run + i * sizeof(T) : found.at[i];
+    const T old = S == Space::kShared ? update_alone<F, T>(at, b[i], c[i], changed)
+                                      : update<F, T>(at, b[i], c[i], changed);
     if (Tells) d[i] = old;
   });
   if (!changed) warp.block().unchanged();

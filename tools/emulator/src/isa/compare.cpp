@@ -107,10 +107,21 @@ void set(Warp& warp, const Op& op, Mask mask) {
   for_each_lane(mask, [&](unsigned i) { d[i] = result & kBit[i] ? yes : 0; });
 }
 
+template <Relation R, bool Set, class T>
+constexpr Forms kCompare = kForms<&setp<R, T>>;
+template <Relation R, class T>
+constexpr Forms kCompare<R, true, T>{&set<R, T>, &set<R, T>, &set<R, T>};
+template <Relation R>
+constexpr Forms kCompare<R, false, std::uint16_t>{&setp<R, std::uint16_t>, &setp<R, std::uint16_t>,
+                                                  &setp<R, std::uint16_t>};
+template <Relation R>
+constexpr Forms kCompare<R, false, std::int16_t>{&setp<R, std::int16_t>, &setp<R, std::int16_t>,
+                                                 &setp<R, std::int16_t>};
+
 template <Relation R, bool Set, class... Ts>
 Handler pick_type(Type t) {
   Handler h = nullptr;
-  static_cast<void>(((holds<Ts>(t) && (h = Set ? &set<R, Ts> : &setp<R, Ts>, true)) || ...));
+  static_cast<void>(((holds<Ts>(t) && (h = kCompare<R, Set, Ts>, true)) || ...));
   return h;
 }
 
@@ -215,9 +226,9 @@ void build_selp(Builder& b) {
   const Type t = b.take_type();
   b.finish();
   b.expect_operands(4, 4);
-  const Handler handler = width(t) == 16   ? &selp<std::uint16_t>
-                          : width(t) == 32 ? &selp<std::uint32_t>
-                          : width(t) == 64 ? &selp<std::uint64_t>
+  const Handler handler = width(t) == 16   ? Handler{&selp<std::uint16_t>}
+                          : width(t) == 32 ? Handler{kForms<&selp<std::uint32_t>>}
+                          : width(t) == 64 ? Handler{kForms<&selp<std::uint64_t>>}
                                            : nullptr;
   if (!handler) b.unsupported("this type");
   const Slot d = b.result(0, width(t)), x = b.source(1, t), y = b.source(2, t);
@@ -250,9 +261,9 @@ struct ChooseFlushed {
 };
 template <class F, class C>
 Handler pick_choice(Type t) {
-  return width(t) == 16   ? &map<F, std::uint16_t, std::uint16_t, std::uint16_t, C>
-         : width(t) == 32 ? &map<F, std::uint32_t, std::uint32_t, std::uint32_t, C>
-         : width(t) == 64 ? &map<F, std::uint64_t, std::uint64_t, std::uint64_t, C>
+  return width(t) == 16   ? kMap<F, std::uint16_t, std::uint16_t, std::uint16_t, C>
+         : width(t) == 32 ? kMap<F, std::uint32_t, std::uint32_t, std::uint32_t, C>
+         : width(t) == 64 ? Handler{kMap<F, std::uint64_t, std::uint64_t, std::uint64_t, C>}
                           : nullptr;
 }
 void build_slct(Builder& b) {

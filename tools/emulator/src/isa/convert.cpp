@@ -107,9 +107,9 @@ void build_mov(Builder& b) {
   }
   if (build_clock(b, t)) return;
   const Handler handler = t == Type::kPred ? &move_predicate
-                          : width(t) == 16 ? &move<std::uint16_t>
-                          : width(t) == 32 ? &move<std::uint32_t>
-                          : width(t) == 64 ? &move<std::uint64_t>
+                          : width(t) == 16 ? Handler{&move<std::uint16_t>}
+                          : width(t) == 32 ? Handler{kForms<&move<std::uint32_t>>}
+                          : width(t) == 64 ? Handler{kForms<&move<std::uint64_t>>}
                                            : nullptr;
   emit_plain(b, handler, width(t), {t});
 }
@@ -229,7 +229,7 @@ struct Cast {
   static To apply(From v) { return static_cast<To>(v); }
 };
 template <class To, class From>
-constexpr Handler kCast = &map<Cast<To, From>, To, From>;
+constexpr Forms kCast = kMap<Cast<To, From>, To, From>;
 
 struct WidenHalf {
   static float apply(std::uint16_t v) { return canonical(static_cast<float>(from_half(v))); }
@@ -243,7 +243,117 @@ struct NarrowToHalf {
   }
 };
 
+/// A float to the nearest whole number, or the next one in a direction.
+template <ToInteger Mode, class T>
+T whole_of(T v) {
+  if constexpr (Mode == ToInteger::kNearest) return std::nearbyint(v);
+  if constexpr (Mode == ToInteger::kZero) return std::trunc(v);
+  if constexpr (Mode == ToInteger::kDown) return std::floor(v);
+  if constexpr (Mode == ToInteger::kUp) return std::ceil(v);
+  return v;
+}
+
+/// A float to an integer of 32 or 64 bits; what is out of range becomes the nearest that there is.
+template <ToInteger Mode, bool Flush, class To, class From>
+struct FloatToInteger {
+  static To apply(From a) {
+    constexpr auto kTop = static_cast<From>(std::uint64_t{1} << (8 * sizeof(To) - 1));
+    constexpr From kPast = std::is_signed_v<To> ? kTop : 2 * kTop;
+    constexpr From kLeast = std::numeric_limits<To>::min();
+    constexpr To kNan = sizeof(To) == 4 && sizeof(From) == 4
+                            ? To{0}
+                            : static_cast<To>(std::uint64_t{1} << (8 * sizeof(To) - 1));
+    if constexpr (Flush) a = flush(a);
+    const From v = whole_of<Mode>(a);
+    const bool above = v >= kPast, below = v < kLeast, nan = v != v;
+    const To inside = static_cast<To>(above || below || nan ? From{0} : v);
+    return above   ? std::numeric_limits<To>::max()
+           : below ? std::numeric_limits<To>::min()
+           : nan   ? kNan
+                   : inside;
+  }
+};
+template <ToInteger Mode, bool Flush, class From>
+Handler float_to_integer(Type to) {
+  const auto form = []<class To>(To) -> Handler {
+    return kMap<FloatToInteger<Mode, Flush, To, From>, To, From>;
+  };
+  if constexpr (Mode == ToInteger::kZero || sizeof(From) == 4) {  // what programs use
+    if (to == Type::kU32) return form(std::uint32_t{});
+    if (to == Type::kS32) return form(std::int32_t{});
+  }
+  if constexpr (Mode == ToInteger::kZero && !Flush) {
+    if (to == Type::kU64) return form(std::uint64_t{});
+    if (to == Type::kS64) return form(std::int64_t{});
+  }
+  return nullptr;
+}
+
+/// A float to a float, rounded to the nearest.
+template <ToInteger Mode, bool Flush, bool Saturate, class To, class From>
+struct FloatToFloat {
+  static To apply(From a) {
+    if constexpr (Flush && sizeof(From) == 4) a = flush(a);
+    From v = whole_of<Mode>(a);
+    if constexpr (Saturate) v = saturated(v);
+    To out = canonical(static_cast<To>(v));
+    if constexpr (Flush && sizeof(To) == 4) out = flush(out);
+    return out;
+  }
+};
+template <ToInteger Mode, bool Flush, bool Saturate>
+Handler float_to_float(Type to, Type from) {
+  if (to == Type::kF32 && from == Type::kF32) {
+    return kMap<FloatToFloat<Mode, Flush, Saturate, float, float>, float, float>;
+  }
+  if constexpr (Mode == ToInteger::kNot) {
+    if (to == Type::kF32)
+      return kMap<FloatToFloat<Mode, Flush, Saturate, float, double>, float, double>;
+    if (from == Type::kF32)
+      return kMap<FloatToFloat<Mode, Flush, Saturate, double, float>, double, float>;
+  }
+  if constexpr (!Flush && !Saturate) {
+    if (from == Type::kF64 && to == Type::kF64) {
+      return kMap<FloatToFloat<Mode, Flush, Saturate, double, double>, double, double>;
+    }
+  }
+  return nullptr;
+}
+
+/// From a float of 32 or 64 bits to what a register of its own size holds; null for none of these.
+Handler quick_of_float(const Conversion& c) {
+  const auto is_wide_float = [](Type t) { return t == Type::kF32 || t == Type::kF64; };
+  if (!is_wide_float(c.from) || c.rounding != Rounding::kNearest || c.relu || c.finite ||
+      c.from_bytes != width(c.from) / 8 || c.to_bytes != width(c.to) / 8) {
+    return nullptr;
+  }
+  const auto in_mode = [&]<ToInteger Mode>() -> Handler {
+    if (is_wide_float(c.to)) {
+      return c.ftz   ? c.sat ? float_to_float<Mode, true, true>(c.to, c.from)
+                             : float_to_float<Mode, true, false>(c.to, c.from)
+               : c.sat ? float_to_float<Mode, false, true>(c.to, c.from)
+                     : float_to_float<Mode, false, false>(c.to, c.from);
+    }
+    if constexpr (Mode == ToInteger::kNot) {
+      return nullptr;
+    } else {
+      if (c.from == Type::kF64) return float_to_integer<Mode, false, double>(c.to);
+      return c.ftz ? float_to_integer<Mode, true, float>(c.to)
+                   : float_to_integer<Mode, false, float>(c.to);
+    }
+  };
+  switch (c.to_integer) {
+    case ToInteger::kNearest: return in_mode.operator()<ToInteger::kNearest>();
+    case ToInteger::kZero: return in_mode.operator()<ToInteger::kZero>();
+    case ToInteger::kDown: return in_mode.operator()<ToInteger::kDown>();
+    case ToInteger::kUp: return in_mode.operator()<ToInteger::kUp>();
+    case ToInteger::kNot: return in_mode.operator()<ToInteger::kNot>();
+  }
+  return nullptr;
+}
+
 Handler quick(const Conversion& c) {
+  if (const Handler handler = quick_of_float(c)) return handler;
   if (c.sat || c.ftz || c.relu || c.finite || c.to_integer != ToInteger::kNot ||
       c.from_bytes != width(c.from) / 8 || c.to_bytes != width(c.to) / 8)
     return nullptr;
@@ -267,11 +377,12 @@ Handler quick(const Conversion& c) {
     case Type::kU64:
     case Type::kS64: return from_integer(std::uint64_t{});
     case Type::kF32:
-      if (c.from == Type::kF16) return &map<WidenHalf, float, std::uint16_t>;
-      if (c.from == Type::kBf16) return &map<WidenBfloat, float, std::uint16_t>;
+      if (c.from == Type::kF16) return kMap<WidenHalf, float, std::uint16_t>;
+      if (c.from == Type::kBf16) return kMap<WidenBfloat, float, std::uint16_t>;
       return nearest && !is_float(c.from) ? from_integer(float{}) : nullptr;
     case Type::kF16:
-      return nearest && c.from == Type::kF32 ? &map<NarrowToHalf, std::uint16_t, float> : nullptr;
+      return nearest && c.from == Type::kF32 ? Handler{kMap<NarrowToHalf, std::uint16_t, float>}
+                                             : nullptr;
     case Type::kF64:
       if (c.from == Type::kF32) return nullptr;
       return nearest && !is_float(c.from) ? from_integer(double{}) : nullptr;
@@ -439,12 +550,15 @@ struct WindowShift {
   bool narrow = false;
 };
 void shift_window(Warp& warp, const Op& op, Mask mask) {
-  const auto& shift = op.as<WindowShift>();
-  for_each_lane(mask, [&](unsigned i) {
-    const std::uint64_t from =
-        shift.narrow ? warp.lanes<std::uint32_t>(op.a)[i] : warp.lanes<std::uint64_t>(op.a)[i];
-    warp.lanes<std::uint64_t>(op.d)[i] = from + shift.by;
-  });
+  const auto [by, narrow] = op.as<WindowShift>();
+  auto* d = warp.lanes<std::uint64_t>(op.d);
+  if (narrow) {
+    const auto* a = warp.lanes<std::uint32_t>(op.a);
+    EMU_FOR_LANES d[i] = mask & kBit[i] ? a[i] + by : d[i];
+  } else {
+    const auto* a = warp.lanes<std::uint64_t>(op.a);
+    EMU_FOR_LANES d[i] = mask & kBit[i] ? a[i] + by : d[i];
+  }
 }
 
 struct Window {
@@ -475,7 +589,8 @@ void build_cvta(Builder& b) {
   const unsigned from = b.register_width(b.operand(1), 64);
   if (from != 64 && from != 32) b.unsupported("an address of this size");
   const Slot d = b.result(0, 64), a = b.source(1, from);
-  Op& op = b.emit(window->base == 0 && from == 64 ? &move<std::uint64_t> : &shift_window);
+  Op& op = b.emit(window->base == 0 && from == 64 ? kForms<&move<std::uint64_t>>
+                                                  : kForms<&shift_window>);
   op.d = d;
   op.a = a;
   op.put(WindowShift{to ? 0 - window->base : window->base, from == 32});

@@ -1,5 +1,7 @@
 // Floating-point arithmetic. The usual case (round to nearest, nothing flushed, nothing
 // saturated) has handlers of its own that the compiler vectorises; `general` does the rest.
+#include <array>
+#include <cfenv>
 #include <cmath>
 
 #include "isa/floats.hpp"
@@ -65,19 +67,19 @@ struct Rsqrt {
   static float apply(float a) { return canonical(static_cast<float>(1 / std::sqrt(double{a}))); }
   static double apply(double a) { return 1 / std::sqrt(a); }
 };
-struct Sin {
+struct Sin : Rare {
   static float apply(float a) { return canonical(static_cast<float>(std::sin(double{a}))); }
 };
-struct Cos {
+struct Cos : Rare {
   static float apply(float a) { return canonical(static_cast<float>(std::cos(double{a}))); }
 };
-struct Lg2 {
+struct Lg2 : Rare {
   static float apply(float a) { return canonical(static_cast<float>(std::log2(double{a}))); }
 };
-struct Ex2 {
+struct Ex2 : Rare {
   static float apply(float a) { return canonical(static_cast<float>(std::exp2(double{a}))); }
 };
-struct Tanh {
+struct Tanh : Rare {
   static float apply(float a) { return canonical(static_cast<float>(std::tanh(double{a}))); }
 };
 
@@ -114,6 +116,37 @@ struct Extreme {
   }
 };
 
+#ifndef __wasm__  // which rounds to the nearest only
+int host_mode(Rounding mode) {
+  switch (mode) {
+    case Rounding::kZero: return FE_TOWARDZERO;
+    case Rounding::kDown: return FE_DOWNWARD;
+    case Rounding::kUp: return FE_UPWARD;
+    case Rounding::kNearest: break;
+  }
+  return FE_TONEAREST;
+}
+
+/// Between its beginning and its end the host rounds so.
+class RoundingMode {
+ public:
+  explicit RoundingMode(Rounding mode) : before_(std::fegetround()) {
+    std::fesetround(host_mode(mode));
+  }
+  RoundingMode(const RoundingMode&) = delete;
+  ~RoundingMode() { std::fesetround(before_); }
+
+ private:
+  int before_;
+};
+
+/// What comes from there is computed after this, and what goes there before: a compiler knows of no
+/// modes, and would move arithmetic past them.
+inline void keep_here(const void* row) {
+  asm volatile("" : : "r"(row) : "memory");
+}
+#endif
+
 /// Of the general form.
 struct Mode {
   Arithmetic what;
@@ -128,37 +161,89 @@ T flushed(T v, bool ftz) {
 }
 
 template <class T>
+using Row32 = std::array<T, kLanes>;
+
+/// The operand itself, or a copy that is flushed.
+template <class T>
+const T* flushed_row(const T* a, bool ftz, Row32<T>& room) {
+  if (!ftz) return a;
+  EMU_FOR_LANES room[i] = flushed(a[i], true);
+  return room.data();
+}
+
+template <class F, class T>
 void general(Warp& warp, const Op& op, Mask mask) {
   const Mode mode = op.as<Mode>();
+  alignas(64) Row32<T> room_a, room_b, room_c, out;
+  const T* a = flushed_row(warp.lanes<T>(op.a), mode.ftz, room_a);
+  const T* b = flushed_row(warp.lanes<T>(op.b), mode.ftz, room_b);
+  const T* c = flushed_row(warp.lanes<T>(op.c), mode.ftz, room_c);
+  const auto each = [&] {
+    if constexpr (std::is_same_v<F, Fma>) {
+      EMU_FOR_LANES out[i] = F::apply(a[i], b[i], c[i]);
+    } else if constexpr (std::is_same_v<F, Rcp> || std::is_same_v<F, Sqrt>) {
+      EMU_FOR_LANES out[i] = F::apply(a[i]);
+    } else {
+      EMU_FOR_LANES out[i] = F::apply(a[i], b[i]);
+    }
+  };
+  if (mode.rounding == Rounding::kNearest) {
+    each();
+  } else {
+#ifdef __wasm__
+    for_each_lane(mask, [&](unsigned i) {
+      out[i] = canonical(compute(mode.what, mode.rounding, a[i], b[i], c[i]));
+    });
+#else
+    const RoundingMode set(mode.rounding);
+    for (const T* row : {a, b, c}) keep_here(row);
+    each();
+    keep_here(out.data());
+#endif
+  }
   T* d = warp.lanes<T>(op.d);
-  const T* a = warp.lanes<T>(op.a);
-  const T* b = warp.lanes<T>(op.b);
-  const T* c = warp.lanes<T>(op.c);
-  for_each_lane(mask, [&](unsigned i) {
-    T out = compute(mode.what, mode.rounding, flushed(a[i], mode.ftz), flushed(b[i], mode.ftz),
-                    flushed(c[i], mode.ftz));
-    out = flushed(out, mode.ftz);
-    d[i] = mode.sat ? saturated(out) : canonical(out);
-  });
+  if (mode.ftz) {
+    EMU_FOR_LANES out[i] = flushed(out[i], true);
+  }
+  if (mode.sat) {
+    EMU_FOR_LANES out[i] = saturated(out[i]);
+  }
+  EMU_FOR_LANES d[i] = mask & kBit[i] ? out[i] : d[i];
 }
 
 /// A function of one or two operands with flushing and saturation round it.
 template <class F, class T, bool Two>
 void wrapped(Warp& warp, const Op& op, Mask mask) {
   const Mode mode = op.as<Mode>();
+  alignas(64) Row32<T> room_a, room_b;
+  const T* a = flushed_row(warp.lanes<T>(op.a), mode.ftz, room_a);
+  const T* b = flushed_row(warp.lanes<T>(op.b), Two && mode.ftz, room_b);
   T* d = warp.lanes<T>(op.d);
-  const T* a = warp.lanes<T>(op.a);
-  const T* b = warp.lanes<T>(op.b);
-  for_each_lane(mask, [&](unsigned i) {
-    T out;
-    if constexpr (Two) {
-      out = F::apply(flushed(a[i], mode.ftz), flushed(b[i], mode.ftz));
-    } else {
-      out = F::apply(flushed(a[i], mode.ftz));
+  if constexpr (std::is_base_of_v<Rare, F>) {  // a call per lane
+    for_each_lane(mask, [&](unsigned i) { d[i] = flushed(F::apply(a[i]), mode.ftz); });
+  } else {
+    EMU_FOR_LANES {
+      T out;
+      if constexpr (Two) {
+        out = F::apply(a[i], b[i]);
+      } else {
+        out = F::apply(a[i]);
+      }
+      d[i] = mask & kBit[i] ? out : d[i];
     }
-    d[i] = flushed(out, mode.ftz);
-  });
+    if (mode.ftz) {
+      EMU_FOR_LANES d[i] = mask & kBit[i] ? flushed(d[i], true) : d[i];
+    }
+  }
 }
+
+/// The same as a handler for each kind of host; what calls a function for each lane is compiled
+/// once.
+template <class F, class T, bool Two>
+constexpr Forms kWrapped = kForms<&wrapped<F, T, Two>>;
+template <class F, class T, bool Two>
+requires(std::is_base_of_v<Rare, F>) constexpr Forms kWrapped<F, T, Two>{
+    &wrapped<F, T, Two>, &wrapped<F, T, Two>, &wrapped<F, T, Two>};
 
 Rounding take_rounding(Builder& b, bool& said) {
   said = true;
@@ -195,17 +280,17 @@ void arithmetic(Builder& b, Arithmetic what, unsigned sources, bool approximate 
   if (approximate && !rough && !said) b.unsupported("no rounding");
   const bool plain = mode.rounding == Rounding::kNearest && !mode.ftz && !mode.sat;
   if (fast && what == Arithmetic::kDiv && t == Type::kF32) {
-    return emit_float(b, t, 2, &wrapped<DivApprox, float, true>, mode);
+    return emit_float(b, t, 2, kWrapped<DivApprox, float, true>, mode);
   }
-  Handler handler = t == Type::kF32 ? &general<float> : &general<double>;
+  Handler handler = t == Type::kF32 ? kForms<&general<F, float>> : kForms<&general<F, double>>;
   if (plain) {
     if constexpr (std::is_same_v<F, Fma>) {
-      handler = t == Type::kF32 ? &map<F, float, float, float, float>
-                                : &map<F, double, double, double, double>;
+      handler = t == Type::kF32 ? kMap<F, float, float, float, float>
+                                : kMap<F, double, double, double, double>;
     } else if constexpr (std::is_same_v<F, Rcp> || std::is_same_v<F, Sqrt>) {
-      handler = t == Type::kF32 ? &map<F, float, float> : &map<F, double, double>;
+      handler = t == Type::kF32 ? kMap<F, float, float> : kMap<F, double, double>;
     } else {
-      handler = t == Type::kF32 ? &map<F, float, float, float> : &map<F, double, double, double>;
+      handler = t == Type::kF32 ? kMap<F, float, float, float> : kMap<F, double, double, double>;
     }
   }
   emit_float(b, t, sources, handler, mode);
@@ -216,9 +301,9 @@ void approximation(Builder& b) {
   if (!b.take("approx")) b.unsupported("only the .approx form is PTX");
   const Mode mode{Arithmetic::kAdd, Rounding::kNearest, b.take("ftz"), false};
   const Type t = take_wide_float(b);
-  Handler handler = t == Type::kF32 ? &wrapped<F, float, false> : nullptr;
+  Handler handler = t == Type::kF32 ? Handler{kWrapped<F, float, false>} : nullptr;
   if constexpr (std::is_same_v<F, Rsqrt>) {
-    if (t == Type::kF64) handler = &wrapped<F, double, false>;
+    if (t == Type::kF64) handler = kWrapped<F, double, false>;
   }
   emit_float(b, t, 1, handler, mode);
 }
@@ -248,7 +333,7 @@ bool approximate_double(Builder& b) {
   }
   b.take_any("approx", "ftz");
   const Type t = b.take_type();
-  emit_plain(b, &map<UpperHalf<F>, double, double>, width(t), {t});
+  emit_plain(b, kMap<UpperHalf<F>, double, double>, width(t), {t});
   return true;
 }
 
@@ -256,7 +341,7 @@ template <class F>
 void sign_change(Builder& b) {
   const Mode mode{Arithmetic::kAdd, Rounding::kNearest, b.take("ftz"), false};
   const Type t = take_wide_float(b);
-  emit_float(b, t, 1, t == Type::kF32 ? &wrapped<F, float, false> : &wrapped<F, double, false>,
+  emit_float(b, t, 1, t == Type::kF32 ? kWrapped<F, float, false> : kWrapped<F, double, false>,
              mode);
 }
 
@@ -265,17 +350,17 @@ void extreme(Builder& b) {
   const Mode mode{Arithmetic::kAdd, Rounding::kNearest, b.take("ftz"), false};
   const bool nan = b.take("NaN");
   const Type t = take_wide_float(b);
-  const Handler single = nan ? &wrapped<Extreme<true, Least>, float, true>
-                             : &wrapped<Extreme<false, Least>, float, true>;
-  emit_float(b, t, 2, t == Type::kF32 ? single : &wrapped<Extreme<false, Least>, double, true>,
+  const Handler single = nan ? kWrapped<Extreme<true, Least>, float, true>
+                             : kWrapped<Extreme<false, Least>, float, true>;
+  emit_float(b, t, 2, t == Type::kF32 ? single : kWrapped<Extreme<false, Least>, double, true>,
              mode);
 }
 
 void copysign(Builder& b) {
   const Type t = take_wide_float(b);
   emit_plain(b,
-             t == Type::kF32 ? &map<Copysign, float, float, float>
-                             : &map<Copysign, double, double, double>,
+             t == Type::kF32 ? kMap<Copysign, float, float, float>
+                             : kMap<Copysign, double, double, double>,
              width(t), {t, t});
 }
 

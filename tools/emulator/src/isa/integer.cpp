@@ -28,12 +28,12 @@ std::int32_t saturate(std::int64_t v) {
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(
       v, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
 }
-struct AddSat {
+struct AddSat : Rare {
   static std::int32_t apply(std::int32_t a, std::int32_t b) {
     return saturate(std::int64_t{a} + b);
   }
 };
-struct SubSat {
+struct SubSat : Rare {
   static std::int32_t apply(std::int32_t a, std::int32_t b) {
     return saturate(std::int64_t{a} - b);
   }
@@ -68,7 +68,7 @@ struct MadHi {
     return Add::apply(MulHi::apply(a, b), c);
   }
 };
-struct MadHiSat {
+struct MadHiSat : Rare {
   static std::int32_t apply(std::int32_t a, std::int32_t b, std::int32_t c) {
     return saturate(std::int64_t{MulHi::apply(a, b)} + c);
   }
@@ -91,43 +91,43 @@ std::int64_t product24(T a, T b) {
     return std::int64_t{a & 0xffffff} * std::int64_t{b & 0xffffff};
   }
 }
-struct Mul24Lo {
+struct Mul24Lo : Rare {
   template <class T>
   static T apply(T a, T b) {
     return static_cast<T>(product24(a, b));
   }
 };
-struct Mul24Hi {
+struct Mul24Hi : Rare {
   template <class T>
   static T apply(T a, T b) {
     return static_cast<T>(product24(a, b) >> 16);
   }
 };
-struct Mad24Lo {
+struct Mad24Lo : Rare {
   template <class T>
   static T apply(T a, T b, T c) {
     return Add::apply(Mul24Lo::apply(a, b), c);
   }
 };
-struct Mad24Hi {
+struct Mad24Hi : Rare {
   template <class T>
   static T apply(T a, T b, T c) {
     return Add::apply(Mul24Hi::apply(a, b), c);
   }
 };
-struct Mad24HiSat {
+struct Mad24HiSat : Rare {
   static std::int32_t apply(std::int32_t a, std::int32_t b, std::int32_t c) {
     return saturate((product24(a, b) >> 16) + c);
   }
 };
-struct Sad {
+struct Sad : Rare {
   template <class T>
   static T apply(T a, T b, T c) {
     return Add::apply(c, a < b ? Sub::apply(b, a) : Sub::apply(a, b));
   }
 };
 /// Division by zero is unspecified in PTX; hardware gives all ones, and the dividend for rem.
-struct Div {
+struct Div : Rare {
   template <class T>
   static T apply(T a, T b) {
     if (b == 0) return static_cast<T>(-1);
@@ -137,7 +137,7 @@ struct Div {
     return static_cast<T>(a / b);
   }
 };
-struct Rem {
+struct Rem : Rare {
   template <class T>
   static T apply(T a, T b) {
     if (b == 0) return a;
@@ -195,7 +195,7 @@ struct Not {
     return static_cast<T>(~a);
   }
 };
-struct Cnot {
+struct Cnot : Rare {
   template <class T>
   static T apply(T a) {
     return a == 0;
@@ -244,13 +244,13 @@ struct Popc {
     return static_cast<std::uint32_t>(std::popcount(a));
   }
 };
-struct Clz {
+struct Clz : Rare {
   template <class T>
   static std::uint32_t apply(T a) {
     return static_cast<std::uint32_t>(std::countl_zero(a));
   }
 };
-struct Brev {
+struct Brev : Rare {
   template <class T>
   static T apply(T a) {
     T out = 0;
@@ -258,21 +258,21 @@ struct Brev {
     return out;
   }
 };
-struct Bfind {
+struct Bfind : Rare {
   template <class T>
   static std::uint32_t apply(T a) {
     const auto bits = static_cast<Unsigned<T>>(a < 0 ? ~a : a);
     return static_cast<std::uint32_t>(std::bit_width(bits)) - 1;  // none: all ones
   }
 };
-struct BfindShift {
+struct BfindShift : Rare {
   template <class T>
   static std::uint32_t apply(T a) {
     const std::uint32_t at = Bfind::apply(a);
     return at == ~0u ? at : static_cast<std::uint32_t>(8 * sizeof(T)) - 1 - at;
   }
 };
-struct Fns {
+struct Fns : Rare {
   static std::uint32_t apply(std::uint32_t mask, std::uint32_t base, std::int32_t offset) {
     if (base > 31) return ~0u;
     if (offset == 0) return mask >> base & 1 ? base : ~0u;
@@ -287,17 +287,14 @@ struct Fns {
 struct Bfe {
   template <class T>
   static T apply(T a, std::uint32_t position, std::uint32_t length) {
-    constexpr unsigned kTop = 8 * sizeof(T) - 1;
+    constexpr unsigned kBits = 8 * sizeof(T);
     const unsigned at = position & 0xff, n = length & 0xff;
-    const auto bits = static_cast<Unsigned<T>>(a);
-    // Above the field and past the top: zeros, or the field's sign.
-    const bool sign = std::is_signed_v<T> && n != 0 && (bits >> std::min(at + n - 1, kTop) & 1);
-    Unsigned<T> out = sign ? ~Unsigned<T>{0} : Unsigned<T>{0};
-    for (unsigned i = 0; i <= kTop && i < n && at + i <= kTop; ++i) {
-      const Unsigned<T> bit = Unsigned<T>{1} << i;
-      out = bits >> (at + i) & 1 ? out | bit : out & ~bit;
-    }
-    return static_cast<T>(out);
+    if (n == 0) return 0;
+    // Past the top: zeros, or the sign.
+    const T field = Shr::apply(a, at);
+    if (n >= kBits) return field;
+    const unsigned away = kBits - n;
+    return static_cast<T>(static_cast<T>(static_cast<Unsigned<T>>(field) << away) >> away);
   }
 };
 struct FurtherSources {
@@ -309,18 +306,17 @@ void bfi(Warp& warp, const Op& op, Mask mask) {  // of four sources the length i
   const T* b = warp.lanes<T>(op.b);
   const auto* position = warp.lanes<std::uint32_t>(op.c);
   const auto* length = warp.lanes<std::uint32_t>(warp.code().lists[op.as<FurtherSources>().list]);
-  for_each_lane(mask, [&](unsigned i) {
-    const unsigned at = position[i] & 0xff, n = length[i] & 0xff;
-    T out = b[i];
-    for (unsigned k = 0; k < n && at + k < 8 * sizeof(T); ++k) {
-      const T bit = static_cast<T>(T{1} << (at + k));
-      out = static_cast<T>(a[i] >> k & 1 ? out | bit : out & ~bit);
-    }
-    warp.lanes<T>(op.d)[i] = out;
-  });
+  T* d = warp.lanes<T>(op.d);
+  EMU_FOR_LANES {
+    const std::uint32_t n = length[i] & 0xff, at = position[i] & 0xff;
+    const T ones = n < 8 * sizeof(T) ? static_cast<T>((T{1} << n) - 1) : static_cast<T>(-1);
+    const T field = Shl::apply(ones, at);
+    const T out = (b[i] & ~field) | (Shl::apply(a[i], at) & field);
+    d[i] = mask & kBit[i] ? out : d[i];
+  }
 }
 template <bool Clamp>
-struct Bmsk {
+struct Bmsk : Rare {
   static std::uint32_t apply(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t at = Clamp ? std::min(a, 32u) : a & 31;
     const std::uint32_t n = Clamp ? std::min(b, 32u) : b & 31;
@@ -329,7 +325,7 @@ struct Bmsk {
   }
 };
 template <bool Clamp>
-struct Szext {
+struct Szext : Rare {
   template <class T>
   static T apply(T a, std::uint32_t b) {
     const std::uint32_t n = Clamp ? std::min(b, 32u) : b & 31;
@@ -340,7 +336,7 @@ struct Szext {
 };
 
 template <class A, class B>
-struct Dp4a {  // sign of the words' bytes: that of A and of B
+struct Dp4a : Rare {  // sign of the words' bytes: that of A and of B
   static std::uint32_t apply(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     for (unsigned k = 0; k < 32; k += 8) {
       c += static_cast<std::uint32_t>(static_cast<A>(a >> k) * static_cast<B>(b >> k));
@@ -349,7 +345,7 @@ struct Dp4a {  // sign of the words' bytes: that of A and of B
   }
 };
 template <class A, class B, unsigned From>
-struct Dp2a {  // halves of a with two bytes of b
+struct Dp2a : Rare {  // halves of a with two bytes of b
   static std::uint32_t apply(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     for (unsigned k = 0; k < 2; ++k) {
       c += static_cast<std::uint32_t>(static_cast<A>(a >> 16 * k) *
@@ -432,35 +428,35 @@ template <class F>
 struct Of {
   template <class T>
   struct Unary {
-    static constexpr Handler handler = &map<F, T, T>;
+    static constexpr Forms handler = kMap<F, T, T>;
   };
   template <class T>
   struct Binary {
-    static constexpr Handler handler = &map<F, T, T, T>;
+    static constexpr Forms handler = kMap<F, T, T, T>;
   };
   template <class T>
   struct Ternary {
-    static constexpr Handler handler = &map<F, T, T, T, T>;
+    static constexpr Forms handler = kMap<F, T, T, T, T>;
   };
   template <class T>
   struct Shift {
-    static constexpr Handler handler = &map<F, T, T, std::uint32_t>;
+    static constexpr Forms handler = kMap<F, T, T, std::uint32_t>;
   };
   template <class T>
   struct Count {
-    static constexpr Handler handler = &map<F, std::uint32_t, T>;
+    static constexpr Forms handler = kMap<F, std::uint32_t, T>;
   };
   template <class T>
   struct Field {
-    static constexpr Handler handler = &map<F, T, T, std::uint32_t, std::uint32_t>;
+    static constexpr Forms handler = kMap<F, T, T, std::uint32_t, std::uint32_t>;
   };
   template <class T>
   struct Wide {
-    static constexpr Handler handler = &map<F, Double<T>, T, T>;
+    static constexpr Forms handler = kMap<F, Double<T>, T, T>;
   };
   template <class T>
   struct WideAdd {
-    static constexpr Handler handler = &map<F, Double<T>, T, T, Double<T>>;
+    static constexpr Forms handler = kMap<F, Double<T>, T, T, Double<T>>;
   };
 };
 
@@ -474,6 +470,15 @@ using S64 = std::int64_t;
 template <template <class> class Make>
 Handler any(Type t) {
   return pick<Make, U16, U32, U64, S16, S32, S64>(t);
+}
+/// Of what does the same to bits with a sign and without.
+template <template <class> class Make>
+Handler any_sign(Type t) {
+  if (is_float(t)) return nullptr;
+  return width(t) == 16   ? Handler{Make<U16>::handler}
+         : width(t) == 32 ? Handler{Make<U32>::handler}
+         : width(t) == 64 ? Handler{Make<U64>::handler}
+                          : nullptr;
 }
 template <template <class> class Make>
 Handler any32(Type t) {
@@ -506,7 +511,7 @@ void add_or_sub(Builder& b, Handler (*handler)(Type)) {
   const bool sat = b.take("sat");
   const Type t = b.take_type();
   if (sat && t != Type::kS32) b.unsupported("saturation of this type");
-  emit_plain(b, sat ? &map<Saturating, S32, S32, S32> : handler(t), width(t), {t, t});
+  emit_plain(b, sat ? kMap<Saturating, S32, S32, S32> : handler(t), width(t), {t, t});
 }
 
 void multiply(Builder& b) {
@@ -516,7 +521,8 @@ void multiply(Builder& b) {
   if (wide) {
     emit_plain(b, pick<Of<MulWide>::Wide, U16, U32, S16, S32>(t), 2 * width(t), {t, t});
   } else {
-    emit_plain(b, lo ? any<Of<MulLo>::Binary>(t) : any<Of<MulHi>::Binary>(t), width(t), {t, t});
+    emit_plain(b, lo ? any_sign<Of<MulLo>::Binary>(t) : any<Of<MulHi>::Binary>(t), width(t),
+               {t, t});
   }
 }
 
@@ -540,8 +546,8 @@ void multiply_add(Builder& b) {
     return;
   }
   emit_plain(b,
-             sat  ? &map<MadHiSat, S32, S32, S32, S32>
-             : lo ? any<Of<MadLo>::Ternary>(t)
+             sat  ? kMap<MadHiSat, S32, S32, S32, S32>
+             : lo ? any_sign<Of<MadLo>::Ternary>(t)
                   : any<Of<MadHi>::Ternary>(t),
              width(t), {t, t, t});
 }
@@ -558,7 +564,7 @@ void multiply_add24(Builder& b) {
   if (lo == hi) b.unsupported("lo or hi");
   if (sat && (!hi || t != Type::kS32)) b.unsupported("saturation of this type");
   emit_plain(b,
-             sat  ? &map<Mad24HiSat, S32, S32, S32, S32>
+             sat  ? kMap<Mad24HiSat, S32, S32, S32, S32>
              : lo ? any32<Of<Mad24Lo>::Ternary>(t)
                   : any32<Of<Mad24Hi>::Ternary>(t),
              32, {t, t, t});
@@ -586,15 +592,15 @@ void funnel(Builder& b) {
   if (left == right || clamp == wrap || t != Type::kB32) b.unsupported("this form");
   const Handler handler =
       left
-          ? (clamp ? &map<ShfLeftClamp, U32, U32, U32, U32> : &map<ShfLeftWrap, U32, U32, U32, U32>)
-          : (clamp ? &map<ShfRightClamp, U32, U32, U32, U32>
-                   : &map<ShfRightWrap, U32, U32, U32, U32>);
+          ? (clamp ? kMap<ShfLeftClamp, U32, U32, U32, U32> : kMap<ShfLeftWrap, U32, U32, U32, U32>)
+          : (clamp ? kMap<ShfRightClamp, U32, U32, U32, U32>
+                   : kMap<ShfRightWrap, U32, U32, U32, U32>);
   emit_plain(b, handler, 32, {t, t, Type::kU32});
 }
 
 template <class T>
 struct MakeBfi {
-  static constexpr Handler handler = &bfi<T>;
+  static constexpr Forms handler = kForms<&bfi<T>>;
 };
 void insert_bits(Builder& b) {
   const Type t = b.take_type();
@@ -617,7 +623,7 @@ void insert_bits(Builder& b) {
 void mask_bits(Builder& b) {
   const bool clamp = b.take("clamp"), wrap = b.take("wrap");
   if (clamp == wrap || b.take_type() != Type::kB32) b.unsupported("this form");
-  emit_plain(b, clamp ? &map<Bmsk<true>, U32, U32, U32> : &map<Bmsk<false>, U32, U32, U32>, 32,
+  emit_plain(b, clamp ? kMap<Bmsk<true>, U32, U32, U32> : kMap<Bmsk<false>, U32, U32, U32>, 32,
              {Type::kB32, Type::kB32});
 }
 void extend(Builder& b) {
@@ -638,8 +644,8 @@ void dot4(Builder& b) {
   using U = std::uint8_t;
   emit_plain(
       b,
-      sa ? (sb ? &map<Dp4a<S, S>, U32, U32, U32, U32> : &map<Dp4a<S, U>, U32, U32, U32, U32>)
-         : (sb ? &map<Dp4a<U, S>, U32, U32, U32, U32> : &map<Dp4a<U, U>, U32, U32, U32, U32>),
+      sa ? (sb ? kMap<Dp4a<S, S>, U32, U32, U32, U32> : kMap<Dp4a<S, U>, U32, U32, U32, U32>)
+         : (sb ? kMap<Dp4a<U, S>, U32, U32, U32, U32> : kMap<Dp4a<U, U>, U32, U32, U32, U32>),
       32, {s, t, Type::kB32});
 }
 
@@ -647,10 +653,10 @@ template <unsigned From>
 Handler dot2_handler(bool sa, bool sb) {
   using S = std::int8_t;
   using U = std::uint8_t;
-  return sa ? (sb ? &map<Dp2a<S16, S, From>, U32, U32, U32, U32>
-                  : &map<Dp2a<S16, U, From>, U32, U32, U32, U32>)
-            : (sb ? &map<Dp2a<U16, S, From>, U32, U32, U32, U32>
-                  : &map<Dp2a<U16, U, From>, U32, U32, U32, U32>);
+  return sa ? (sb ? kMap<Dp2a<S16, S, From>, U32, U32, U32, U32>
+                  : kMap<Dp2a<S16, U, From>, U32, U32, U32, U32>)
+            : (sb ? kMap<Dp2a<U16, S, From>, U32, U32, U32, U32>
+                  : kMap<Dp2a<U16, U, From>, U32, U32, U32, U32>);
 }
 void dot2(Builder& b) {
   const bool lo = b.take("lo"), hi = b.take("hi");
@@ -661,7 +667,7 @@ void dot2(Builder& b) {
 }
 
 template <Permute Mode>
-constexpr Handler kPermute = &map<Prmt<Mode>, U32, U32, U32, U32>;
+constexpr Forms kPermute = kMap<Prmt<Mode>, U32, U32, U32, U32>;
 void permute(Builder& b) {
   if (b.take_type() != Type::kB32) b.unsupported("this type");
   const Handler handler = b.take("f4e")    ? kPermute<Permute::kF4e>
@@ -681,7 +687,7 @@ void logic3(Builder& b) {
   if (b.operand(4).kind != Operand::Kind::kInteger) b.unsupported("a table that is not a number");
   const Slot d = b.result(0, 32);
   const Slot x = b.source(1, 32), y = b.source(2, 32), z = b.source(3, 32);
-  Op& op = b.emit(&lop3);
+  Op& op = b.emit(kForms<&lop3>);
   op.d = d;
   op.a = x;
   op.b = y;
@@ -690,7 +696,7 @@ void logic3(Builder& b) {
 }
 
 template <class F>
-struct Relu {
+struct Relu : Rare {
   static S32 apply(S32 a, S32 b) { return std::max(F::apply(a, b), S32{0}); }
 };
 template <class F>
@@ -698,7 +704,7 @@ void extreme(Builder& b) {
   if (b.take("relu")) {
     const Type t = b.take_type();
     if (t != Type::kS32) b.unsupported(".relu with this type");
-    emit_plain(b, &map<Relu<F>, S32, S32, S32>, 32, {t, t});
+    emit_plain(b, kMap<Relu<F>, S32, S32, S32>, 32, {t, t});
   } else {
     binary(b, any<Of<F>::template Binary>);
   }
@@ -759,7 +765,7 @@ constexpr Row kRows[] = {
     {"fns",
      [](Builder& b) {
        if (b.take_type() != Type::kB32) b.unsupported("this type");
-       emit_plain(b, &map<Fns, U32, U32, U32, S32>, 32, {Type::kB32, Type::kB32, Type::kS32});
+       emit_plain(b, kMap<Fns, U32, U32, U32, S32>, 32, {Type::kB32, Type::kB32, Type::kS32});
      }},
     {"bfe",
      [](Builder& b) {
@@ -784,10 +790,10 @@ std::span<const Row> integer_rows() {
 
 // For carry.cpp, which has `add` and `mad` with a carry out of them.
 void build_add(Builder& b) {
-  add_or_sub<AddSat>(b, any<Of<Add>::Binary>);
+  add_or_sub<AddSat>(b, any_sign<Of<Add>::Binary>);
 }
 void build_sub(Builder& b) {
-  add_or_sub<SubSat>(b, any<Of<Sub>::Binary>);
+  add_or_sub<SubSat>(b, any_sign<Of<Sub>::Binary>);
 }
 void build_mad(Builder& b) {
   multiply_add(b);

@@ -6,9 +6,40 @@
 #include "isa/whole.hpp"
 #include "machine/access.hpp"
 #include "machine/block.hpp"
+#include "machine/host.hpp"
 
 namespace emu {
 namespace {
+
+template <class Mem, class Reg>
+Reg element_at(const std::byte* from) {
+  Mem value;
+  std::memcpy(&value, from, sizeof value);
+  return static_cast<Reg>(value);
+}
+
+/// The element that begins `offset` bytes after where a lane's access does, for each lane.
+template <class Mem, class Reg>
+void take_elements(const Located& found, Mask mask, unsigned bytes, unsigned offset, Reg* d) {
+  if (found.run && mask == kAllLanes && sizeof(Mem) == sizeof(Reg) && bytes == sizeof(Mem)) {
+    std::memcpy(d, found.run, kLanes * sizeof(Mem));
+  } else if (found.one) {
+    const Reg value = element_at<Mem, Reg>(found.one + offset);
+    EMU_FOR_LANES d[i] = mask & kBit[i] ? value : d[i];
+  } else if (found.first) {
+    // Elements are aligned, on the host too: the compiler may gather them.
+    const std::byte* const from = found.first + offset;
+    EMU_FOR_LANES {
+      const auto value = static_cast<Reg>(*reinterpret_cast<const Mem*>(from + found.distance[i]));
+      d[i] = mask & kBit[i] ? value : d[i];
+    }
+  } else {
+    for_each_lane(mask, [&](unsigned i) {
+      const std::byte* at = found.run ? found.run + std::size_t{i} * bytes : found.at[i];
+      d[i] = element_at<Mem, Reg>(at + offset);
+    });
+  }
+}
 
 /// Mem: how an element lies in memory; Reg: how a register holds it. A wider register gets the
 /// element extended by its sign or by zeros.
@@ -20,38 +51,23 @@ void load(Warp& warp, const Op& op, Mask mask) {
   const unsigned bytes = static_cast<unsigned>(sizeof(Mem)) * count;
   locate(warp, op, mask, S, Direction::kLoad, bytes, found);
   if (count == 1) {
-    Reg* d = warp.lanes<Reg>(op.d);
-    if (found.run) {
-      if (sizeof(Mem) == sizeof(Reg) && mask == kAllLanes) {
-        std::memcpy(d, found.run, kLanes * sizeof(Mem));
-        return;
-      }
-      for_each_lane(mask, [&](unsigned i) {
-        Mem value;
-        std::memcpy(&value, found.run + i * sizeof(Mem), sizeof value);
-        d[i] = static_cast<Reg>(value);
-      });
-      return;
-    }
-    for_each_lane(mask, [&](unsigned i) {
-      Mem value;
-      std::memcpy(&value, found.at[i], sizeof value);
-      d[i] = static_cast<Reg>(value);
-    });
+    take_elements<Mem>(found, mask, sizeof(Mem), 0, warp.lanes<Reg>(op.d));
     return;
   }
   const std::uint32_t* slots = warp.code().lists.data() + access.list;
+  if (!access.at.whole) {
+    for (unsigned k = 0; k < count; ++k) {
+      take_elements<Mem>(found, mask, bytes, k * static_cast<unsigned>(sizeof(Mem)),
+                         warp.lanes<Reg>(slots[k]));
+    }
+    return;
+  }
   for_each_lane(mask, [&](unsigned i) {
     const std::byte* from = found.run ? found.run + std::size_t{i} * bytes : found.at[i];
     alignas(16) std::array<std::byte, kMostBytes> all;
-    if (access.at.whole) {
-      move_whole(all.data(), from, from, bytes);
-      from = all.data();
-    }
+    move_whole(all.data(), from, from, bytes);
     for (unsigned k = 0; k < count; ++k) {
-      Mem value;
-      std::memcpy(&value, from + k * sizeof(Mem), sizeof value);
-      warp.lanes<Reg>(slots[k])[i] = static_cast<Reg>(value);
+      warp.lanes<Reg>(slots[k])[i] = element_at<Mem, Reg>(all.data() + k * sizeof(Mem));
     }
   });
 }
@@ -80,6 +96,13 @@ void store(Warp& warp, const Op& op, Mask mask) {
     const Reg* d = warp.lanes<Reg>(op.d);
     if (found.run && sizeof(Mem) == sizeof(Reg) && mask == kAllLanes) {
       std::memcpy(found.run, d, kLanes * sizeof(Mem));
+      return;
+    }
+    if (mask == kAllLanes && !found.run) {
+      for (unsigned i = 0; i < kLanes; ++i) {
+        const auto value = static_cast<Mem>(d[i]);
+        std::memcpy(found.at[i], &value, sizeof value);
+      }
       return;
     }
     for_each_lane(mask, [&](unsigned i) {
@@ -120,19 +143,40 @@ void load_parameter(Warp& warp, const Op& op, Mask mask) {
 }
 
 template <class Mem, class Reg>
+constexpr Forms kLoadParameter{&load_parameter<Mem, Reg>, &load_parameter<Mem, Reg>,
+                               &load_parameter<Mem, Reg>};
+template <class T>
+constexpr Forms kLoadParameter<T, T> = kForms<&load_parameter<T, T>>;
+
+/// The same as a handler for each kind of host, of the usual sizes and spaces.
+template <class Mem, class Reg, Space S>
+constexpr bool kUsual = sizeof(Mem) == sizeof(Reg) && sizeof(Mem) >= 4 &&
+                        (S == Space::kGlobal || S == Space::kShared);
+template <class Mem, class Reg, Space S>
+constexpr Forms kLoad{&load<Mem, Reg, S>, &load<Mem, Reg, S>, &load<Mem, Reg, S>};
+template <class Mem, class Reg, Space S>
+requires kUsual<Mem, Reg, S>
+constexpr Forms kLoad<Mem, Reg, S> = kForms<&load<Mem, Reg, S>>;
+template <class Mem, class Reg, Space S>
+constexpr Forms kStore{&store<Mem, Reg, S>, &store<Mem, Reg, S>, &store<Mem, Reg, S>};
+template <class Mem, class Reg, Space S>
+requires kUsual<Mem, Reg, S>
+constexpr Forms kStore<Mem, Reg, S> = kForms<&store<Mem, Reg, S>>;
+
+template <class Mem, class Reg>
 Handler pick_space(Space space, bool is_load, bool known_parameter) {
-  if (known_parameter) return &load_parameter<Mem, Reg>;
+  if (known_parameter) return kLoadParameter<Mem, Reg>;
   switch (space) {
     case Space::kGeneric:
-      return is_load ? &load<Mem, Reg, Space::kGeneric> : &store<Mem, Reg, Space::kGeneric>;
+      return is_load ? kLoad<Mem, Reg, Space::kGeneric> : kStore<Mem, Reg, Space::kGeneric>;
     case Space::kGlobal:
-      return is_load ? &load<Mem, Reg, Space::kGlobal> : &store<Mem, Reg, Space::kGlobal>;
+      return is_load ? kLoad<Mem, Reg, Space::kGlobal> : kStore<Mem, Reg, Space::kGlobal>;
     case Space::kShared:
-      return is_load ? &load<Mem, Reg, Space::kShared> : &store<Mem, Reg, Space::kShared>;
+      return is_load ? kLoad<Mem, Reg, Space::kShared> : kStore<Mem, Reg, Space::kShared>;
     case Space::kLocal:
-      return is_load ? &load<Mem, Reg, Space::kLocal> : &store<Mem, Reg, Space::kLocal>;
-    case Space::kConstant: return is_load ? &load<Mem, Reg, Space::kConstant> : nullptr;
-    case Space::kParameter: return is_load ? &load<Mem, Reg, Space::kParameter> : nullptr;
+      return is_load ? kLoad<Mem, Reg, Space::kLocal> : kStore<Mem, Reg, Space::kLocal>;
+    case Space::kConstant: return is_load ? Handler{kLoad<Mem, Reg, Space::kConstant>} : nullptr;
+    case Space::kParameter: return is_load ? Handler{kLoad<Mem, Reg, Space::kParameter>} : nullptr;
   }
   return nullptr;
 }

@@ -42,8 +42,9 @@ void build_pair(Builder& b) {
   const bool relu = !std::is_same_v<F, Add> && b.take("relu");
   const Type t = b.take_type();
   Handler handler =
-      t == Type::kS16x2 ? &map<Pair<F, S16>, U32, U32, U32> : &map<Pair<F, U16>, U32, U32, U32>;
-  if (relu) handler = t == Type::kS16x2 ? &map<Pair<Relu<F>, S16>, U32, U32, U32> : nullptr;
+      t == Type::kS16x2 ? kMap<Pair<F, S16>, U32, U32, U32> : kMap<Pair<F, U16>, U32, U32, U32>;
+  if (relu)
+    handler = t == Type::kS16x2 ? Handler{kMap<Pair<Relu<F>, S16>, U32, U32, U32>} : nullptr;
   emit_plain(b, handler, 32, {t, t});
 }
 

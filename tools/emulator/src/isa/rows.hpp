@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "decode/builder.hpp"
+#include "machine/host.hpp"
 #include "machine/lanes.hpp"
 #include "machine/warp.hpp"
 #include "ptx/types.hpp"
@@ -49,6 +50,18 @@ void map(Warp& warp, const Op& op, Mask mask) {
     EMU_FOR_LANES d[i] = mask & kBit[i] ? F::apply(a[i], b[i], c[i]) : d[i];
   }
 }
+
+/// An operation derived from this is compiled once, not for each kind of host; so is all that
+/// gives registers of 16 bits.
+struct Rare {};
+
+/// The same as a handler for each kind of host.
+template <class F, class D, class... Sources>
+inline constexpr Forms kMap = kForms<&map<F, D, Sources...>>;
+template <class F, class D, class... Sources>
+requires(sizeof(D) == 2 ||
+         std::is_base_of_v<Rare, F>) inline constexpr Forms kMap<F, D, Sources...>{
+    &map<F, D, Sources...>, &map<F, D, Sources...>, &map<F, D, Sources...>};
 
 /// Whether a register of PTX type `type` is held as a T.
 template <class T>

@@ -1,6 +1,7 @@
 // What lanes of a warp do together. The warp's loop has seen to it that the lanes of the mask are
 // all those that name each other and haven't exited.
 #include <bit>
+#include <cstring>
 
 #include "isa/rows.hpp"
 #include "isa/table.hpp"
@@ -87,31 +88,74 @@ void give_predicate(Warp& warp, Slot slot, Mask lanes, Mask yes) {
 
 enum class Shuffle { kUp, kDown, kButterfly, kIndex };
 
+constexpr std::uint32_t kOutOfRange = 32;
+
+/// Where a lane reads; its own number and kOutOfRange where that is out of its range.
+template <Shuffle Mode>
+std::uint32_t source_of(std::uint32_t lane, std::uint32_t b, std::uint32_t c) {
+  const std::uint32_t segment = c >> 8 & 31, clamp = c & 31, by = b & 31;
+  const std::uint32_t first = lane & segment, last = first | (clamp & ~segment & 31);
+  const std::uint32_t from = Mode == Shuffle::kUp          ? lane - by
+                             : Mode == Shuffle::kDown      ? lane + by
+                             : Mode == Shuffle::kButterfly ? lane ^ by
+                                                           : first | (by & ~segment);
+  const auto place = static_cast<std::int32_t>(from), end = static_cast<std::int32_t>(last);
+  return (Mode == Shuffle::kUp ? place >= end : place <= end) ? from : lane | kOutOfRange;
+}
+
+/// Lane i gets lane from[i]'s value.
+void permute(const std::uint32_t* a, const Values<std::uint32_t>& from,
+             Values<std::uint32_t>& out) {
+#if defined(__GNUC__) && !defined(__clang__)  // one instruction for each half, where a host has it
+  using Half [[gnu::vector_size(64)]] = std::uint32_t;
+  Half lower, upper, index;
+  std::memcpy(&lower, a, sizeof lower);
+  std::memcpy(&upper, a + kLanes / 2, sizeof upper);
+  for (unsigned half = 0; half < kLanes; half += kLanes / 2) {
+    std::memcpy(&index, from.data() + half, sizeof index);
+    const Half values = __builtin_shuffle(lower, upper, index);
+    std::memcpy(out.data() + half, &values, sizeof values);
+  }
+#else
+  for (unsigned i = 0; i < kLanes; ++i) out[i] = a[from[i] % kLanes];
+#endif
+}
+
+/// Lanes that came by one instruction and read only each other: the usual case. Else false.
+template <Shuffle Mode>
+bool shuffle_quickly(Warp& warp, const Op& op, Mask mask) {
+  const auto* a = warp.lanes<std::uint32_t>(op.a);
+  const auto* b = warp.lanes<std::uint32_t>(op.b);
+  const auto* c = warp.lanes<std::uint32_t>(op.c);
+  alignas(64) Values<std::uint32_t> from, result;
+  Mask in_range = 0, read = 0;
+  EMU_FOR_LANES {
+    const std::uint32_t source = source_of<Mode>(i, b[i], c[i]);
+    from[i] = source & 31;
+    in_range |= source & kOutOfRange ? 0 : kBit[i];
+    read |= mask & kBit[i] ? Mask{1} << (source & 31) : 0;
+  }
+  if (read & ~mask) return false;
+  permute(a, from, result);
+  auto* d = warp.lanes<std::uint32_t>(op.d);
+  EMU_FOR_LANES d[i] = mask & kBit[i] ? result[i] : d[i];
+  const auto& p = op.as<Told>();
+  if (p.told) give_predicate(warp, p.predicate, mask, in_range);
+  return true;
+}
+
 template <Shuffle Mode>
 void shfl(Warp& warp, const Op& op, Mask mask) {
+  if (warp.met_at_one_place() && shuffle_quickly<Mode>(warp, op, mask)) return;
   Values<std::uint32_t> room_a, room_b, room_c, result;
   const auto* a = gather(warp, op, mask, &Op::a, room_a);
   const auto* b = gather(warp, op, mask, &Op::b, room_b);
   const auto* c = gather(warp, op, mask, &Op::c, room_c);
   Mask in_range = 0;
   for_each_lane(mask, [&](unsigned lane) {
-    const unsigned segment = c[lane] >> 8 & 31, clamp = c[lane] & 31, by = b[lane] & 31;
-    const unsigned first = lane & segment;
-    const unsigned last = first | (clamp & ~segment & 31);
-    int from = 0;
-    bool ok = false;
-    if constexpr (Mode == Shuffle::kUp) {
-      from = static_cast<int>(lane) - static_cast<int>(by);
-      ok = from >= static_cast<int>(last);
-    } else {
-      from = static_cast<int>(Mode == Shuffle::kDown        ? lane + by
-                              : Mode == Shuffle::kButterfly ? lane ^ by
-                                                            : first | (by & ~segment));
-      ok = from <= static_cast<int>(last);
-    }
-    if (!ok) from = static_cast<int>(lane);
-    const auto j = static_cast<unsigned>(from);
-    if (ok) in_range |= kBit[lane];
+    const std::uint32_t source = source_of<Mode>(lane, b[lane], c[lane]);
+    const std::uint32_t j = source & 31;
+    if (j == source) in_range |= kBit[lane];
     if (!(mask >> j & 1)) {
       warp.warn(warp.op_of(op, lane), lane,
                 "shfl.sync reads lane " + std::to_string(j) +
@@ -125,13 +169,15 @@ void shfl(Warp& warp, const Op& op, Mask mask) {
     if (p.told) give_predicate(warp, p.predicate, lanes, in_range);
   });
 }
+template <Shuffle Mode>
+constexpr Forms kShuffle = kForms<&shfl<Mode>>;
 
 void build_shfl(Builder& b) {
   if (!b.take("sync")) b.unsupported("only the .sync form is PTX since sm_70");
-  const Handler handler = b.take("up")     ? &shfl<Shuffle::kUp>
-                          : b.take("down") ? &shfl<Shuffle::kDown>
-                          : b.take("bfly") ? &shfl<Shuffle::kButterfly>
-                          : b.take("idx")  ? &shfl<Shuffle::kIndex>
+  const Handler handler = b.take("up")     ? Handler{kShuffle<Shuffle::kUp>}
+                          : b.take("down") ? Handler{kShuffle<Shuffle::kDown>}
+                          : b.take("bfly") ? Handler{kShuffle<Shuffle::kButterfly>}
+                          : b.take("idx")  ? Handler{kShuffle<Shuffle::kIndex>}
                                            : nullptr;
   if (!handler || b.take_type() != Type::kB32) b.unsupported("this form");
   b.finish();

@@ -5,6 +5,8 @@
 #include "machine/block.hpp"
 #include "machine/cluster.hpp"
 #include "machine/counting.hpp"
+#include "machine/distances.hpp"
+#include "machine/host.hpp"
 #include "machine/lanes.hpp"
 #include "machine/observer.hpp"
 #include "machine/text.hpp"
@@ -46,8 +48,9 @@ std::string illegal_text(Warp& warp, Direction direction, unsigned bytes, const 
   return text;
 }
 
-[[noreturn]] void illegal(Warp& warp, const Op& op, unsigned lane, Direction direction,
-                          unsigned bytes, const char* space, Address address) {
+[[noreturn, gnu::noinline]] void illegal(Warp& warp, const Op& op, unsigned lane,
+                                         Direction direction, unsigned bytes, const char* space,
+                                         Address address) {
   warp.fault(Fault::Kind::kIllegalAddress, op, lane,
              illegal_text(warp, direction, bytes, space, address));
 }
@@ -61,8 +64,8 @@ bool hardware_may_pass(const GlobalMemory* memory, Address address) {
   return a && address + kPage > a->base && address < a->base + a->size + kPage;
 }
 
-[[noreturn]] void misaligned(Warp& warp, const Op& op, unsigned lane, Direction direction,
-                             unsigned bytes, Address address) {
+[[noreturn, gnu::noinline]] void misaligned(Warp& warp, const Op& op, unsigned lane,
+                                            Direction direction, unsigned bytes, Address address) {
   warp.fault(Fault::Kind::kMisalignedAddress, op, lane,
              std::string(verb(direction)) + " " + std::to_string(bytes) + " bytes at " +
                  hexadecimal(address) + ", which is not a multiple of " + std::to_string(bytes));
@@ -137,8 +140,8 @@ void count_merged(Warp& warp, const LoadStore& load, Mask mask, const Addresses&
   if (load.likely) ++c.mergeable_shared_loads;
 }
 
-void count_shared(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
-                  const Addresses& address, bool row) {
+[[gnu::noinline]] void count_shared(Warp& warp, const Op& op, Mask mask, Direction direction,
+                                    unsigned bytes, const Addresses& address, bool row) {
   if (direction != Direction::kLoad && direction != Direction::kStore) return;
   if (op.merged) return count_merged(warp, op.as<LoadStore>(), mask, address);
   Wavefronts w{1, 0};
@@ -156,16 +159,22 @@ void count_shared(Warp& warp, const Op& op, Mask mask, Direction direction, unsi
   }
 }
 
-const Segment* find_segment(Warp& warp, const Op& op, Address address, std::uint64_t bytes) {
-  Segment& segment = warp.block().segment(op.as<MemoryOperand>().number);
-  if (address - segment.base < segment.size && bytes <= segment.size - (address - segment.base)) {
-    return &segment;
-  }
+/// The allocation that an access lies in, to be looked at first next time.
+[[gnu::noinline]] const Segment* find_allocation(Warp& warp, Segment& segment, Address address,
+                                                 std::uint64_t bytes) {
   const GlobalMemory* memory = warp.block().launch().config.memory;
   const Allocation* a = memory ? memory->find(address, bytes) : nullptr;
   if (!a) return nullptr;
   segment = {a->base, a->size, a->host};
   return &segment;
+}
+
+const Segment* find_segment(Warp& warp, const Op& op, Address address, std::uint64_t bytes) {
+  Segment& segment = warp.block().segment(op.as<MemoryOperand>().number);
+  if (address - segment.base < segment.size && bytes <= segment.size - (address - segment.base)) {
+    return &segment;
+  }
+  return find_allocation(warp, segment, address, bytes);
 }
 
 void locate_global(Warp& warp, const Op& op, Mask mask, bool counted, Direction direction,
@@ -437,10 +446,13 @@ void tell_accessed(Warp& warp) {
   warp.block().tell([&](BlockObserver& o) { o.accessed(warp); });
 }
 
-void locate(Warp& warp, const Op& op, Mask mask, Space space, Direction direction, unsigned bytes,
-            Located& out, Gather values) {
+namespace {
+
+/// Any access: each lane's address by itself.
+[[gnu::noinline]] void locate_slowly(Warp& warp, const Op& op, Mask mask, Space space,
+                                     Direction direction, unsigned bytes, Located& out,
+                                     Gather values) {
   const auto& at = op.as<MemoryOperand>();
-  if (at.polls) warp.poll();
   Addresses address;
   const auto displacement = static_cast<std::uint64_t>(at.displacement);
   if (at.narrow) {
@@ -450,10 +462,6 @@ void locate(Warp& warp, const Op& op, Mask mask, Space space, Direction directio
     const auto* base = warp.lanes<std::uint64_t>(op.a);
     EMU_FOR_LANES address[i] = base[i] + displacement;
   }
-  if (at.polls || direction == Direction::kAtomic) {
-    const Address window = space == Space::kShared ? kSharedWindow : 0;
-    warp.looked(op, window + address[static_cast<unsigned>(std::countr_zero(mask))]);
-  }
   const auto of_space = [&]<bool Watched> {
     if (space == Space::kGeneric) {
       locate_generic<Watched>(warp, op, mask, direction, bytes, address, out, values);
@@ -461,11 +469,171 @@ void locate(Warp& warp, const Op& op, Mask mask, Space space, Direction directio
       locate_in<Watched>(space, warp, op, mask, direction, bytes, address, out, values);
     }
   };
-  if (warp.block().watched()) [[unlikely]] {
+  if (warp.block().watched()) {
     of_space.template operator()<true>();
   } else {
     of_space.template operator()<false>();
   }
+}
+
+void place_lanes(const Distances& d, unsigned bytes, std::byte* first, Located& out) {
+  out.first = first;
+  if (d.row) {
+    out.run = first - std::countr_zero(d.mask) * bytes;
+    return;
+  }
+  if (d.same) out.one = first;
+  EMU_FOR_LANES out.at[i] = first + d.of[i];
+}
+
+bool find_global(Warp& warp, const Op& op, Direction direction, unsigned bytes, bool counted,
+                 const Distances& d, Located& out) {
+  const Segment* s = find_segment(warp, op, d.begin(), d.span(bytes));
+  if (!s) return false;
+  std::byte* const first = s->host + (d.first - s->base);
+  place_lanes(d, bytes, first, out);
+  if (!counted || direction == Direction::kAtomic) return true;
+  std::uint64_t sectors = 1;
+  if (d.row && is_run_of_lanes(d.mask)) {
+    sectors = (d.begin() + d.span(bytes) - 1) / 32 - d.begin() / 32 + 1;
+  } else if (!d.same) {
+    sectors = count_sectors(d);
+  }
+  Counters& c = warp.block().counters;
+  if (direction == Direction::kLoad) {
+    ++c.global_load_requests;
+    c.global_load_sectors += sectors;
+  } else {
+    ++c.global_store_requests;
+    c.global_store_sectors += sectors;
+  }
+  return true;
+}
+
+bool find_shared(Warp& warp, const Op& op, Direction direction, unsigned bytes, Distances& d,
+                 Located& out) {
+  const std::uint64_t size = warp.block().shared_bytes();
+  if (d.begin() > size || d.span(bytes) > size - d.begin()) return false;
+  Wavefronts w;
+  if (direction == Direction::kLoad || direction == Direction::kStore) {
+    const LoadStore* merged = op.merged ? &op.as<LoadStore>() : nullptr;
+    if (merged) d.first -= merged->ahead;
+    const bool known = (merged && merged->merged_bytes == 0) ||
+                       count_wavefronts(d, merged ? merged->merged_bytes : bytes,
+                                        direction == Direction::kLoad, w);
+    if (merged) d.first += merged->ahead;
+    if (!known) {
+      Addresses address;
+      EMU_FOR_LANES address[i] = d.first + static_cast<std::uint64_t>(std::int64_t{d.of[i]});
+      count_shared(warp, op, d.mask, direction, bytes, address, d.row);
+    } else if (direction == Direction::kStore) {
+      warp.block().counters.shared_store_wavefronts += w.wavefronts;
+      warp.block().counters.shared_store_conflicts += w.conflicts;
+    } else {
+      Counters& c = warp.block().counters;
+      c.shared_load_wavefronts += w.wavefronts;
+      c.shared_load_conflicts += w.conflicts;
+      if (merged && merged->merged_bytes != 0 && merged->likely) ++c.mergeable_shared_loads;
+    }
+  }
+  std::byte* const first = warp.block().shared() + d.first;
+  place_lanes(d, bytes, first, out);
+  return true;
+}
+
+/// In a window of generic addresses, or in none of them?
+bool all_in(const Distances& d, unsigned bytes, Address window) {
+  return in_window(d.begin(), window) && in_window(d.begin() + d.span(bytes) - 1, window);
+}
+bool all_global(const Distances& d, unsigned bytes) {
+  for (const Address window : {kSharedWindow, kLocalWindow, kParameterWindow}) {
+    if (in_window(d.begin(), window) || in_window(d.begin() + d.span(bytes) - 1, window)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <Space S>
+bool locate_quickly(Warp& warp, const Op& op, Direction direction, unsigned bytes, Distances& d,
+                    Located& out) {
+  if (!d.aligned) return false;
+  if constexpr (S == Space::kGlobal) {
+    return find_global(warp, op, direction, bytes, true, d, out);
+  } else if constexpr (S == Space::kConstant) {
+    return find_global(warp, op, direction, bytes, false, d, out);
+  } else if constexpr (S == Space::kShared) {
+    return find_shared(warp, op, direction, bytes, d, out);
+  } else if constexpr (S == Space::kGeneric) {
+    if (all_in(d, bytes, kSharedWindow)) {
+      d.first -= kSharedWindow;
+      return find_shared(warp, op, direction, bytes, d, out);
+    }
+    return all_global(d, bytes) && find_global(warp, op, direction, bytes, true, d, out);
+  }
+  return false;
+}
+
+template <Space S>
+void locate_at(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
+               Located& out, Gather values) {
+  const auto& at = op.as<MemoryOperand>();
+  if (at.polls) warp.poll();
+  if (at.polls || direction == Direction::kAtomic) {
+    const Address window = S == Space::kShared ? kSharedWindow : 0;
+    warp.looked(op, window + address_of(warp, op, static_cast<unsigned>(std::countr_zero(mask))));
+  }
+  constexpr bool kQuick = S != Space::kLocal && S != Space::kParameter;
+  if (kQuick && !warp.block().watched()) [[likely]] {
+    Distances d;
+    d.of = out.distance.data();
+    const auto displacement = static_cast<std::uint64_t>(at.displacement);
+    bool fits = false;
+    if (at.narrow) {
+      const auto* base = warp.lanes<std::uint32_t>(op.a);
+      fits = measure(mask, bytes, d, [&](unsigned i) -> std::uint64_t {
+        return static_cast<std::uint32_t>(base[i] + displacement);
+      });
+    } else {
+      const auto* base = warp.lanes<std::uint64_t>(op.a);
+      fits = measure(mask, bytes, d, [&](unsigned i) { return base[i] + displacement; });
+    }
+    if (fits && locate_quickly<S>(warp, op, direction, bytes, d, out)) return;
+  }
+  locate_slowly(warp, op, mask, S, direction, bytes, out, values);
+}
+
+#ifdef EMU_AVX2
+template <Space S>
+EMU_AVX2 void locate_avx2(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
+                          Located& out, Gather values) {
+  locate_at<S>(warp, op, mask, direction, bytes, out, values);
+}
+template <Space S>
+EMU_AVX512 void locate_avx512(Warp& warp, const Op& op, Mask mask, Direction direction,
+                              unsigned bytes, Located& out, Gather values) {
+  locate_at<S>(warp, op, mask, direction, bytes, out, values);
+}
+#endif
+
+}  // namespace
+
+const Locate* locate_by_space() {
+  static constexpr Locate kPlain[] = {&locate_at<Space::kGeneric>,  &locate_at<Space::kGlobal>,
+                                      &locate_at<Space::kConstant>, &locate_at<Space::kShared>,
+                                      &locate_at<Space::kLocal>,    &locate_at<Space::kParameter>};
+#ifdef EMU_AVX2
+  static constexpr Locate kAvx2[] = {&locate_avx2<Space::kGeneric>, &locate_avx2<Space::kGlobal>,
+                                     &locate_at<Space::kConstant>,  &locate_avx2<Space::kShared>,
+                                     &locate_at<Space::kLocal>,     &locate_at<Space::kParameter>};
+  static constexpr Locate kAvx512[] = {
+      &locate_avx512<Space::kGeneric>, &locate_avx512<Space::kGlobal>,
+      &locate_at<Space::kConstant>,    &locate_avx512<Space::kShared>,
+      &locate_at<Space::kLocal>,       &locate_at<Space::kParameter>};
+  if (host() == Host::kAvx512) return kAvx512;
+  if (host() == Host::kAvx2) return kAvx2;
+#endif
+  return kPlain;
 }
 
 }  // namespace emu

@@ -14,8 +14,11 @@ std::uint32_t most_in_a_bank(const std::uint64_t* address, Mask mask, unsigned b
   std::array<std::uint8_t, kBanks> count{};
   std::uint32_t most = 0;
   const unsigned per_lane = bytes <= 4 ? 1 : bytes / 4;
+  std::uint32_t last = ~std::uint32_t{0};
   for (; mask; mask &= mask - 1) {
     const auto first = static_cast<std::uint32_t>(address[std::countr_zero(mask)] / 4);
+    if (first == last) continue;  // neighbours mostly share
+    last = first;
     for (std::uint32_t word = first; word < first + per_lane; ++word) {
       auto& here = words[word % kBanks];
       auto& n = count[word % kBanks];

@@ -6,6 +6,7 @@
 
 #include "machine/block.hpp"
 #include "machine/cluster.hpp"
+#include "machine/lanes.hpp"
 #include "machine/text.hpp"
 
 namespace emu {
@@ -23,6 +24,16 @@ constexpr int kPollCost = 64;
 // The schedule apart: powers of two of what a group, and a warp, does at most in one go.
 constexpr unsigned kStretch = 8;
 constexpr unsigned kGroupsInARow = 6;
+
+/// The lanes that have this value.
+Mask lanes_with(const std::uint32_t* values, std::uint32_t value) {
+  std::uint32_t other = 0;
+  EMU_FOR_LANES other |= values[i] ^ value;
+  if (other == 0) return kAllLanes;
+  Mask same = 0;
+  EMU_FOR_LANES same |= values[i] == value ? kBit[i] : 0;
+  return same;
+}
 
 }  // namespace
 
@@ -633,25 +644,21 @@ bool Warp::together(Group& group, const Op& op, Mask mask) {
   while (left) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const Mask named = member[lane];
-    Mask same = 0;
-    for (Mask m = left; m; m &= m - 1) {
-      const auto i = static_cast<unsigned>(std::countr_zero(m));
-      if (member[i] == named) same |= Mask{1} << i;
-    }
+    const Mask same = left & lanes_with(member, named);
     left &= ~same;
     if (const Mask outside = same & ~named) {
       // PTX leaves this undefined. Here these lanes carry it out among themselves, at once.
       warn(op, static_cast<unsigned>(std::countr_zero(outside)),
            "the mask " + hexadecimal(named, 8) + " leaves out the lane that runs it");
       op.run(*this, op, outside);
-      same &= named;
-      if (same == 0) continue;
     }
-    if ((named & live_) == (same & named)) {
-      meet(op, same);
+    const Mask inside = same & named;
+    if (inside == 0) continue;
+    if ((named & live_) == inside) {
+      meet(op, inside);
       group.met = true;
     } else {
-      missing |= same;
+      missing |= inside;
     }
   }
   if (!missing) {

@@ -23,6 +23,15 @@
 namespace emu {
 
 class Block;
+struct Located;
+enum class Space : std::uint8_t;
+enum class Direction : std::uint8_t;
+
+/// Writes what a store's lanes are about to store, one lane's bytes after another's.
+using Gather = void (*)(Warp&, const Op&, Mask, std::byte* out);
+/// Finds memory in one space: access.hpp.
+using Locate = void (*)(Warp&, const Op&, Mask, Direction, unsigned bytes, Located& out, Gather);
+const Locate* locate_by_space();  ///< of this host
 
 /// Thrown where a kernel does what it may not; ends the launch.
 struct StopLaunch {
@@ -47,6 +56,7 @@ class Warp {
   Mask& predicate(Slot slot) { return *reinterpret_cast<Mask*>(registers_ + slot); }
   std::byte* local(unsigned lane) { return local_ + lane * local_stride_; }
   Block& block() { return block_; }
+  Locate locate(Space space) const { return locate_[static_cast<std::size_t>(space)]; }
   const Code& code() const { return code_; }
   unsigned number() const { return number_; }
   Mask live() const { return live_; }
@@ -151,6 +161,7 @@ class Warp {
   std::byte* registers_;
   std::byte* local_;
   std::size_t local_stride_;
+  const Locate* locate_ = locate_by_space();
   std::vector<std::vector<std::byte>> saved_;
   Mask live_ = 0, here_ = 0;
   // Lanes that have arrived at the cluster's barrier and not waited yet: for this phase, and for
