@@ -130,22 +130,23 @@ void run_clusters(LaunchState& state, std::uint64_t workers,
 /// Whether blocks of the schedule apart will never do anything new. In rounds of one order they are
 /// brought to a state that comes again, with no deed in between. What a group of lanes does is its
 /// own affair and memory's until there is one, so no other order leads to one either.
-bool nothing_will_change_apart(std::span<const std::unique_ptr<Block>> running) {
+bool nothing_will_change_apart(std::span<const std::unique_ptr<Cluster>> running) {
   constexpr int kToLoops = 8, kLooks = 64;
   const auto sum = [&](auto f) {
     std::uint64_t all = 0;
-    for (const auto& block : running) all = (all ^ f(*block)) * 0x100'0000'01b3u;
+    for (const auto& cluster : running) all = (all ^ f(cluster->first())) * 0x100'0000'01b3u;
     return all;
   };
   const auto deeds = [&] { return sum([](const Block& b) { return b.deeds(); }); };
   const auto state = [&] { return sum([](const Block& b) { return b.state(); }); };
-  for (const auto& block : running) {
-    if (!block->depends_on_memory_alone()) return false;
+  for (const auto& cluster : running) {
+    // A cluster of several blocks has a barrier of its own, which this doesn't look at.
+    if (cluster->size() > 1 || !cluster->first().depends_on_memory_alone()) return false;
   }
   const std::uint64_t before = deeds();
   std::uint64_t first = 0;
   for (int i = 0; i < kToLoops + kLooks; ++i) {
-    for (const auto& block : running) block->round();
+    for (const auto& cluster : running) cluster->block(0).round();
     if (deeds() != before) return false;
     if (i == kToLoops) {
       first = state();
@@ -190,14 +191,14 @@ void run_apart(LaunchState& state, std::vector<std::unique_ptr<Cluster>>& cluste
     if (turns > kPatience && least < most) ++least;
     if (++quiet % kLook) continue;
     std::uint64_t now = state.blocks_over.load();
-    for (std::size_t i = 0; i < running; ++i) now += blocks[i]->deeds();
+    for (std::size_t i = 0; i < running; ++i) now += clusters[i]->first().deeds();
     if (std::exchange(done, now) != now) {
       quiet = 0;
       patience = kQuiet;
     }
-    if (quiet < patience || (state.next_block < all && least < most)) continue;
+    if (quiet < patience || (state.next_cluster < all && least < most)) continue;
     patience *= 2;
-    const std::span mine(blocks.data(), running);
+    const std::span mine(clusters.data(), running);
     if (nothing_will_change_apart(mine)) stop_waiting(state, mine);
   }
 }
