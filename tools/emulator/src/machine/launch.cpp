@@ -211,6 +211,11 @@ LaunchResult launch(const LaunchConfig& config) {
     result.fault = Fault{Fault::Kind::kUnsupported, config.kernel->unsupported};
     return result;
   }
+  if (config.kernel->cluster[0] != 0 && !config.explicit_cluster) {
+    result.fault = Fault{Fault::Kind::kUnsupported,
+                         "kernel " + config.kernel->name + ": clusters of blocks in this launch"};
+    return result;
+  }
   if (config.parameters.size() < config.kernel->parameter_bytes) {
     result.fault =
         Fault{Fault::Kind::kIllegalAddress,

@@ -55,6 +55,7 @@ std::string part(const Access& access, Mask lanes, const Allocation* in) {
          ",\"address\":" + of_lanes(lanes, [&](unsigned i) { return address[i]; });
   if (in)
     out += ",\"offset\":" + of_lanes(lanes, [&](unsigned i) { return address[i] - in->base; });
+  if (access.home) out += ",\"block\":" + quoted(access.home->place());
   if (access.space == Space::kShared) {
     out += ",\"bank\":" + of_lanes(lanes, [&](unsigned i) { return address[i] / 4 % 32; });
   }
