@@ -33,6 +33,7 @@ FIRST = (
     "tools/tests/test_build.py",
     "chapters/tests/test_schedules.py",
     "docs/tests/test_run_here.py",
+    "figures/tests/test_pictures.py",
     "tools/emulator/tests/test_page_device.py",
 )
 

@@ -21,7 +21,8 @@ def copy(
 ) -> Iterator[Access]:
     """An element per thread, strides apart in an array of n, or from an offset on."""
     first, stride = index * block, load_stride * store_stride
-    mine = [(t, first + t) for t in range(block) if (first + t) * stride < n]
+    some = min(block, max(-(-n // stride) - first, 0))  # threads with an element in the array
+    mine = [(t, first + t) for t in range(some)]
     loads = [(t, i * load_stride + offset) for t, i in mine]
     stores = [(t, i * store_stride) for t, i in mine]
     yield from _copied(Recorder(index), loads, stores, INT_BYTES)
