@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tools.tests.built import BUILD, nvcc
-
 EMULATOR = Path(__file__).resolve().parents[1]
 CORE = ["ptx", "decode", "machine", "isa", "watch"]
 #: What only a host with an operating system has. Mutexes and atomics do nothing where there is one
@@ -86,34 +84,3 @@ def test_an_address_cut_to_32_bits_is_found(headers_of_32_bits: None, tmp_path: 
         "std::size_t f(emu::Address a) { return a - emu::kGlobalBase; }\n"
     )
     assert "loses integer precision" in check_32_bit([cut]).stderr
-
-
-# ------------------------------------------------------------------------------- one kind of CPU
-
-
-def cpus(commands: str) -> set[str]:
-    """What each of the embedded device's own sources is compiled for, of a build's commands."""
-    of_core = [line for line in commands.splitlines() if " -c " in line and "-ffp-contract" in line]
-    assert len(of_core) > 40
-    return {cpu for line in of_core for cpu in re.findall(r" -march=(\S+)", line) or [""]}
-
-
-def test_all_of_it_is_compiled_for_one_cpu() -> None:
-    """Tests too: functions in headers are in several objects, and the linker takes any of them."""
-    command = ["ninja", "-C", BUILD, "-t", "commands", "emulator/all"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    cache = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
-    (cpu,) = re.findall(r"^EMU_CPU:STRING=(.+)$", cache, re.MULTILINE)
-    assert cpus(said) == {cpu}
-    assert cpus(said.replace(f" -march={cpu}", "", 1)) == {cpu, ""}
-
-
-def test_a_build_for_any_cpu_can_be_asked_for(tmp_path: Path) -> None:
-    options = ["-DEMU_CPU=x86-64", "-DEMU_TESTS=ON", f"-DCUDAToolkit_ROOT={nvcc().parents[1]}"]
-    for command in (
-        ["cmake", "-S", EMULATOR, "-B", tmp_path, "-G", "Ninja", *options],
-        ["ninja", "-C", tmp_path, "-t", "commands", "all"],
-    ):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-    assert cpus(done.stdout) == {"x86-64"}

@@ -29,11 +29,7 @@ pytestmark = pytest.mark.slow
 def built() -> Path:
     compiler = shutil.which("clang++")
     assert compiler, "clang++ is missing: sudo apt install clang"
-    options = [
-        "-DEMU_SANITIZE=address,undefined",
-        "-DEMU_CPU=x86-64",
-        "-DCMAKE_CXX_FLAGS_RELEASE=-O1",
-    ]
+    options = ["-DEMU_SANITIZE=address,undefined", "-DCMAKE_CXX_FLAGS_RELEASE=-O1"]
     for command in (
         ["cmake", "-S", EMULATOR, "-B", BUILD, "-G", "Ninja", *options],
         ["cmake", "--build", BUILD, "--target", "all", "emu_ptx_fuzz", "emu_fatbin_fuzz"],
