@@ -25,7 +25,7 @@ std::span<const Row> matrix_memory_rows();
 std::span<const Row> matrix_rows();
 std::span<const Row> stack_rows();
 
-/// st.async, which is no store like the others.
+/// st.async, which isn't a store like the others.
 void build_store_async(Builder& b);
 
 /// The row of an instruction, null if there is none.
