@@ -361,8 +361,8 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* stub,
   });
 }
 
-/// Where an H200 puts clusters is not known. What it answered, by their size and by the number of blocks
-/// per SM, is in the table; sizes of 1 and 2 are as one would think.
+/// Where an H200 puts clusters is not known. What it answered, by their size and by the number of
+/// blocks per SM, is in the table; sizes of 1 and 2 are as one would think.
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* stub,
                                            const cudaLaunchConfig_t* config) {
   struct Answer {

@@ -5,7 +5,9 @@
 
 namespace features::queries {
 
-__global__ void unbounded(int* data) { data[threadIdx.x] = 1; }
+__global__ void unbounded(int* data) {
+  data[threadIdx.x] = 1;
+}
 __global__ void __launch_bounds__(256, 2) kernel(int* data) {
   data[threadIdx.x] = 1;
 }
