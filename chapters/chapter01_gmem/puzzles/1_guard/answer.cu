@@ -6,7 +6,7 @@ __global__ void sum(int* data, int* partial, std::size_t n) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;  // this thread's element
 
   for (unsigned s = 1; s < blockDim.x; s *= 2) {
-    // [blank] add only what is this block's, and there
+    // [blank] add only elements that exist and belong to this block
     //= if (t % (2 * s) == 0) data[i] += data[i + s];
     if (t % (2 * s) == 0 && t + s < blockDim.x && i + s < n) data[i] += data[i + s];
     // [/blank]

@@ -5,7 +5,7 @@ __global__ void sum(int* data, int* partial, std::size_t n) {
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;  // this thread's element
 
-  // [blank] the tree: data[i] of thread 0 becomes the block's sum
+  // [blank] the tree: thread 0's data[i] becomes the block's sum
   for (unsigned width = blockDim.x; width > 1;) {
     const unsigned half = (width + 1) / 2;
     if (t + half < width && i + half < n) data[i] += data[i + half];

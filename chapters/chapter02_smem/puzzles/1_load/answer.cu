@@ -2,7 +2,7 @@
 
 /// One partial sum per block, through shared memory.
 __global__ void sum(const int* in, int* partial, std::size_t n) {
-  __shared__ int tile[1024];  // as many as the largest block has threads
+  __shared__ int tile[1024];  // one per thread of the largest block
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;  // this thread's element
 

@@ -8,7 +8,7 @@ __device__ constexpr unsigned place(unsigned i) {
   // [/blank]
 }
 
-/// One partial sum per block, by strided indices.
+/// One partial sum per block, with strided indices.
 __global__ void sum(const int* in, int* partial, std::size_t n) {
   __shared__ int tile[1056];
   const unsigned t = threadIdx.x;

@@ -2,7 +2,7 @@
 
 /// The transpose of n rows of n ints, a tile of 32 by 32 per block.
 __global__ void transpose(const int* in, int* out, unsigned n) {
-  // [blank] in tile by tile, out tile by tile
+  // [blank] read tile by tile, write tile by tile
   //= const unsigned r = blockIdx.y * 32 + threadIdx.y, c = blockIdx.x * 32 + threadIdx.x;
   //= if (r < n && c < n) out[std::size_t{c} * n + r] = in[std::size_t{r} * n + c];
   __shared__ int tile[32][33];

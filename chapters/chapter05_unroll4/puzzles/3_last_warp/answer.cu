@@ -14,7 +14,7 @@ __global__ void sum(const int* in, int* partial, std::size_t n) {
   tile[t] = mine;
   __syncthreads();
 
-  // [blank] the tree; below 64 slots for one warp alone
+  // [blank] the tree; one warp finishes the last 64 slots alone
   //= for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
   //=   if (t < half) tile[t] += tile[t + half];
   //=   __syncthreads();

@@ -1,6 +1,6 @@
 #include <cstddef>
 
-/// Sums (as unsigned, which may wrap) and sums of squares, one of each per block.
+/// Sums (unsigned, so they may wrap) and sums of squares, one of each per block.
 __global__ void moments(const int* in, unsigned* sums, unsigned long long* squares, std::size_t n) {
   extern __shared__ __align__(8) unsigned char bytes[];  // 12 per thread
   // [blank] where do the two arrays begin?

@@ -1,14 +1,14 @@
 #include <cstddef>
 #include <cstdint>
 
-/// One partial sum per block, four elements per thread, of an input at any address.
+/// One partial sum per block, four elements per thread, for an input at any address.
 __global__ void sum(const int* in, int* partial, std::size_t n) {
   __shared__ int tile[1024];
   const unsigned t = threadIdx.x;
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + t;
 
   int mine = 0;
-  // [blank] four elements per load where they can be, the others one by one
+  // [blank] four elements per load where possible, the others one by one
   //= const int4* fours = reinterpret_cast<const int4*>(in);
   //= if (thread < n / 4) {
   //=   const int4 v = fours[thread];

@@ -3,7 +3,7 @@
 /// One partial sum per block of whole warps, for any grid. The input begins at a multiple of 16.
 __global__ void sum(const int* in, int* partial, std::size_t n) {
   const unsigned t = threadIdx.x;
-  // [blank] the whole of it
+  // [blank] the whole kernel
   __shared__ int slot[32];
   const int4* fours = reinterpret_cast<const int4*>(in);
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;

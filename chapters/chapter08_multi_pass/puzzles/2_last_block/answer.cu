@@ -27,7 +27,7 @@ __global__ void sum(const int* in, unsigned* partial, unsigned* ticket, unsigned
   mine = block_sum(mine);
 
   if (t == 0) {
-    // [blank] leave `mine`, draw a ticket: was it the last?
+    // [blank] leave `mine` in partial, draw a ticket: was it the last?
     //= partial[blockIdx.x] = mine;
     //= last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
     partial[blockIdx.x] = mine;

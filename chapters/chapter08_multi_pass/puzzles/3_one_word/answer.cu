@@ -18,7 +18,7 @@ __global__ void sum(const int* in, unsigned long long* word, unsigned* out, std:
   mine = __reduce_add_sync(0xffffffff, t < blockDim.x / 32 ? slot[t] : 0);
 
   if (t == 0) {
-    // [blank] hand in `mine`; the last block writes *out and leaves *word as it was
+    // [blank] add `mine` to *word; the last block writes *out and sets *word to 0
     //= *out += mine;
     const unsigned long long add = (static_cast<unsigned long long>(mine) << 32) + 1;
     const unsigned long long all = atomicAdd(word, add) + add;

@@ -11,7 +11,7 @@ __global__ void histogram(const unsigned char* in, unsigned* bins, std::size_t n
   __syncthreads();
   // [/blank]
   for (std::size_t i = first; i < n; i += threads) atomicAdd(&mine[in[i]], 1u);
-  // [blank] before it adds its counts to all others'
+  // [blank] before it adds its counts to the global ones
   __syncthreads();
   // [/blank]
   for (unsigned bin = threadIdx.x; bin < 256; bin += blockDim.x) atomicAdd(&bins[bin], mine[bin]);

@@ -9,7 +9,7 @@ __global__ void histogram(const unsigned char* in, unsigned* bins, std::size_t n
 
   const std::size_t first = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
-  // [blank] atomicAdd(&mine[value], 1u) for each byte, and 16 bytes per load
+  // [blank] load 16 bytes at once; atomicAdd(&mine[value], 1u) for each byte
   //= for (std::size_t i = first; i < n; i += threads) atomicAdd(&mine[in[i]], 1u);
   const std::size_t to_multiple = -reinterpret_cast<std::uintptr_t>(in) % 16;
   const std::size_t head = to_multiple < n ? to_multiple : n;

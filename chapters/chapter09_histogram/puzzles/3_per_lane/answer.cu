@@ -2,7 +2,7 @@
 
 /// Counts how often each value occurs in n bytes. 32 KB of dynamic shared memory.
 __global__ void histogram(const unsigned char* in, unsigned* bins, std::size_t n) {
-  extern __shared__ unsigned copies[];  // 256 bins of 32 lanes
+  extern __shared__ unsigned copies[];  // 256 bins for each of 32 lanes
   for (unsigned i = threadIdx.x; i < 32 * 256; i += blockDim.x) copies[i] = 0;
   __syncthreads();
 

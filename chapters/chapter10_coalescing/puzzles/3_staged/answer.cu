@@ -5,7 +5,7 @@ __global__ void lengths(const unsigned* in, unsigned* out, std::size_t n) {
   const unsigned t = threadIdx.x;
   const std::size_t first = std::size_t{blockIdx.x} * blockDim.x;  // the block's first vector
   unsigned x = 0, y = 0, z = 0;
-  // [blank] this thread's vector, by way of shared memory
+  // [blank] this thread's vector, through shared memory
   //= if (first + t < n) {
   //=   x = in[3 * (first + t)];
   //=   y = in[3 * (first + t) + 1];

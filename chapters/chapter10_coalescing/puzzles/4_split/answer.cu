@@ -2,7 +2,7 @@
 
 /// x[i], y[i] and z[i] become the three ints of vector i.
 __global__ void split(const int* in, int* x, int* y, int* z, std::size_t n) {
-  // [blank] the whole of it
+  // [blank] the whole kernel
   extern __shared__ int tile[];
   const unsigned t = threadIdx.x;
   const std::size_t first = std::size_t{blockIdx.x} * blockDim.x;
