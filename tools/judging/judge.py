@@ -24,7 +24,7 @@ MOST_STATIC = 48 * 1024
 MOST_POSITIONS = 160
 #: Which finding is told where there are several: what a wild access has done explains the rest.
 _FIRST = ("memory", "sync", "race", "init")
-_OF_A_SUM = re.compile(r"(?:\S+|the sum of all partial sums) is -?\d+, and -?\d+ is right")
+_OF_A_SUM = re.compile(r"(?:\S+|the sum of all partial sums) is -?\d+, and should be -?\d+")
 _FROM_HOST = "to the host"  # of what the judge itself has read
 _FAULTS = {
     "too long": ("endless", "it doesn't end"),

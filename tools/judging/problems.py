@@ -117,7 +117,7 @@ def _signed(value: int, bits: int) -> int:
 
 
 def _differ(name: str, got: int, expected: int) -> str:
-    return "" if got == expected else f"{name} is {got}, and {expected} is right"
+    return "" if got == expected else f"{name} is {got}, and should be {expected}"
 
 
 def first_difference(
@@ -129,7 +129,7 @@ def first_difference(
     mine, right = words(got, code), words(expected, code)
     at = next(i for i in range(len(right)) if mine[i] != right[i])
     wrong = sum(a != b for a, b in zip(mine, right, strict=True))
-    said = f"{name}[{at}] is {mine[at]}, and {right[at]} is right"
+    said = f"{name}[{at}] is {mine[at]}, and should be {right[at]}"
     for source, data in (found_in or {}).items():
         view = words(data, code)
         places = [i for i in range(len(view)) if view[i] == mine[at]]

@@ -27,7 +27,7 @@ GROUPS = {
     "images": _("Textures, surfaces and arrays"),
     "memory": _("Memory, as the host asks for it"),
     "streams": _("Streams, events and graphs"),
-    "queries": _("Questions to the device"),
+    "queries": _("Device queries"),
 }
 
 

@@ -517,7 +517,7 @@ bool Runtime::free_shared(void* pointer, Allocation::Kind kind) {
 
 Timeline Runtime::line_of(cudaStream_t stream) {
   if (const auto node = graph_node_line()) return *node;
-  if (stream != cudaStreamPerThread && !(stream == nullptr && DefaultOfThread::on)) {
+  if (stream != cudaStreamPerThread && (stream != nullptr || !DefaultOfThread::on)) {
     const auto at = streams.find(reinterpret_cast<Stream*>(stream));
     return at == streams.end() ? Operations::kDefault : (*at)->line;
   }

@@ -291,3 +291,8 @@ cudaError_t api(Needs needs, const Body& body) {
 }
 
 }  // namespace emu
+
+/// Of CUDA's own start-up code, which no header declares.
+extern "C" cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
+                                          void** arguments, std::size_t shared,
+                                          cudaStream_t stream);

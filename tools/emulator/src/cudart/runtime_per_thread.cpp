@@ -12,8 +12,6 @@ cudaStream_t own(cudaStream_t stream) {
 
 extern "C" {
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cudaStream_t);
-
 #define OF_STREAM(name, parameters, arguments) \
   cudaError_t name##_ptsz parameters {         \
     return name arguments;                     \
