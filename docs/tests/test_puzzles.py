@@ -36,7 +36,8 @@ def test_each_folder_is_a_section(recorded_book: Book) -> None:
         assert not hint.has_attr("open") and not answer.has_attr("open")
         assert "[blank]" not in answer.get_text() and "//=" not in answer.get_text()
         assert puzzle.form.name in answer.get_text()
-    assert "Shared memory" in page.find("h2").get_text()
+    link = page.select_one("h2 a")
+    assert (link.get_text(), link["href"]) == ("Chapter 2", "chapters/chapter02_smem.html")
 
 
 def test_a_chapter_links_to_its_own(recorded_book: Book) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -53,7 +54,7 @@ def _read(name: str) -> tuple[Path, str]:
     if len(data) > MOST_BYTES:
         raise Failure(f"{name} has more than {MOST_BYTES} bytes, too many for a kernel")
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")  # nvcc reads past the mark, too
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
@@ -161,6 +162,9 @@ def _run(arguments: list[str]) -> int:
 
 
 def main() -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # where letters have seven bits, a ✓ is a ?
     try:
         status = _run(sys.argv[1:])
         sys.stdout.flush()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from tools.judging import NOT_AVAILABLE, ROOT, Failure
 
 #: As the book's programs are compiled. PTX for 90 is what the embedded device takes first.
 OPTIONS = ("-ptx", "-arch=compute_90", "-std=c++20", "-lineinfo")
+LIMIT_S = 120
 
 
 def nvcc() -> Path:
@@ -51,24 +54,31 @@ def compile_to_ptx(file: Path) -> str | Refusal:
         out = Path(folder) / "kernel.ptx"
         command = [str(nvcc()), *OPTIONS, "-x", "cu", str(file.resolve()), "-o", str(out)]
         try:
-            done = subprocess.run(
+            started = subprocess.Popen(
                 command,
                 cwd=folder,
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 text=True,
                 errors="replace",
-                check=False,
-                timeout=120,
+                start_new_session=True,  # with the programs that it starts
             )
-        except subprocess.TimeoutExpired:
-            return Refusal(0, "the compiler didn't end within two minutes", "")
+            try:
+                said_of = started.communicate(timeout=LIMIT_S)
+            except BaseException as stop:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(started.pid, signal.SIGKILL)
+                started.communicate()
+                if not isinstance(stop, subprocess.TimeoutExpired):
+                    raise
+                return Refusal(0, "the compiler didn't end within two minutes", "")
         except OSError as error:
             raise Failure(
                 f"{command[0]} can't be started: {error.strerror}", NOT_AVAILABLE
             ) from None
-        if done.returncode == 0 and out.is_file():
+        if started.returncode == 0 and out.is_file():
             return out.read_text(encoding="utf-8", errors="replace")
-    said = (done.stderr + done.stdout).strip()
+    said = (said_of[1] + said_of[0]).strip()
     return (
         _refusal(said, file.name)
         if said

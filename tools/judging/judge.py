@@ -53,8 +53,9 @@ def judge_ptx(name: str, source: str, ptx: str, puzzle: Puzzle, entry: str = "")
     kernel = _formed(verdict, name, source, ptx, puzzle, entry)
     verdict.kernel = kernel
     if kernel:
-        # The inputs depend on the file, so it can't hold their answers.
-        seed = hashlib.sha256(source.encode(errors="replace")).hexdigest()
+        # The inputs depend on the file and on what it includes, so it can't hold their answers.
+        code = "".join(line for line in ptx.splitlines() if not line.lstrip().startswith(".file"))
+        seed = hashlib.sha256((source + code).encode(errors="replace")).hexdigest()
         try:
             _try(verdict, name, kernel, puzzle, seed)
         except Failure as failure:
@@ -83,14 +84,19 @@ def _formed(
         )
         return None
     static = form.shared_bytes(ptx, entry)
-    if static > MOST_STATIC:
+    given = max(
+        value(puzzle.shared, shapes.names_of(shapes.at(puzzle, puzzle.most, block)))
+        for block in puzzle.blocks
+    )
+    if static and static + given > MOST_STATIC:
+        beside = f" beside the {given} that the launch gives it" if given else ""
         verdict.reject(
             "refused",
             "no GPU can launch it",
-            f"it declares {static} bytes of shared memory, and a block may declare {MOST_STATIC}",
+            f"it declares {static} bytes of shared memory{beside}, and a block has {MOST_STATIC}",
         )
         return None
-    return Kernel(ptx, entry, wanted, static, form.divisions(ptx, entry))
+    return Kernel(ptx, entry, wanted, static, form.divisions(ptx))
 
 
 def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str) -> None:

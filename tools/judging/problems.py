@@ -26,6 +26,24 @@ def noise(chance: random.Random, size: int) -> bytes:
     return chance.randbytes(size)
 
 
+#: What a kernel may take for something else.
+SPECIAL = (0, -1, 2**31 - 1, -(2**31))
+
+
+def ints(chance: random.Random, n: int) -> bytes:
+    """n ints: mostly noise, now and then with special values in it, and all alike where n is large
+    and even: then the sum is as far from 0 as it can be."""
+    if n >= 2**19 and n % 2 == 0:
+        return array("i", [chance.choice(SPECIAL[2:])]).tobytes() * n
+    data = noise(chance, 4 * n)
+    if n and n % 4 == 2:
+        mixed = array("i", data)
+        for at in range(chance.randrange(3), n, 3):
+            mixed[at] = chance.choice(SPECIAL)
+        return mixed.tobytes()
+    return data
+
+
 @dataclass(frozen=True)
 class Shape:
     """One way to launch: n, and what the launch has. Values are a puzzle's own parameters."""
@@ -147,7 +165,7 @@ def first_difference(
 @problem("in", "data", "partial", is_sum=True)
 def partial_sums(shape: Shape, chance: random.Random) -> Case:
     """One sum per block, modulo 2^32, which together are the sum of all elements."""
-    data = noise(chance, 4 * shape.n)
+    data = ints(chance, shape.n)
     total = sum(words(data)) % 2**32
 
     def added(got: dict[str, bytes]) -> int:
@@ -176,7 +194,7 @@ def partial_sums_anywhere(shape: Shape, chance: random.Random) -> Case:
 
 
 def _whole_sum(shape: Shape, chance: random.Random, bits: int) -> Case:
-    data = noise(chance, 4 * shape.n)
+    data = ints(chance, shape.n)
     total = sum(words(data, "i"))
     size = bits // 8
 
@@ -218,6 +236,13 @@ def largest(shape: Shape, chance: random.Random) -> Case:
     data = bytearray(noise(chance, 4 * shape.n))
     if below:
         data[3::4] = bytes(byte | 0x80 for byte in data[3::4])
+    if shape.n % 5 == 4:
+        data = bytearray(struct.pack("<i", SPECIAL[3]) * shape.n)  # nothing larger than nothing
+    elif shape.n:
+        # The largest alone, where a kernel may lose it.
+        edges = (0, shape.n - 1, shape.threads - 1, shape.threads, chance.randrange(shape.n))
+        place = 4 * min(chance.choice(edges), shape.n - 1)
+        data[place : place + 4] = struct.pack("<i", -1 if below else SPECIAL[2])
     most = max(words(bytes(data), "i"), default=-(2**31))
 
     def wrong(got: dict[str, bytes]) -> str:
@@ -232,7 +257,7 @@ def largest(shape: Shape, chance: random.Random) -> Case:
 @problem("in", "sums", "squares", timed=2**20)
 def moments(shape: Shape, chance: random.Random) -> Case:
     """Sum (modulo 2^32) and sum of squares (modulo 2^64) of each block's share."""
-    data = noise(chance, 4 * shape.n)
+    data = ints(chance, shape.n)
     view = words(data, "i")
     total, squares = sum(view), sum(x * x for x in view)
 
@@ -255,7 +280,8 @@ def moments(shape: Shape, chance: random.Random) -> Case:
 
 
 def _bytes_to_count(shape: Shape, chance: random.Random) -> bytes:
-    kind = shape.n % 3
+    large = shape.n >= 2**19 and shape.n % 2 == 0  # more of one value than 16 bits count
+    kind = 0 if large else shape.n % 3
     if kind == 0:  # one value, and a last byte that differs
         return bytes([chance.randrange(256)]) * max(shape.n - 1, 0) + bytes([7] * min(shape.n, 1))
     data = noise(chance, shape.n)
@@ -300,7 +326,7 @@ def _mapped(
 @problem("in", "out")
 def copy(shape: Shape, chance: random.Random) -> Case:
     """out[i] = in[i]."""
-    data = noise(chance, 4 * shape.n)
+    data = ints(chance, shape.n)
     buffers = {"in": Buffer("in", data), "out": Buffer("out", noise(chance, 4 * shape.n))}
     return _mapped(shape, buffers, {"out": data})
 
@@ -317,7 +343,7 @@ def shifted(shape: Shape, chance: random.Random) -> Case:
 @problem("in", "out")
 def reverse(shape: Shape, chance: random.Random) -> Case:
     """out[i] = in[n - 1 - i]."""
-    data = noise(chance, 4 * shape.n)
+    data = ints(chance, shape.n)
     buffers = {"in": Buffer("in", data), "out": Buffer("out", noise(chance, 4 * shape.n))}
     turned = array("i", data)
     turned.reverse()

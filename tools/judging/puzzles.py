@@ -26,7 +26,7 @@ _NEEDED = {"title", "task", "hint", "problem"}
 _ALLOWED = _NEEDED | {"blocks", "from", "to", "grid", "grid_y", "shared", "values", "book", "goal"}
 MOST_N = 2**20 + 1
 BLOCKS = {
-    "any": [1, 2, 31, 32, 33, 64, 100, 128, 256, 1023, 1024],
+    "any": [1, 2, 31, 32, 33, 64, 96, 100, 128, 160, 256, 1023, 1024],
     "warps": [32, 64, 96, 128, 256, 992, 1024],
     "powers": [1, 2, 4, 16, 32, 64, 128, 256, 512, 1024],
 }

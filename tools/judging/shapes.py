@@ -107,4 +107,11 @@ def unchecked(puzzle: Puzzle, side: bool, seed: str) -> list[Shape]:
         return affordable
     usual = [b for b in puzzle.blocks if b[0] * b[1] in (128, 256)] or list(puzzle.blocks)
     largest = _within(puzzle, (puzzle.most - 1, puzzle.most))
-    return affordable + [at(puzzle, n, usual[-1], turn) for turn, n in enumerate(largest)]
+    # More blocks than 16 bits count.
+    smallest = min(puzzle.blocks, key=lambda block: block[0] * block[1])
+    many = _within(puzzle, (2**16 * smallest[0] * smallest[1] + 3,))
+    return [
+        *affordable,
+        *(at(puzzle, n, smallest) for n in many),
+        *(at(puzzle, n, usual[-1], turn) for turn, n in enumerate(largest)),
+    ]

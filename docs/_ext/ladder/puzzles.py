@@ -72,14 +72,15 @@ class Puzzles(LookupDirective):
             yield section
 
     def _page(self, chapter: str) -> nodes.Node:
-        """A link to the chapter, under the page's own title."""
+        """A link to the chapter. Its number is its name, which the list of contents shows too."""
+        number = int(re.sub(r"\D.*", "", chapter.removeprefix("chapter")))
         reference = addnodes.pending_xref(
             "",
-            nodes.inline("", ""),
+            nodes.inline("", _("Chapter {number}").format(number=number)),
             refdomain="std",
             reftype="doc",
             reftarget=f"/chapters/{chapter}",
-            refexplicit=False,
+            refexplicit=True,
             refwarn=True,
         )
         reference["refdoc"] = self.env.docname

@@ -168,7 +168,8 @@ def test_a_file_or_folder_without_permission(tmp_path: Path) -> None:
 
 def test_progress_that_is_damaged_counts_for_nothing(tmp_path: Path) -> None:
     file = tmp_path / progress.FILE
-    for text in ("{", "[]", '{"accepted": []}', '{"accepted": {"chapter02/1": 3}}', "\udcff"):
+    deep = "[" * 200_000
+    for text in ("{", deep, "[]", '{"accepted": []}', '{"accepted": {"chapter02/1": 3}}', "\udcff"):
         file.write_bytes(text.encode(errors="surrogateescape"))
         assert progress.accepted(tmp_path) == {}
         assert progress.remember(tmp_path, KEY, "mine.cu") == ""
@@ -272,3 +273,20 @@ def test_comments_and_strings_are_no_host_code() -> None:
     assert "const char* a" in blanked[2] and "main" not in blanked[2]
     assert blanked[3] == "int main("
     assert [len(line) for line in blanked] == [len(line) for line in text.split("\n")]
+
+
+def test_progress_waits_for_no_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / progress.FILE)
+    assert progress.accepted(tmp_path) == {}
+
+
+def test_letters_of_seven_bits_are_enough(tmp_path: Path) -> None:
+    progress.remember(tmp_path, "chapter02/1", "mine.cu")
+    ran = subprocess.run(
+        [ROOT / "tools/judge", "--list", tmp_path],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert b"? chapter02/1" in ran.stdout

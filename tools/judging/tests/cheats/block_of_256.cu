@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: wrong: element 1 is never added
+// rejected: wrong: is never added
 // Right for blocks of 256 threads.
 #include "tree.cuh"
 

@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: refused: a block may declare 49152
+// rejected: refused: a block has 49152
 // More shared memory than any GPU has.
 #include "tree.cuh"
 

@@ -1,5 +1,5 @@
 // judge: chapter08/1
-// rejected: race: two blocks write one place
+// rejected: race: read after another block's write
 // Blocks add to one number without an atomic.
 #include "tree.cuh"
 

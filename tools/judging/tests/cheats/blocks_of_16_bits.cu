@@ -1,0 +1,19 @@
+// judge: chapter02/1
+// rejected: wrong: is added twice
+// Counts blocks in 16 bits. Small blocks make more of them.
+#include <climits>
+#include <cstddef>
+__global__ void sum(const int* in, int* partial, std::size_t n) {
+  __shared__ int tile[1024];
+  const unsigned t = threadIdx.x;
+  const std::size_t i = std::size_t{(unsigned short)blockIdx.x} * blockDim.x + t;
+  tile[t] = i < n ? in[i] : 0;
+  __syncthreads();
+  for (unsigned w = blockDim.x; w > 1;) {
+    unsigned h = (w + 1) / 2;
+    if (t + h < w) tile[t] += tile[t + h];
+    __syncthreads();
+    w = h;
+  }
+  if (t == 0) partial[blockIdx.x] = tile[0];
+}
