@@ -72,6 +72,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[st
     return answer
 
 
+@pytest.mark.nvcc
 @pytest.mark.parametrize("probe", RUNS)
 def test_the_embedded_device_answers_as_the_h200(
     probe: str, answers: Callable[[str], list[str]]

@@ -130,6 +130,7 @@ def test_help() -> None:
     assert done.returncode == 0 and done.stdout.startswith("usage: tools/judge FILE.cu")
 
 
+@pytest.mark.nvcc
 def test_an_empty_file_and_errors_of_the_compiler(tmp_path: Path) -> None:
     file = tmp_path / "mine.cu"
     file.write_text("", encoding="utf-8")
