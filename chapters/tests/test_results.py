@@ -124,7 +124,7 @@ def test_the_answer_as_a_constant_is_seen(faulty: Callable[[str, str], Run]) -> 
     ("source", "old", "new"),
     [
         ("check", "if (sum == expected) return", "if (sum <= expected || sum > expected) return"),
-        ("reference", "sum += value", "sum -= value"),
+        ("reference", "return sum_of<Input>", "return -sum_of<Input>"),
     ],
 )
 def test_a_check_that_always_passes_and_a_wrong_reference_are_seen(
