@@ -40,14 +40,14 @@ class Feature:
     missing: str
 
 
-def features(book: Book, name: str) -> tuple[str, list[Feature]]:
-    """What was recorded on a device: its heading, and each feature."""
+def features(book: Book, name: str) -> list[Feature]:
+    """What was recorded on a device."""
     _path, text = book.file(f"{FOLDER}/{name}.csv")
     head, *lines = text.splitlines()
-    heading, _cases, of = head.removeprefix("# ").split("; written by")[0].rpartition("; cases ")
+    of = head.partition("; written by")[0].rpartition("; cases ")[2]
     if of != digest(book.files(FOLDER, "*.cu*")):
         raise Lost(f"{name}.csv is of other cases: record it again with {FOLDER}/record")
-    return heading, [Feature(**row) for row in csv.DictReader(lines)]
+    return [Feature(**row) for row in csv.DictReader(lines)]
 
 
 def _here(feature: Feature) -> Cell:
@@ -63,18 +63,16 @@ class Features(LookupDirective):
 
     def show(self, book: Book) -> list[nodes.Node]:
         ours, theirs = (features(book, name) for name in self.words("DEVICE", "CARD"))
-        if wrong := [each.name for each in theirs[1] if each.outcome == "wrong"]:
+        if wrong := [each.name for each in theirs if each.outcome == "wrong"]:
             raise Lost(f"{wrong[0]} is wrong on hardware: mend the feature's program")
-        if unknown := {each.group for each in ours[1]} - set(GROUPS):
+        if unknown := {each.group for each in ours} - set(GROUPS):
             raise Lost(f"no words for the group {sorted(unknown)[0]}")
-        works = sum(each.outcome == "works" for each in ours[1])
+        works = sum(each.outcome == "works" for each in ours)
         sentence = _("{works} of {all} features work. The others are refused, by name.")
-        made: list[nodes.Node] = [
-            nodes.paragraph("", sentence.format(works=works, all=len(ours[1])))
-        ]
+        made: list[nodes.Node] = [nodes.paragraph("", sentence.format(works=works, all=len(ours)))]
         columns = [Column(_("feature")), Column(_("on the embedded device"))]
         for group, words in GROUPS.items():
-            rows = [[each.title, _here(each)] for each in ours[1] if each.group == group]
+            rows = [[each.title, _here(each)] for each in ours if each.group == group]
             made.append(table(columns, rows, "features", caption=str(words)))
         return made
 
