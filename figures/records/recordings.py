@@ -159,6 +159,17 @@ class Recordings:
     def regions(self) -> dict[str, regions.Region]:
         return regions.regions(self.root)
 
+    @functools.cached_property
+    def variants(self) -> dict[str, set[str]]:
+        """Every chapter's variants, timed or counted, of the reference and the reader's own set."""
+        known: dict[str, set[str]] = {}
+        for one in self.sets():
+            for chapter, record in one.chapters.items():
+                known.setdefault(chapter, set()).update(run["variant"] for run in record.runs)
+            for counted in one.counters["runs"] if one.counters else []:
+                known.setdefault(counted["chapter"], set()).add(counted["variant"])
+        return known
+
     def sets(self, only: str | None = None) -> list[RecordedSet]:
         """The sets to look in, in order; *only* names one of them, or a second card's."""
         if only in self.second:

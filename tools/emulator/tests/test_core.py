@@ -72,8 +72,13 @@ def headers_of_32_bits(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("room", CORE)
-def test_the_core_compiles_for_32_bits(room: str, headers_of_32_bits: None) -> None:
-    done = check_32_bit(sorted((EMULATOR / "src" / room).glob("*.cpp")))
+def test_the_core_compiles_for_32_bits(room: str, headers_of_32_bits: None, tmp_path: Path) -> None:
+    files = sorted((EMULATOR / "src" / room).glob("*.cpp"))
+    if room != "isa":  # whose files use the same names: the others are quicker as one
+        one = tmp_path / f"{room}.cpp"
+        one.write_text("".join(f'#include "{path}"\n' for path in files))
+        files = [one]
+    done = check_32_bit(files)
     assert done.returncode == 0, done.stderr[-4000:]
 
 

@@ -32,7 +32,7 @@ def built() -> Path:
     options = ["-DEMU_SANITIZE=address,undefined", "-DCMAKE_CXX_FLAGS_RELEASE=-O1"]
     for command in (
         ["cmake", "-S", EMULATOR, "-B", BUILD, "-G", "Ninja", *options],
-        ["cmake", "--build", BUILD, "--target", "all", "emu_ptx_fuzz", "emu_fatbin_fuzz"],
+        ["cmake", "--build", BUILD, "--target", "emu_tests", "emu_ptx_fuzz", "emu_fatbin_fuzz"],
     ):
         done = subprocess.run(
             command, env={**os.environ, "CXX": compiler}, capture_output=True, text=True

@@ -26,19 +26,6 @@ Values = tuple[float, ...]
 _ARITHMETIC = {"+": add, "-": sub, "*": mul, "/": truediv}
 
 
-def known_variants(recordings: Recordings) -> dict[str, set[str]]:
-    """Every chapter's variants, timed or counted."""
-    known: dict[str, set[str]] = {}
-    for one in (recordings.reference, recordings.local):
-        if one is None:
-            continue
-        for chapter, record in one.chapters.items():
-            known.setdefault(chapter, set()).update(run["variant"] for run in record.runs)
-        for counted in one.counters["runs"] if one.counters else []:
-            known.setdefault(counted["chapter"], set()).add(counted["variant"])
-    return known
-
-
 def home(run: Run, known: Mapping[str, set[str]], chapter: str) -> str:
     """The chapter whose run is meant: the page's own, or the only other one that has it."""
 
@@ -80,7 +67,7 @@ class Lookup:
     here: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = known_variants(self.recordings)
+        known = self.recordings.variants
         self.homes = {run: home(run, known, self.chapter) for run in self.claim.runs}
         amounts = [one for one in self.claim.amounts if isinstance(one, Quantity)]
         self.counted_runs = {one.run for one in amounts if is_counter(one.name)}

@@ -9,7 +9,9 @@
 
 #include "decode/op.hpp"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(EMU_SANITIZED)
+// One of each: what sanitizers look for is in the body.
+#elif defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define EMU_AVX2 [[gnu::flatten, gnu::target("avx2,fma,bmi,bmi2,popcnt")]]
 #define EMU_AVX512                                                                             \
   [[gnu::flatten, gnu::target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi,bmi2," \
