@@ -6,19 +6,16 @@ set: one that was made before a set was there has nothing to say of it.
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .cases import digest
+from . import cases
 
 FOLDER = "tools/emulator/tests/races"
 #: The sources of each set, as a folder below and a pattern. The names stand in recordings.
 SETS = {"cases": ("", "*.cu*"), "streams": ("streams", "*.cu*")}
 COLUMNS = ("name", "class", "scope", "space", "planted", "found")
-_SET = re.compile(rf"({'|'.join(SETS)}) ([0-9a-f]{{16}})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +43,16 @@ class Recording:
 
 def digests(folder: Path) -> dict[str, str]:
     """Of all sets, as they are in the folder of the pairs."""
-    return {name: digest((folder / below).glob(pattern)) for name, (below, pattern) in SETS.items()}
+    return {
+        name: cases.digest((folder / below).glob(pattern))
+        for name, (below, pattern) in SETS.items()
+    }
 
 
 def read(text: str) -> Recording:
-    head, *lines = text.splitlines()
-    heading, found = [], {}
-    for part in head.removeprefix("# ").removesuffix("; written by record").split("; "):
-        if match := _SET.fullmatch(part):
-            found[match[1]] = match[2]
-        else:
-            heading.append(part)
-    rows = csv.DictReader(lines)
+    heading, found, rows = cases.read(text)
     return Recording(
-        "; ".join(heading),
+        heading,
         found,
         tuple(
             Case(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from figures.records.cases import digest
+from figures.records import cases
 
 from .book import Book, Lost
 from .directive import LookupDirective
@@ -43,11 +42,10 @@ class Feature:
 def features(book: Book, name: str) -> list[Feature]:
     """What was recorded on a device."""
     _path, text = book.file(f"{FOLDER}/{name}.csv")
-    head, *lines = text.splitlines()
-    of = head.partition("; written by")[0].rpartition("; cases ")[2]
-    if of != digest(book.files(FOLDER, "*.cu*")):
+    _device, digests, rows = cases.read(text)
+    if digests.get("cases") != cases.digest(book.files(FOLDER, "*.cu*")):
         raise Lost(f"{name}.csv is of other cases: record it again with {FOLDER}/record")
-    return [Feature(**row) for row in csv.DictReader(lines)]
+    return [Feature(**row) for row in rows]
 
 
 def _here(feature: Feature) -> Cell:

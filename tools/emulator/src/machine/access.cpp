@@ -310,8 +310,9 @@ void locate_parameter(Warp& warp, const Op& op, Mask mask, Direction direction, 
   });
 }
 
+/// `home`: whose shared memory it is, of another block.
 void tell(Warp& warp, const Op& op, Mask mask, Space space, Direction direction, unsigned bytes,
-          const Addresses& address, Gather gather) {
+          const Addresses& address, Gather gather, Block* home = nullptr) {
   std::array<std::byte, kLanes * kMostBytes> values;
   if (gather) gather(warp, op, mask, values.data());
   const Ordering& ordering = warp.code().orders[op.as<MemoryOperand>().number];
@@ -327,16 +328,14 @@ void tell(Warp& warp, const Op& op, Mask mask, Space space, Direction direction,
                       .scope = ordering.scope,
                       .element = ordering.element,
                       .read_only = ordering.read_only,
-                      .silent = ordering.silent};
+                      .silent = ordering.silent,
+                      .home = home};
   warp.block().tell([&](BlockObserver& o) { o.access(access); });
 }
 
-/// Tells of lanes that access another block's shared memory.
+/// Tells of lanes that access other blocks' shared memory: each block's on their own.
 void tell_apart(Warp& warp, const Op& op, Mask mask, Direction direction, unsigned bytes,
                 const Addresses& address, Gather gather) {
-  std::array<std::byte, kLanes * kMostBytes> values;
-  if (gather) gather(warp, op, mask, values.data());
-  const Ordering& ordering = warp.code().orders[op.as<MemoryOperand>().number];
   for (Mask left = mask; left;) {
     const Address number = address[static_cast<unsigned>(std::countr_zero(left))] / kClusterStep;
     Addresses there{};
@@ -347,21 +346,8 @@ void tell_apart(Warp& warp, const Op& op, Mask mask, Direction direction, unsign
       same |= kBit[i];
     });
     left &= ~same;
-    const Access access{.warp = warp,
-                        .op = op,
-                        .lanes = same,
-                        .space = Space::kShared,
-                        .direction = direction,
-                        .order = ordering.order,
-                        .bytes = bytes,
-                        .address = there.data(),
-                        .values = gather ? values.data() : nullptr,
-                        .scope = ordering.scope,
-                        .element = ordering.element,
-                        .read_only = ordering.read_only,
-                        .silent = ordering.silent,
-                        .home = &warp.block().cluster().block(static_cast<unsigned>(number - 1))};
-    warp.block().tell([&](BlockObserver& o) { o.access(access); });
+    tell(warp, op, same, Space::kShared, direction, bytes, there, gather,
+         &warp.block().cluster().block(static_cast<unsigned>(number - 1)));
   }
 }
 
