@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
+from functools import cache
 
 _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -41,7 +42,12 @@ def value(formula: str, names: Mapping[str, int]) -> int:
                 return _FUNCTIONS[name](*map(of, args))
         raise ValueError(f"{formula!r} is not a formula of {', '.join(sorted(names))}")
 
+    return of(_parsed(formula))
+
+
+@cache
+def _parsed(formula: str) -> ast.expr:
     try:
-        return of(ast.parse(formula.replace("^", "**"), mode="eval").body)
+        return ast.parse(formula.replace("^", "**"), mode="eval").body
     except SyntaxError:
         raise ValueError(f"{formula!r} is not a formula") from None

@@ -20,7 +20,14 @@ SUMS = {
     "conflicts": ("load_conflicts", "store_conflicts"),
     "wavefronts": ("shared_loads", "shared_stores"),
 }
+#: What lanes do with atom and red, which none of the above sees: here and in the session's result.
+#: A collision is a lane whose word lies in the same bank as that of another lane of its warp.
+ATOMICS = {
+    "global_atomics": "global",
+    "shared_atomics": "shared",
+    "shared_collisions": "shared_collisions",
+}
 #: Properties of a kernel, which no launch adds to.
 STATIC = ("shared_bytes", "divisions")
 
-COUNTED = (*COUNTS, *SUMS, *STATIC)
+COUNTED = (*COUNTS, *SUMS, *ATOMICS, *STATIC)

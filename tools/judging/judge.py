@@ -12,7 +12,7 @@ from pathlib import Path
 from tools.judging import REFUSED, ROOT, Failure, explain, form, shapes, trial
 from tools.judging.arithmetic import value
 from tools.judging.compiler import Refusal, compile_to_ptx
-from tools.judging.counts import COUNTS, STATIC
+from tools.judging.counts import ATOMICS, COUNTS, STATIC
 from tools.judging.problems import PROBLEMS, Shape, with_one
 from tools.judging.puzzles import Puzzle, power
 from tools.judging.trial import Kernel, Outcome
@@ -128,11 +128,11 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
 
 
 def _checked(kernel: Kernel, puzzle: Puzzle, seed: str, side: bool) -> Iterator[Outcome]:
-    for shape in shapes.checked(puzzle, side):
+    for shape in shapes.checked(puzzle, side, seed):
         case = trial.case_at(puzzle, shape, seed)
         yield trial.run(kernel, puzzle, shape, [case], checks="all")
     for number in SCHEDULES:
-        for shape in shapes.apart(puzzle, side):
+        for shape in shapes.apart(puzzle, side, seed):
             case = trial.case_at(puzzle, shape, f"{seed} {number}")
             yield trial.run(kernel, puzzle, shape, [case], checks="all", apart=number)
 
@@ -214,6 +214,15 @@ def _suspects(shape: Shape) -> list[int]:
 
 
 def _missed(puzzle: Puzzle, outcome: Outcome) -> tuple[str, str] | None:
+    goals = {goal.count for goal in puzzle.goals}
+    for count in ("global_atomics", "shared_atomics"):
+        # The counts of loads and stores leave atomics out, so only a goal of their own allows them.
+        used = outcome.counts[count]
+        if used and count not in goals:
+            said = (
+                f"{used} atomic operations on {count.partition('_')[0]} memory, at {outcome.shape}"
+            )
+            return "no atomics", said
     if outcome.shape.threads % 32:
         return None  # blocks that share sectors read them twice, whatever the kernel does
     for goal in puzzle.goals:
@@ -239,7 +248,8 @@ def _compare(verdict: Verdict, kernel: Kernel, puzzle: Puzzle, seed: str) -> tup
     book = recorded(puzzle, shape)
     verdict.counted_at = f"n = {power(n)}, block {shape.threads}"
     verdict.book = " ".join(puzzle.book) if puzzle.book and book else ""
-    verdict.counts = [(name, outcome.counts[name], book.get(name)) for name in COUNTS]
+    seen = [*COUNTS, *(name for name in ATOMICS if outcome.counts[name])]
+    verdict.counts = [(name, outcome.counts[name], book.get(name)) for name in seen]
     return _missed(puzzle, outcome)
 
 

@@ -11,14 +11,14 @@ import random
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 Code = Literal["b", "i", "I", "q", "Q"]
 
 
-def words(data: bytes, code: Code = "I") -> memoryview[int]:
+def words(data: bytes | bytearray, code: Code = "I") -> memoryview[int]:
     return memoryview(data).cast(code)
 
 
@@ -52,6 +52,7 @@ class Shape:
     block: tuple[int, int]
     grid: tuple[int, int]
     values: tuple[tuple[str, int], ...] = ()
+    share: int = 0  #: elements that the blocks take at a time, in turn; 0: as the kernel likes
 
     @property
     def threads(self) -> int:
@@ -87,7 +88,7 @@ class Buffer:
     role: str
     data: bytes = b""
     size: int = 0
-    begins: int = 0  #: bytes of the allocation before it: where it begins
+    begins: int = 0  #: bytes of the allocation before it, which the kernel must leave as they are
 
 
 @dataclass(frozen=True)
@@ -109,21 +110,23 @@ class Problem:
 
     make: Callable[[Shape, random.Random], Case]
     names: frozenset[str]
-    side: bool = False  #: n is the side of a square
     timed: int = 2**24  #: n on a GPU
+    side: bool = False  #: n is the side of a square
     is_sum: bool = False
+    peaks: bool = False  #: one element per block decides: so many blocks that each place has one
+    shares: bool = False  #: each block leaves a result for its share
 
 
 PROBLEMS: dict[str, Problem] = {}
 
 
 def problem(
-    *names: str, side: bool = False, timed: int = 2**24, is_sum: bool = False
+    *names: str, timed: int = 2**24, **flags: bool
 ) -> Callable[[Callable[[Shape, random.Random], Case]], Callable[[Shape, random.Random], Case]]:
     def add(
         make: Callable[[Shape, random.Random], Case],
     ) -> Callable[[Shape, random.Random], Case]:
-        PROBLEMS[make.__name__] = Problem(make, frozenset({*names, "n"}), side, timed, is_sum)
+        PROBLEMS[make.__name__] = Problem(make, frozenset({*names, "n"}), timed, **flags)
         return make
 
     return add
@@ -136,6 +139,36 @@ def _signed(value: int, bits: int) -> int:
 
 def _differ(name: str, got: int, expected: int) -> str:
     return "" if got == expected else f"{name} is {got}, and should be {expected}"
+
+
+def by_block(
+    shape: Shape, data: Sequence[int], combine: Callable[[Iterable[int]], int], none: int = 0
+) -> list[int]:
+    """What each block makes of its share; `none` where it has no elements."""
+    step, blocks = shape.share, shape.blocks
+    parts = [combine(data[start : start + step]) for start in range(0, shape.n, step)]
+    if len(parts) > blocks:
+        parts = [combine(parts[block::blocks]) for block in range(blocks)]
+    return parts + [none] * (blocks - len(parts))
+
+
+def _wrong_share(
+    name: str, shape: Shape, got: Sequence[int], expected: list[int], bits: int, sign: bool = True
+) -> str:
+    """Of blocks that are right together: the first that has left something else than its share."""
+    mask = (1 << bits) - 1
+    pairs = enumerate(zip(got, expected, strict=True))
+    at = next((block for block, (x, y) in pairs if x & mask != y & mask), None)
+    if at is None:
+        return ""
+    mine, right = (_signed(x, bits) if sign else x & mask for x in (got[at], expected[at]))
+    share = f"elements {at * shape.share} to {min((at + 1) * shape.share, shape.n) - 1}"
+    if at * shape.share >= shape.n:
+        share = "no elements"
+    elif shape.n > shape.blocks * shape.share:
+        share += ", and so on"
+    said = f"{name}[{at}] is {mine}, and block {at}'s share ({share}) comes to {right}"
+    return f"{said}; all blocks together are right"
 
 
 def first_difference(
@@ -162,18 +195,38 @@ def first_difference(
 # ------------------------------------------------------------------ sums
 
 
-@problem("in", "data", "partial", is_sum=True)
+def _unfair(shape: Shape, counts: Sequence[int]) -> str:
+    """Where blocks may divide the input as they like: whether one does far more than its part.
+    `counts` says how many elements each has added."""
+    threads = shape.blocks * shape.threads
+    most = -(-shape.n // (16 * threads)) * 16 * shape.threads + 16  # up to 16 neighbours per thread
+    block = max(range(shape.blocks), key=lambda b: counts[b])
+    if counts[block] <= most:
+        return ""
+    return (
+        f"block {block} adds up {counts[block]} of {shape.n} elements: all blocks are to share them"
+    )
+
+
+@problem("in", "data", "partial", is_sum=True, shares=True)
 def partial_sums(shape: Shape, chance: random.Random) -> Case:
     """One sum per block, modulo 2^32, which together are the sum of all elements."""
-    data = ints(chance, shape.n)
-    total = sum(words(data)) % 2**32
+    counted = shape.share == 0 and shape.n > 64 and shape.n % 16 == 1
+    data = array("i", [1]).tobytes() * shape.n if counted else ints(chance, shape.n)
+    view = words(data, "i")
+    expected = by_block(shape, view, sum) if shape.share else [sum(view)]
+    total = sum(expected)
 
     def added(got: dict[str, bytes]) -> int:
         return _signed(sum(words(got["partial"])), 32)
 
     def wrong(got: dict[str, bytes]) -> str:
         what = "partial[0]" if shape.blocks == 1 else "the sum of all partial sums"
-        return _differ(what, added(got), _signed(total, 32))
+        if said := _differ(what, added(got), _signed(total, 32)):
+            return said
+        if shape.share:
+            return _wrong_share("partial", shape, words(got["partial"]), expected, 32)
+        return _unfair(shape, words(got["partial"])) if counted else ""
 
     poison = noise(chance, 4 * shape.blocks)
     buffers = {
@@ -184,7 +237,7 @@ def partial_sums(shape: Shape, chance: random.Random) -> Case:
     return Case(buffers, {"n": shape.n}, wrong, added)
 
 
-@problem("in", "partial", is_sum=True)
+@problem("in", "partial", is_sum=True, shares=True)
 def partial_sums_anywhere(shape: Shape, chance: random.Random) -> Case:
     """The same of an input that begins at any int, not only where an allocation does."""
     case = partial_sums(shape, chance)
@@ -228,44 +281,72 @@ def sum_64(shape: Shape, chance: random.Random) -> Case:
     return _whole_sum(shape, chance, 64)
 
 
-@problem("in", "partial")
+def positions(shape: Shape, chance: random.Random) -> list[int]:
+    """Where in each block's share its largest element lies: at the edges of warps, and everywhere
+    else. Where there are enough blocks, each place has its turn."""
+    threads = shape.threads
+    edges = {0, threads - 1, *range(0, threads, 32), *range(31, threads, 32)}
+    every = [*edges, *(place for place in range(threads) if place not in edges)]
+    if shape.blocks < threads:
+        few = list(edges)
+        either = (chance.choice(few if chance.random() < 0.5 else every) for _ in range(threads))
+        every = list(either)
+    return [every[block % threads] for block in range(shape.blocks)]
+
+
+#: The top byte of an int that is none of the largest: of either sign, or all of them negative.
+_LOWER = bytes(byte & 0xBF | byte >> 1 & 0x40 for byte in range(256))
+_LOWER_NEGATIVE = bytes(byte & 0x3F | 0x80 for byte in range(256))
+
+
+@problem("in", "partial", peaks=True, shares=True)
 def largest(shape: Shape, chance: random.Random) -> Case:
     """The largest element of each block's share; of none, INT_MIN."""
     # Numbers below 0 alone, every other time, so that no 0 passes for the largest.
     below = shape.n % 2 == 1
     data = bytearray(noise(chance, 4 * shape.n))
-    if below:
-        data[3::4] = bytes(byte | 0x80 for byte in data[3::4])
-    if shape.n % 5 == 4:
-        data = bytearray(struct.pack("<i", SPECIAL[3]) * shape.n)  # nothing larger than nothing
-    elif shape.n:
-        # The largest alone, where a kernel may lose it.
-        edges = (0, shape.n - 1, shape.threads - 1, shape.threads, chance.randrange(shape.n))
-        place = 4 * min(chance.choice(edges), shape.n - 1)
-        data[place : place + 4] = struct.pack("<i", -1 if below else SPECIAL[2])
-    most = max(words(bytes(data), "i"), default=-(2**31))
+    data[3::4] = data[3::4].translate(_LOWER_NEGATIVE if below else _LOWER)
+    view = words(data, "i")
+    if chance.randrange(5) == 0:
+        data[:] = struct.pack("<i", SPECIAL[3]) * shape.n  # nothing larger than nothing
+    else:
+        for block, place in enumerate(positions(shape, chance)):
+            at = block * shape.threads + place
+            if at < shape.n:
+                view[at] = chance.randrange(2**30, 2**31) - (2**31 if below else 0)
+        if shape.n:
+            view[chance.randrange(shape.n)] = -1 if below else SPECIAL[2]
+    expected = by_block(shape, view, max, -(2**31))
 
     def wrong(got: dict[str, bytes]) -> str:
         what = "partial[0]" if shape.blocks == 1 else "the largest of all that partial holds"
-        return _differ(what, max(words(got["partial"], "i")), most)
+        mine = words(got["partial"], "i")
+        return _differ(what, max(mine), max(expected)) or _wrong_share(
+            "partial", shape, mine, expected, 32
+        )
 
     poison = noise(chance, 4 * shape.blocks)
     buffers = {"in": Buffer("in", bytes(data)), "partial": Buffer("out", poison)}
     return Case(buffers, {"n": shape.n}, wrong)
 
 
-@problem("in", "sums", "squares", timed=2**20)
+@problem("in", "sums", "squares", timed=2**20, shares=True)
 def moments(shape: Shape, chance: random.Random) -> Case:
     """Sum (modulo 2^32) and sum of squares (modulo 2^64) of each block's share."""
     data = ints(chance, shape.n)
     view = words(data, "i")
-    total, squares = sum(view), sum(x * x for x in view)
+    square_of = [x * x for x in view]
+    added, squared = by_block(shape, view, sum), by_block(shape, square_of, sum)
+    total, squares = sum(added), sum(squared)
 
     def wrong(got: dict[str, bytes]) -> str:
         mine = _signed(sum(words(got["sums"])), 32)
         square = sum(words(got["squares"], "Q")) % 2**64
-        return _differ("the sum of all sums", mine, _signed(total, 32)) or _differ(
-            "the sum of all squares", square, squares % 2**64
+        return (
+            _differ("the sum of all sums", mine, _signed(total, 32))
+            or _differ("the sum of all squares", square, squares % 2**64)
+            or _wrong_share("sums", shape, words(got["sums"]), added, 32)
+            or _wrong_share("squares", shape, words(got["squares"], "Q"), squared, 64, sign=False)
         )
 
     buffers = {

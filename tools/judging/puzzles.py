@@ -16,20 +16,22 @@ from typing import Any
 
 from tools.judging import ROOT, Failure
 from tools.judging.arithmetic import value
-from tools.judging.counts import COUNTED
+from tools.judging.counts import ATOMICS, COUNTED
 from tools.judging.form import Form, form_of
 from tools.judging.problems import PROBLEMS
 
 _FOLDER = re.compile(r"(chapter\d\d)_\w+/puzzles/(\d+)_\w+")
 _MARK = re.compile(r"^// judge: (\S+)", re.MULTILINE)
 _NEEDED = {"title", "task", "hint", "problem"}
-_ALLOWED = _NEEDED | {"blocks", "from", "to", "grid", "grid_y", "shared", "values", "book", "goal"}
+_ALLOWED = _NEEDED | {"blocks", "from", "to", "grid", "grid_y", "share", "shared"}
+_ALLOWED |= {"values", "book", "goal"}
 MOST_N = 2**20 + 1
 BLOCKS = {
     "any": [1, 2, 31, 32, 33, 64, 96, 100, 128, 160, 256, 1023, 1024],
     "warps": [32, 64, 96, 128, 256, 992, 1024],
-    "powers": [1, 2, 4, 16, 32, 64, 128, 256, 512, 1024],
+    "powers": [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
 }
+_DRAWN = {"any": 1, "warps": 32}
 _BLOCKS_SAID = {
     "any": "any block size",
     "warps": "any block of whole warps",
@@ -59,10 +61,12 @@ class Puzzle:
     problem: str
     blocks: tuple[tuple[int, int], ...] = ()
     blocks_said: str = ""
+    drawn: int = 0  #: one more block is drawn for each file, a multiple of so many threads
     least: int = 0
     most: int = MOST_N
     grids: tuple[str, ...] = ("up(n, block)",)
     grid_y: str = "1"
+    share: str = "block"  #: elements that the blocks take at a time, in turn; 0: as they like
     shared: str = "0"
     values: dict[str, tuple[int, ...]] = field(default_factory=dict)
     book: tuple[str, str] | None = None  #: chapter and variant
@@ -96,6 +100,10 @@ class Puzzle:
         said = f"{grid} blocks"
         if any("up(" in each for each in self.grids):
             said += " (rounded up, at least 1)"
+        if PROBLEMS[self.problem].shares and self.share != "0":
+            one = self.grids == (f"up(n, {self.share})",)
+            said += f"; each takes {formula(self.share)} elements in a row"
+            said += "" if one else ", then skips those of the other blocks, and so on"
         if self.shared != "0":
             said += f"; {formula(self.shared)} bytes of dynamic shared memory"
         return said
@@ -105,6 +113,8 @@ class Puzzle:
         lines = [f"judge: {self.key}", self.title, ""]
         lines += textwrap.wrap(" ".join(self.task.split()), 96)
         lines += ["", *(f"Goal: {goal.says}" for goal in self.goals)]
+        if not any(goal.count in ATOMICS for goal in self.goals):
+            lines.append("Use no atomics.")
         lines += textwrap.wrap(f"Right for: {self.promise}", 96)
         lines += textwrap.wrap(f"Launched with: {self.launch}", 96)
         lines += ["", "When you think it is right: tools/judge and this file's name."]
@@ -139,7 +149,7 @@ def _check(puzzle: Puzzle) -> None:
         if goal.count not in COUNTED:
             raise ValueError(f"{goal.count}: the judge counts {', '.join(COUNTED)}")
         value(goal.most, numbers)
-    for text in (*puzzle.grids, puzzle.grid_y, puzzle.shared):
+    for text in (*puzzle.grids, puzzle.grid_y, puzzle.share, puzzle.shared):
         value(text, numbers)
 
 
@@ -220,11 +230,13 @@ def _puzzle(folder: Path, data: dict[str, Any]) -> Puzzle:
         hint=data["hint"].strip(),
         problem=data["problem"],
         blocks=pairs,
+        drawn=_DRAWN.get(asked, 0) if isinstance(asked, str) else 0,
         blocks_said=_BLOCKS_SAID[asked] if isinstance(asked, str) else f"blocks of {listed}",
         least=data.get("from", 0),
         most=data.get("to", MOST_N),
         grids=(grid,) if isinstance(grid, str) else tuple(grid),
         grid_y=data.get("grid_y", "1"),
+        share=data.get("share", "block"),
         shared=data.get("shared", "0"),
         values={name: tuple(values) for name, values in data.get("values", {}).items()},
         book=(chapter, variant) if variant else None,

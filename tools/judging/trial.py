@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.judging.arithmetic import value
-from tools.judging.counts import COUNTS, SUMS
+from tools.judging.counts import ATOMICS, COUNTS, SUMS
 from tools.judging.device import LEAST, PER_ELEMENT, PER_WARP, Launch, Session
 from tools.judging.form import TYPES, Form
 from tools.judging.problems import PROBLEMS, Buffer, Case, Shape
@@ -96,6 +96,8 @@ def _run(
             buffer = case.buffers[name]
             # Without poison the checks see what the kernel hasn't written.
             known = poisoned or buffer.role not in ("out", "scratch")
+            if poisoned:
+                session.write(numbers[name], _before(buffer))
             if known and (launch == 0 or buffer.role != "zero"):
                 session.write(numbers[name], buffer.data, buffer.begins)
         arguments = tuple(
@@ -110,7 +112,8 @@ def _run(
             break
         got = _outputs(session, case, numbers)
         total = case.total(got) if case.total else None
-        wrong = _wrong(case, got, poisoned)
+        wrong = _touched(session, case, numbers) if poisoned else ""
+        wrong = wrong or _wrong(case, got, poisoned)
         if wrong:
             wrong = ("launched again with other input, " if launch else "") + wrong
             break
@@ -119,6 +122,8 @@ def _run(
     counts = {name: counters[metric] for name, metric in COUNTS.items()}
     for name, (a, b) in SUMS.items():
         counts[name] = counts[a] + counts[b]
+    for name, what in ATOMICS.items():
+        counts[name] = result["atomics"][what]
     counts["shared_bytes"] = shared + kernel.static_shared
     counts["divisions"] = kernel.divisions
     launches = len(result["launches"])
@@ -126,6 +131,22 @@ def _run(
     return Outcome(
         shape, wrong, found, result["fault"], counts, launches, result["printed"], total, schedule
     )
+
+
+def _before(buffer: Buffer) -> bytes:
+    """What lies in front of it in its allocation. (Behind it nothing does.)"""
+    return random.Random(buffer.begins).randbytes(buffer.begins)
+
+
+def _touched(session: Session, case: Case, numbers: dict[str, int]) -> str:
+    """Where a kernel has written in front of a buffer that begins within its allocation."""
+    for name, number in numbers.items():
+        before = _before(case.buffers[name])
+        if (got := session.read(number, len(before))) != before:
+            at = min(i for i in range(len(got)) if got[i] != before[i])
+            far = len(before) - at
+            return f"the kernel wrote to memory {far} bytes before {name}, which isn't its own"
+    return ""
 
 
 def _outputs(session: Session, case: Case, numbers: dict[str, int]) -> dict[str, bytes]:

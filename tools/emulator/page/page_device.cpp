@@ -23,6 +23,7 @@
 #include "emu/module.hpp"
 #include "limits.hpp"
 #include "machine/random.hpp"
+#include "watch/atomic_counts.hpp"
 #include "watch/check.hpp"
 #include "watch/json.hpp"
 #include "watch/kernel_name.hpp"
@@ -75,6 +76,7 @@ struct Ran {
 
 struct Session {
   std::optional<Checker> checker;
+  AtomicCounts atomics;     ///< of launches that are checked, since it slows others down
   std::uint64_t clock = 0;  ///< instructions of all launches
   std::optional<LineProfile> profile;
   std::unique_ptr<GlobalMemory> memory;
@@ -489,7 +491,10 @@ PAGE_ENTRY bool page_launch(double grid_x, double grid_y, double grid_z, double 
       s.trace_next.reset();
       observers.push_back(&*trace);
     }
-    if (s.checker) observers.push_back(&*s.checker);
+    if (s.checker) {
+      observers.push_back(&*s.checker);
+      observers.push_back(&s.atomics);
+    }
     if (s.profile) observers.push_back(&*s.profile);
     Progress progress;
     observers.push_back(&progress);
@@ -550,7 +555,14 @@ PAGE_ENTRY bool page_result() {
                                       ",\"block\":" + listed(ran.block) +
                                       ",\"counters\":" + named(ran.counters) + "}";
                              }) +
-                      ",\"counters\":" + named(sum) + ",\"fault\":";
+                      ",\"counters\":" + named(sum);
+    if (s.checker) {
+      const AtomicCounts::Counts atomics = s.atomics.counts();
+      out += ",\"atomics\":{\"global\":" + std::to_string(atomics.global) +
+             ",\"shared\":" + std::to_string(atomics.shared) +
+             ",\"shared_collisions\":" + std::to_string(atomics.shared_collisions) + "}";
+    }
+    out += ",\"fault\":";
     if (s.fault) {
       out += "{\"kind\":" + quoted(name_of(s.fault->kind)) +
              ",\"message\":" + quoted(s.fault->message) + "}";
