@@ -1,7 +1,8 @@
 """What tools/judge is made of. The standard library alone, so that it runs wherever nvcc does.
 
-- ``__main__``: the command line
+- ``__main__``: the start, and ``command``: the command line
 - ``puzzles``: the folders that puzzles are, and the skeletons made from their answers
+- ``files``: files that are written, and a folder for the time it takes
 - ``compiler``: nvcc, and what it says
 - ``form``: what the reader's file must have, and what it must not
 - ``problems``: inputs, and what is right
@@ -12,6 +13,7 @@
 - ``explain``: what a checker has found, in the reader's terms
 - ``judge``: all trials of a file, and the verdict
 - ``verdict``: how it is told
+- ``terminal``: what it is printed with
 - ``progress``: what the judge has accepted in a folder
 - ``timing``: the time on a GPU, where there is one
 - ``prepare``: compiles what the tests judge

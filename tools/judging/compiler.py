@@ -8,11 +8,11 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools.judging import NOT_AVAILABLE, ROOT, Failure
+from tools.judging.files import must_have_room, scratch
 
 #: As the book's programs are compiled. PTX for 90 is what the embedded device takes first.
 OPTIONS = ("-ptx", "-arch=compute_90", "-std=c++20", "-lineinfo")
@@ -48,42 +48,59 @@ class Refusal:
     said: str
 
 
-def compile_to_ptx(file: Path) -> str | Refusal:
-    """What nvcc makes of a file, which it alone reads. Nothing of it runs."""
-    with tempfile.TemporaryDirectory(prefix="judge-") as folder:
-        out = Path(folder) / "kernel.ptx"
-        command = [str(nvcc()), *OPTIONS, "-x", "cu", str(file.resolve()), "-o", str(out)]
-        try:
-            started = subprocess.Popen(
-                command,
-                cwd=folder,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                start_new_session=True,  # with the programs that it starts
-            )
-            try:
-                said_of = started.communicate(timeout=LIMIT_S)
-            except BaseException as stop:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(started.pid, signal.SIGKILL)
-                started.communicate()
-                if not isinstance(stop, subprocess.TimeoutExpired):
-                    raise
-                return Refusal(0, "the compiler didn't end within two minutes", "")
-        except OSError as error:
-            raise Failure(
-                f"{command[0]} can't be started: {error.strerror}", NOT_AVAILABLE
-            ) from None
-        if started.returncode == 0 and out.is_file():
+def plain(name: str) -> str:
+    """A file's name where a compiler may meet it: the same, or another where it has odd letters."""
+    return name if re.fullmatch(r"\w[\w.+-]*\.cuh?", name, re.ASCII) else "your_kernel.cu"
+
+
+def compile_to_ptx(file: Path, source: str) -> str | Refusal:
+    """What nvcc makes of a file's text, which it reads from a folder of the judge's. Nothing of it
+    runs. Messages and line numbers speak of `plain` of the file's name."""
+    name = plain(file.name)
+    beside = dict.fromkeys((file.absolute().parent, file.resolve().parent))
+    with scratch() as folder:
+        (folder / name).write_text(source, encoding="utf-8", newline="")
+        command = [str(nvcc()), *OPTIONS, "-x", "cu", name, "-o", "made.ptx"]
+        for number, place in enumerate(beside):  # headers of the reader's own
+            (folder / f"beside{number}").symlink_to(place)
+            command += ["-I", f"beside{number}"]
+        status, said = _run(command, folder)
+        out = folder / "made.ptx"
+        if status == 0 and out.is_file():
             return out.read_text(encoding="utf-8", errors="replace")
-    said = (said_of[1] + said_of[0]).strip()
-    return (
-        _refusal(said, file.name)
-        if said
-        else Refusal(0, "the compiler failed and said nothing", "")
-    )
+        must_have_room(folder)
+    if status is None:
+        return Refusal(0, "the compiler didn't end within two minutes", "")
+    said = re.sub(r"\bbeside\d+/", "", said)
+    return _refusal(said, name) if said else Refusal(0, "the compiler failed and said nothing", "")
+
+
+def _run(command: list[str], folder: Path) -> tuple[int | None, str]:
+    """Its status, none where it was stopped, and what it said."""
+    try:
+        started = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env={**os.environ, "TMPDIR": str(folder)},
+            start_new_session=True,  # with the programs that it starts
+        )
+    except OSError as error:
+        raise Failure(f"{command[0]} can't be started: {error.strerror}", NOT_AVAILABLE) from None
+    try:
+        out, err = started.communicate(timeout=LIMIT_S)
+    except BaseException as stop:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
+        started.communicate()
+        if not isinstance(stop, subprocess.TimeoutExpired):
+            raise
+        return None, ""
+    return started.returncode, (err + out).strip()
 
 
 def _refusal(said: str, name: str) -> Refusal:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tools.judging import REFUSED, ROOT, Failure, explain, form, shapes, trial
 from tools.judging.arithmetic import value
-from tools.judging.compiler import Refusal, compile_to_ptx
+from tools.judging.compiler import Refusal, compile_to_ptx, plain
 from tools.judging.counts import ATOMICS, COUNTS, STATIC
 from tools.judging.problems import PROBLEMS, Shape, with_one
 from tools.judging.puzzles import Puzzle, power
@@ -36,14 +36,17 @@ _FAULTS = {
 
 def judge(file: Path, source: str, puzzle: Puzzle) -> Verdict:
     """Compiles a file and tries it."""
-    compiled = compile_to_ptx(file)
+    compiled = compile_to_ptx(file, source)
+    name = plain(file.name)
     if isinstance(compiled, Refusal):
         verdict = Verdict(puzzle.key, puzzle.title)
-        where = f"{file.name}:{compiled.line}: " if compiled.line else ""
+        where = f"{name}:{compiled.line}: " if compiled.line else ""
         said = tuple(compiled.said.splitlines()[:40])
         verdict.reject("compile", "it doesn't compile", f"{where}{compiled.message}", said)
-        return verdict
-    return judge_ptx(file.name, source, compiled, puzzle)
+    else:
+        verdict = judge_ptx(name, source, compiled, puzzle)
+    verdict.rename(name, file.name.replace("\n", "\\n"))
+    return verdict
 
 
 def judge_ptx(name: str, source: str, ptx: str, puzzle: Puzzle, entry: str = "") -> Verdict:

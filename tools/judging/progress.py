@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
-import tempfile
+import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from tools.judging.files import write_whole
 
 FILE = ".judge.json"
 
@@ -30,16 +35,25 @@ def _known(folder: Path) -> dict[str, Any]:
         return {}
 
 
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """While another judge notes something in the folder, this one waits."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # some file systems lock nothing
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
+
+
 def remember(folder: Path, puzzle: str, file: str) -> str:
     """Notes an accepted file. Gives the reason where it can't."""
     try:
-        known = _known(folder)
-        known[puzzle] = {"file": file, "date": datetime.now(UTC).strftime("%Y-%m-%d")}
-        with tempfile.NamedTemporaryFile(
-            "w", dir=folder, prefix=".judge-", delete=False, encoding="utf-8"
-        ) as part:
-            json.dump({"accepted": known}, part, indent=1)
-        Path(part.name).replace(folder / FILE)
+        with _alone(folder):
+            known = _known(folder)
+            known[puzzle] = {"file": file, "date": datetime.now(UTC).strftime("%Y-%m-%d")}
+            write_whole(folder / FILE, json.dumps({"accepted": known}, indent=1))
     except OSError as error:
         return f"your progress can't be noted in {folder}: {error.strerror}"
     return ""

@@ -11,12 +11,12 @@ import json
 import os
 import struct
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools.judging import ROOT, shapes, trial
 from tools.judging.arithmetic import value
+from tools.judging.files import scratch
 from tools.judging.form import TYPES
 from tools.judging.problems import PROBLEMS, Case, Shape
 from tools.judging.puzzles import Puzzle, power
@@ -56,8 +56,7 @@ def shape_for(puzzle: Puzzle, n: int) -> Shape:
 def measure(program: Path, kernel: trial.Kernel, puzzle: Puzzle, shape: Shape, seed: str) -> Timed:
     """Runs a kernel once, checks what it has left, and takes the program's time."""
     case = trial.case_at(puzzle, shape, seed)
-    with tempfile.TemporaryDirectory(prefix="judge-") as name:
-        folder = Path(name)
+    with scratch() as folder:
         ptx = folder / "kernel.ptx"
         ptx.write_text(kernel.ptx, encoding="utf-8")
         words = [str(program), str(ptx), kernel.entry, *map(str, (*shape.grid, *shape.block))]
@@ -102,8 +101,8 @@ def _books(chapter: str, variant: str, shape: Shape) -> float | None:
     program = built(f"chapters/{chapter}/{chapter}")
     if program is None:
         return None
-    with tempfile.TemporaryDirectory(prefix="judge-") as folder:
-        record = Path(folder) / "record.json"
+    with scratch() as folder:
+        record = folder / "record.json"
         command = [str(program), "--device", "gpu", "--variant", variant, "--n", str(shape.n)]
         command += ["--block", str(shape.threads), "--json", str(record)]
         done = subprocess.run(command, capture_output=True, check=False, timeout=LIMIT)

@@ -53,6 +53,13 @@ class Verdict:
         self.reason, self.headline, self.line = reason, headline, line
         self.details += details
 
+    def rename(self, name: str, shown: str) -> None:
+        """Where it speaks of `name`, it says `shown`."""
+        if name != shown:
+            self.line = self.line.replace(name, shown)
+            self.headline = self.headline.replace(name, shown)
+            self.details = [each.replace(name, shown) for each in self.details]
+
     def text(self, details: bool) -> str:
         """As a terminal shows it."""
         if self.reason:

@@ -262,7 +262,7 @@ def test_mangled_names(signature: str, mangled: str, tmp_path: Path) -> None:
     assert form.form_of(source).mangled == mangled
     file = tmp_path / "a.cu"
     file.write_text(f"#include <cstddef>\n{source}", encoding="utf-8")
-    ptx = compiler.compile_to_ptx(file)
+    ptx = compiler.compile_to_ptx(file, file.read_text(encoding="utf-8"))
     assert isinstance(ptx, str) and form.entries(ptx) == [mangled]
     assert nvcc().exists()
 

@@ -1,0 +1,190 @@
+"""The command line of tools/judge."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from tools.judging import Failure, progress, puzzles, timing
+from tools.judging.files import write_whole
+from tools.judging.judge import judge
+from tools.judging.terminal import complain, prepare, say, tamed
+
+USAGE = """\
+usage: tools/judge FILE.cu [--puzzle KEY] [--details] [--json] [--no-time]
+       tools/judge new KEY [FOLDER]
+       tools/judge --list [FOLDER]
+
+Checks a kernel of yours without a GPU: whether it compiles, is right for every n and block that it
+must be right for, has no race, wild access, uninitialised read or hanging barrier, and meets its
+goal in what it reads and writes. With a GPU it also takes the time.
+
+  new KEY [FOLDER]   write the skeleton of a puzzle, such as chapter04/2, to FOLDER (default: the
+                     folder you are in)
+  --list [FOLDER]    all puzzles, and which of them you have solved in FOLDER
+  --puzzle KEY       judge FILE as this puzzle; else its own line "// judge: KEY" says which
+  --details          everything that was found, and the counts beside the book's kernel
+  --json             the verdict as JSON
+  --no-time          don't take the time, also where there is a GPU
+
+Exit status: 0 accepted; 1 rejected; 4 rejected for a race, a wild access, an uninitialised read or
+a barrier; 3 it can't be run; 2 a bad argument; 77 something that is needed isn't here.
+"""
+MOST_BYTES = 1 << 20
+
+
+def _read(name: str) -> tuple[Path, str]:
+    """A submission's text."""
+    file = Path(name)
+    try:
+        if file.is_dir():
+            raise Failure(f"{name} is a folder, not a file")
+        if file.exists() and not file.is_file():
+            raise Failure(f"{name} is not a regular file")
+        with file.open("rb") as stream:
+            data = stream.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise Failure(f"{name}: no such file") from None
+    except OSError as error:
+        raise Failure(f"{name} can't be read: {error.strerror}") from None
+    if len(data) > MOST_BYTES:
+        raise Failure(f"{name} has more than {MOST_BYTES} bytes, too many for a kernel")
+    try:
+        text = data.decode("utf-8-sig")  # nvcc reads past the mark, too
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise Failure(f"{name} is not a text file: the judge takes CUDA source")
+    return file, text
+
+
+def _list(folder: Path) -> str:
+    solved = progress.accepted(folder)
+    every = puzzles.all_puzzles()
+    width = max((len(puzzle.key) for puzzle in every), default=0)
+    chapter = ""
+    lines = []
+    for puzzle in every:
+        name = puzzle.folder.parents[1].name
+        if name != chapter:
+            chapter = name
+            lines.append(chapter)
+        mark = "✓" if puzzle.key in solved else " "
+        lines.append(f"  {mark} {puzzle.key:<{width}}  {puzzle.title}")
+    return "\n".join((*lines, _solved(every, folder), ""))
+
+
+def _solved(every: list[puzzles.Puzzle], folder: Path) -> str:
+    solved = progress.accepted(folder)
+    done = sum(puzzle.key in solved for puzzle in every)
+    return tamed(f"{done} of {len(every)} solved in {folder}")
+
+
+def _new(key: str, folder: Path) -> str:
+    puzzle = puzzles.find(key)
+    file = folder / puzzle.file_name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.path.lexists(file):
+            raise FileExistsError
+        write_whole(file, puzzle.skeleton())
+    except (FileExistsError, NotADirectoryError):
+        if not folder.is_dir():
+            raise Failure(f"{folder} is not a folder") from None
+        raise Failure(f"{file} is there already, and stays as it is") from None
+    except OSError as error:
+        raise Failure(f"{file} can't be written: {error.strerror}") from None
+    said = f"{file}: {puzzle.title}\nfill it in, then: tools/judge {shlex.quote(str(file))}\n"
+    return tamed(said)
+
+
+def _judge(name: str, key: str | None, details: bool, as_json: bool, timed: bool) -> int:
+    file, source = _read(name)
+    key = key or puzzles.puzzle_named_in(source)
+    if key is None:
+        raise Failure(
+            f'{name} names no puzzle: give --puzzle KEY, or the line "// judge: KEY" '
+            "(tools/judge --list shows the keys)"
+        )
+    puzzle = puzzles.find(key)
+    verdict = judge(file, source, puzzle)
+    if timed and verdict.kernel and not verdict.reason:
+        verdict.times = timing.times(verdict.kernel, puzzle)
+    note = "" if verdict.reason else progress.remember(file.absolute().parent, key, file.name)
+    if as_json:
+        say(_as_json(verdict.record()))
+    else:
+        text = tamed(verdict.text(details))
+        if not verdict.reason and not note:
+            every = puzzles.all_puzzles()
+            text += f"          {_solved(every, file.absolute().parent)}\n"
+        say(text)
+    if note:
+        complain(note)
+    return verdict.status
+
+
+def _as_json(record: dict[str, Any]) -> str:
+    return json.dumps(record, indent=1) + "\n"
+
+
+def _run(arguments: list[str]) -> int:
+    flags = {"--details": False, "--json": False, "--no-time": False, "--list": False}
+    key: str | None = None
+    words: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        if argument in ("-h", "--help"):
+            say(USAGE)
+            return 0
+        if argument == "--puzzle":
+            key = next(rest, None)
+            if key is None:
+                raise Failure("--puzzle needs a key, such as chapter04/2")
+        elif argument in flags:
+            flags[argument] = True
+        elif argument == "--":
+            words += rest
+        elif argument.startswith("-"):
+            raise Failure(f"{argument}: no such option; tools/judge --help lists them")
+        else:
+            words.append(argument)
+    if flags["--list"]:
+        if len(words) > 1:
+            raise Failure("--list takes one folder at most")
+        say(_list(Path(words[0] if words else ".")))
+        return 0
+    if words[:1] == ["new"]:
+        if not 2 <= len(words) <= 3:
+            raise Failure("new takes a puzzle and a folder: tools/judge new chapter04/2 FOLDER")
+        say(_new(words[1], Path(words[2] if len(words) > 2 else ".")))
+        return 0
+    if len(words) != 1:
+        raise Failure("one FILE.cu is judged at a time; tools/judge --help says how")
+    return _judge(words[0], key, flags["--details"], flags["--json"], not flags["--no-time"])
+
+
+def main() -> int:
+    prepare()
+    arguments = sys.argv[1:]
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return _run(arguments)
+    except Failure as failure:
+        complain(str(failure))
+        if "--json" in arguments and sys.stdout is not None:
+            said = {"accepted": False, "reason": "failure", "verdict": str(failure)}
+            with contextlib.suppress(Failure):
+                say(_as_json({**said, "status": failure.status}))
+        return failure.status
+    except KeyboardInterrupt:
+        complain("stopped")
+        return 130
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python itself is ending
