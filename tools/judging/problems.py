@@ -260,6 +260,7 @@ def _whole_sum(shape: Shape, chance: random.Random, bits: int) -> Case:
 
     buffers = {
         "in": Buffer("in", data),
+        "data": Buffer("work", data),
         "out": Buffer("out", noise(chance, size)),
         "total": Buffer("sum", bytes(size)),
         "partial": Buffer("scratch", noise(chance, size * shape.blocks)),
@@ -269,13 +270,13 @@ def _whole_sum(shape: Shape, chance: random.Random, bits: int) -> Case:
     return Case(buffers, {"n": shape.n}, wrong, added)
 
 
-@problem("in", "out", "total", "partial", "ticket", "word", is_sum=True)
+@problem("in", "data", "out", "total", "partial", "ticket", "word", is_sum=True)
 def sum_32(shape: Shape, chance: random.Random) -> Case:
     """One sum, modulo 2^32."""
     return _whole_sum(shape, chance, 32)
 
 
-@problem("in", "out", "total", "partial", "ticket", "word", is_sum=True)
+@problem("in", "data", "out", "total", "partial", "ticket", "word", is_sum=True)
 def sum_64(shape: Shape, chance: random.Random) -> Case:
     """One sum, of ints of either sign, in 64 bits."""
     return _whole_sum(shape, chance, 64)
@@ -355,6 +356,28 @@ def moments(shape: Shape, chance: random.Random) -> Case:
         "squares": Buffer("out", noise(chance, 8 * shape.blocks)),
     }
     return Case(buffers, {"n": shape.n}, wrong)
+
+
+# ------------------------------------------------------------------ chains
+
+
+@problem("next", "last", "hops", timed=2**20)
+def ring(shape: Shape, chance: random.Random) -> Case:
+    """Where a walk of so many hops from element 0 on ends: element i says which follows it. The ring
+    visits all n elements in a random order."""
+    order = list(range(shape.n))
+    chance.shuffle(order)
+    following = array("I", bytes(4 * shape.n))
+    for k, at in enumerate(order):
+        following[at] = order[(k + 1) % shape.n]
+    hops = shape.value("hops")
+    last = order[(order.index(0) + hops) % shape.n]
+
+    def wrong(got: dict[str, bytes]) -> str:
+        return _differ("*last", words(got["last"])[0], last)
+
+    buffers = {"next": Buffer("in", following.tobytes()), "last": Buffer("out", noise(chance, 4))}
+    return Case(buffers, {"n": shape.n, "hops": hops}, wrong)
 
 
 # ------------------------------------------------------------------ counts

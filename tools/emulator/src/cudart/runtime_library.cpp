@@ -17,13 +17,12 @@ using emu::FatBinary;
 using emu::Needs;
 using emu::Runtime;
 
-/// Takes text for PTX: what nvcc -ptx writes. A fat binary is left to the program's own loader.
+/// Takes text for PTX: what nvcc -ptx writes. A fat binary is left to the program's own loader. As
+/// on a GPU, nothing is read before a kernel is asked for: text that isn't PTX fails there.
 cudaError_t load_library(Runtime& runtime, cudaLibrary_t* library, std::string code) {
   if (library == nullptr || code.empty()) return cudaErrorInvalidValue;
   auto binary = std::make_unique<FatBinary>();
   binary->text = std::move(code);
-  const cudaError_t status = runtime.load(*binary);
-  if (status != cudaSuccess) return status;
   *library = reinterpret_cast<cudaLibrary_t>(binary.get());
   runtime.libraries.insert(binary.get());
   runtime.binaries.insert(binary.release());
@@ -62,7 +61,7 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
     if (kernel == nullptr || name == nullptr) return cudaErrorInvalidValue;
     FatBinary* binary = find_library(runtime, library);
     if (binary == nullptr) return cudaErrorInvalidResourceHandle;
-    const cudaError_t status = runtime.load(*binary);  // again, after a reset
+    const cudaError_t status = runtime.load(*binary);  // and again after a reset
     if (status != cudaSuccess) return status;
     if (!binary->module->kernels.contains(name)) return cudaErrorSymbolNotFound;
     for (const auto& [handle, function] : runtime.functions) {
