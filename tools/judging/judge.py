@@ -124,7 +124,7 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
         missed = missed or _missed(puzzle, outcome)
     missed = _compare(verdict, kernel, puzzle, seed) or missed
     if missed:
-        verdict.reject("goal", f"right, and misses its goal: {missed[0]}", missed[1])
+        verdict.reject("goal", f"right, but misses its goal: {missed[0]}", missed[1])
         return
     goals = ", ".join(goal.says for goal in puzzle.goals)
     verdict.headline = f"right at {verdict.shapes} shapes" + (f"; {goals}" if goals else "")
@@ -235,8 +235,8 @@ def _missed(puzzle: Puzzle, outcome: Outcome) -> tuple[str, str] | None:
         most = value(goal.most, shapes.names_of(outcome.shape)) * launches
         got = outcome.counts[goal.count]
         if got > most:
-            said = f"{goal.count} {got // launches}, at most {most // launches}, at {outcome.shape}"
-            return goal.says, said
+            said = f"{goal.count} {got // launches}, where the goal allows {most // launches}"
+            return goal.says, f"{said}, at {outcome.shape}"
     return None
 
 

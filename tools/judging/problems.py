@@ -363,8 +363,8 @@ def moments(shape: Shape, chance: random.Random) -> Case:
 
 @problem("next", "last", "hops", timed=2**20)
 def ring(shape: Shape, chance: random.Random) -> Case:
-    """Where a walk of so many hops from element 0 on ends: element i says which follows it. The ring
-    visits all n elements in a random order."""
+    """Where a walk of so many hops from element 0 on ends: each element says which one follows. The
+    ring visits all n elements in a random order."""
     order = list(range(shape.n))
     chance.shuffle(order)
     following = array("I", bytes(4 * shape.n))

@@ -1,4 +1,4 @@
-"""The time on a GPU, where there is one: the reader's kernel, the book's, and CUB's sum.
+"""The time on a GPU, where there is one: the reader's kernel, the book's rungs, and CUB's sum.
 
 A program of the book's own (``timing_program/``) loads the kernel's PTX and times it by the book's
 timer, after its result was checked here. The reader's host code has no part in it.
@@ -19,7 +19,7 @@ from tools.judging.arithmetic import value
 from tools.judging.files import scratch
 from tools.judging.form import TYPES
 from tools.judging.problems import PROBLEMS, Case, Shape
-from tools.judging.puzzles import Puzzle, power
+from tools.judging.puzzles import Puzzle, all_puzzles, power
 
 PROGRAM = "judging/time_kernel"
 BUILDS = ("build/tools", "build")
@@ -96,20 +96,43 @@ def _arguments(kernel: trial.Kernel, case: Case, folder: Path) -> list[str]:
     return words
 
 
-def _books(chapter: str, variant: str, shape: Shape) -> float | None:
-    """The median that the book's own program takes on this machine."""
+def rungs(puzzle: Puzzle) -> dict[str, list[str]]:
+    """The book's kernels for the same problem, by chapter: those that stand beside its puzzles, and
+    for a sum CUB's."""
+    found: dict[str, list[str]] = {}
+    beside = [each.book for each in all_puzzles() if _alike(each, puzzle)]
+    for chapter, variant in filter(
+        None, [*beside, CUB if PROBLEMS[puzzle.problem].is_sum else None]
+    ):
+        variants = found.setdefault(chapter, [])
+        if variant not in variants:
+            variants.append(variant)
+    return {chapter: found[chapter] for chapter in sorted(found)}
+
+
+def _alike(one: Puzzle, other: Puzzle) -> bool:
+    both = PROBLEMS[one.problem], PROBLEMS[other.problem]
+    sums = all(problem.is_sum and problem.shares for problem in both)
+    return sums or one.problem == other.problem
+
+
+def _books(chapter: str, variants: list[str], shape: Shape) -> dict[str, float]:
+    """The medians that the book's own program takes on this machine, by variant, from one run."""
     program = built(f"chapters/{chapter}/{chapter}")
     if program is None:
-        return None
+        return {}
     with scratch() as folder:
         record = folder / "record.json"
-        command = [str(program), "--device", "gpu", "--variant", variant, "--n", str(shape.n)]
+        command = [str(program), "--device", "gpu", "--variant", *variants, "--n", str(shape.n)]
         command += ["--block", str(shape.threads), "--json", str(record)]
-        done = subprocess.run(command, capture_output=True, check=False, timeout=LIMIT)
+        try:
+            done = subprocess.run(command, capture_output=True, check=False, timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            return {}
         if done.returncode != 0 or not record.is_file():
-            return None
+            return {}
         runs = json.loads(record.read_text(encoding="utf-8"))["runs"]
-    return float(runs[0]["median_us"]) if runs else None
+    return {run["variant"]: float(run["median_us"]) for run in runs}
 
 
 def times(kernel: trial.Kernel, puzzle: Puzzle) -> list[str]:
@@ -125,11 +148,7 @@ def times(kernel: trial.Kernel, puzzle: Puzzle) -> list[str]:
     if timed.why_not:
         return [f"no time: {timed.why_not}"]
     lines = [f"{timed.median:.2f} µs (95 %: {timed.low:.2f} to {timed.high:.2f}), yours"]
-    others = [puzzle.book] if puzzle.book else []
-    if PROBLEMS[puzzle.problem].is_sum:
-        others.append(CUB)
-    for chapter, variant in others:
-        median = _books(chapter, variant, shape)
-        if median is not None:
-            lines.append(f"{median:.2f} µs, {chapter} {variant}")
+    for chapter, variants in rungs(puzzle).items():
+        medians = _books(chapter, variants, shape)
+        lines += [f"{medians[v]:.2f} µs, {chapter} {v}" for v in variants if v in medians]
     return [f"n = {power(shape.n)}, block {shape.threads}:", *lines]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.judging import form, puzzles, timing
+from tools.judging import form, puzzles, shapes, timing
 from tools.judging.problems import PROBLEMS
 from tools.judging.tests.conftest import ptx
 from tools.judging.trial import Kernel
@@ -69,6 +69,50 @@ def test_a_time_is_told(pretended: Path, tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / timing.PROGRAM).unlink()
     (line,) = timing.times(kernel_of("answers", "chapter04/3"), puzzle)
     assert line.startswith("no time: build what takes it")
+
+
+#: A chapter's program, as far as the judge asks for it: it has heard of all but one variant.
+CHAPTER = """#!/usr/bin/env python3
+import json, sys
+words = sys.argv[1:]
+assert words[:2] == ["--device", "gpu"]
+variants = words[words.index("--variant") + 1 : words.index("--n")]
+known = [name for name in variants if name != "smem_stride"]
+runs = [{"variant": name, "median_us": 10.0 + k} for k, name in enumerate(known)]
+open(words[words.index("--json") + 1], "w").write(json.dumps({"runs": runs}))
+"""
+
+
+def test_the_books_rungs_stand_beside_it(
+    pretended: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "judging").mkdir()
+    pretended.rename(tmp_path / timing.PROGRAM)
+    for name in ("chapter01_gmem", "chapter02_smem", timing.CUB[0]):
+        program = tmp_path / f"chapters/{name}/{name}"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\nexit 3\n" if "gmem" in name else CHAPTER, encoding="utf-8")
+        program.chmod(0o755)
+    monkeypatch.setenv("BOOK_BUILD", str(tmp_path))
+    monkeypatch.setattr(timing, "BUILDS", ())
+    monkeypatch.setattr(timing, "gpu_here", lambda: True)
+    monkeypatch.setattr(timing, "shape_for", lambda puzzle, _n: shapes.at(puzzle, 5003, (256, 1)))
+    puzzle = puzzles.find("chapter05/4")
+    lines = timing.times(kernel_of("answers", "chapter05/4"), puzzle)
+    assert lines[1].endswith(", yours")
+    assert lines[2:] == [
+        "10.00 µs, chapter02_smem smem",
+        "10.00 µs, chapter07_effective_bandwidth wide2",
+        "11.00 µs, chapter07_effective_bandwidth sum_cub",
+    ]
+
+
+def test_rungs_are_of_the_same_problem() -> None:
+    sums = timing.rungs(puzzles.find("chapter07/2"))
+    assert len(sums) >= 7 and list(sums) == sorted(sums)
+    assert sums["chapter05_unroll4"][:2] == ["first_add", "unroll4"]
+    assert timing.rungs(puzzles.find("chapter09/1")).keys() == {"chapter09_histogram"}
+    assert timing.CUB[0] in timing.rungs(puzzles.find("chapter08/1"))
 
 
 def test_host_code_has_no_part_in_it() -> None:

@@ -1,5 +1,5 @@
 // judge: chapter04/3
-// rejected: goal: no bank conflict
+// rejected: goal: no bank conflicts
 // Right, with the conflict that the puzzle is about.
 #include "tree.cuh"
 

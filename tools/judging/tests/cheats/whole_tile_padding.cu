@@ -1,5 +1,5 @@
 // judge: chapter04/2
-// rejected: goal: not a word more than 1024
+// rejected: goal: no more than 1024 words of shared memory
 // Padding, where no word is to spare.
 #include "tree.cuh"
 
