@@ -71,10 +71,18 @@ class Launch:
 class Session:
     """A device with one module and fresh memory. One at a time in a process."""
 
-    def __init__(self, ptx: str, *, checks: str = "memory", apart: int | None, most: int) -> None:
+    def __init__(
+        self,
+        ptx: str,
+        *,
+        checks: str = "memory",
+        apart: int | None,
+        most: int,
+        lines: bool = False,  # whether to count by line
+    ) -> None:
         self._library = _library()
         self._put(checks.encode())
-        self._must(self._library.page_begin(-1 if apart is None else apart, most, False))
+        self._must(self._library.page_begin(-1 if apart is None else apart, most, lines))
         self._put(ptx.encode())
         self._must(self._library.page_module())
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from tools.judging.form import TYPES, Form
@@ -12,6 +14,49 @@ _OUTSIDE = re.compile(
     r"(\w+) \d+ bytes? of global memory at 0x([0-9a-f]+), outside every allocation; "
     r"the nearest is 0x([0-9a-f]+), \d+ bytes \((\w+)\)"
 )
+
+_UNSET = re.compile(r"byte (\d+) of (\w+) \(\d+ bytes\).*? reads (\d+) bytes at ")
+
+#: What a line of the source is counted as, for a goal's count, and its name.
+_BY_LINE = {
+    "load_requests": ("global_requests", "global requests"),
+    "store_requests": ("global_requests", "global requests"),
+    "requests": ("global_requests", "global requests"),
+    "load_sectors": ("global_sectors", "global sectors"),
+    "store_sectors": ("global_sectors", "global sectors"),
+    "sectors": ("global_sectors", "global sectors"),
+    "shared_loads": ("shared_wavefronts", "shared wavefronts"),
+    "shared_stores": ("shared_wavefronts", "shared wavefronts"),
+    "wavefronts": ("shared_wavefronts", "shared wavefronts"),
+    "load_conflicts": ("shared_conflicts", "bank conflicts"),
+    "store_conflicts": ("shared_conflicts", "bank conflicts"),
+    "conflicts": ("shared_conflicts", "bank conflicts"),
+    "instructions": ("instructions", "instructions"),
+    "diverging_branches": ("diverging_branches", "diverging branches"),
+}
+
+
+def costly_line(lines: Iterable[dict[str, Any]], count: str, name: str) -> str:
+    """Which few of the reader's lines bring three quarters of what a goal counts."""
+    if count not in _BY_LINE:
+        return ""
+    key, what = _BY_LINE[count]
+    of: Counter[int] = Counter()
+    for each in lines:
+        place = each if _base(each["file"]) == name else each.get("inlined_at", {"file": ""})
+        if _base(place["file"]) == name:
+            of[place["line"]] += each[key]
+    for few in (1, 2, 3):
+        got = sum(count for _line, count in of.most_common(few))
+        if 0 < 3 * of.total() <= 4 * got:
+            share = "all" if got == of.total() else f"{got} of {of.total()}"
+            places = " and ".join(f"{name}:{line}" for line, _count in of.most_common(few))
+            return f"{share} {what} come from {places}"
+    return ""
+
+
+def _base(file: str) -> str:
+    return file.rpartition("/")[2]
 
 
 def places(text: str, name: str) -> str:
@@ -28,6 +73,10 @@ def line_of(finding: dict[str, Any], name: str, form: Form, case: Case) -> str:
         return f"{where} {said}"
     if finding["check"] == "race":
         return _both(finding["details"], name) or where
+    if finding["check"] == "init" and (unset := _UNSET.search(details)):
+        at, array, size = int(unset[1]), unset[2], int(unset[3])
+        place = f"{array}[{at // size}]" if size == 4 else f"byte {at} of {array}"
+        return f"{where} reads {place}, which no thread has written"
     return where
 
 

@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.judging import REFUSED, ROOT, Failure, explain, form, shapes, trial
@@ -111,7 +112,7 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
         verdict.schedules = max(verdict.schedules, outcome.schedule + 1)
         if not outcome.good:
             return _tell(verdict, name, kernel, puzzle, outcome, seed)
-    missed: tuple[str, str] | None = None
+    missed: _Missed | None = None
     for shape in shapes.unchecked(puzzle, side, seed):
         # A second launch in the same session finds what depends on the first.
         again = 2 if shape.n <= 5000 else 1
@@ -124,7 +125,11 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
         missed = missed or _missed(puzzle, outcome)
     missed = _compare(verdict, kernel, puzzle, seed) or missed
     if missed:
-        verdict.reject("goal", f"right, but misses its goal: {missed[0]}", missed[1])
+        case = trial.case_at(puzzle, missed.shape, seed)
+        by_line = trial.run(kernel, puzzle, missed.shape, [case], lines=True)
+        where = explain.costly_line(by_line.lines, missed.count, name)
+        line = f"{missed.line}; {where}" if where else missed.line
+        verdict.reject("goal", f"right, but misses its goal: {missed.says}", line)
         return
     goals = ", ".join(goal.says for goal in puzzle.goals)
     verdict.headline = f"right at {verdict.shapes} shapes" + (f"; {goals}" if goals else "")
@@ -216,7 +221,17 @@ def _suspects(shape: Shape) -> list[int]:
 # ------------------------------------------------------------------ counts
 
 
-def _missed(puzzle: Puzzle, outcome: Outcome) -> tuple[str, str] | None:
+@dataclass(frozen=True)
+class _Missed:
+    """A goal that isn't met, and where."""
+
+    says: str
+    count: str
+    line: str
+    shape: Shape
+
+
+def _missed(puzzle: Puzzle, outcome: Outcome) -> _Missed | None:
     goals = {goal.count for goal in puzzle.goals}
     for count in ("global_atomics", "shared_atomics"):
         # The counts of loads and stores leave atomics out, so only a goal of their own allows them.
@@ -225,7 +240,7 @@ def _missed(puzzle: Puzzle, outcome: Outcome) -> tuple[str, str] | None:
             said = (
                 f"{used} atomic operations on {count.partition('_')[0]} memory, at {outcome.shape}"
             )
-            return "no atomics", said
+            return _Missed("no atomics", count, said, outcome.shape)
     if outcome.shape.threads % 32:
         return None  # blocks that share sectors read them twice, whatever the kernel does
     for goal in puzzle.goals:
@@ -236,11 +251,11 @@ def _missed(puzzle: Puzzle, outcome: Outcome) -> tuple[str, str] | None:
         got = outcome.counts[goal.count]
         if got > most:
             said = f"{goal.count} {got // launches}, where the goal allows {most // launches}"
-            return goal.says, f"{said}, at {outcome.shape}"
+            return _Missed(goal.says, goal.count, f"{said}, at {outcome.shape}", outcome.shape)
     return None
 
 
-def _compare(verdict: Verdict, kernel: Kernel, puzzle: Puzzle, seed: str) -> tuple[str, str] | None:
+def _compare(verdict: Verdict, kernel: Kernel, puzzle: Puzzle, seed: str) -> _Missed | None:
     """Its counts at one usual shape, beside those of the book's own kernel; a goal that is missed
     there."""
     side = PROBLEMS[puzzle.problem].side

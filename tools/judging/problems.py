@@ -162,8 +162,9 @@ def _wrong_share(
     if at is None:
         return ""
     mine, right = (_signed(x, bits) if sign else x & mask for x in (got[at], expected[at]))
-    share = f"elements {at * shape.share} to {min((at + 1) * shape.share, shape.n) - 1}"
-    if at * shape.share >= shape.n:
+    first, last = at * shape.share, min((at + 1) * shape.share, shape.n) - 1
+    share = f"elements {first} to {last}" if last > first else f"element {first}"
+    if first >= shape.n:
         share = "no elements"
     elif shape.n > shape.blocks * shape.share:
         share += ", and so on"

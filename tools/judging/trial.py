@@ -29,6 +29,7 @@ class Outcome:
     printed: str
     total: int | None  #: of sums: what the outputs add up to
     schedule: int  #: 0 where the lanes of a warp run together
+    lines: tuple[dict[str, Any], ...] = ()  #: what was counted by line, if that was asked for
 
     @property
     def good(self) -> bool:
@@ -58,12 +59,13 @@ def run(
     *,
     checks: str = "memory",
     apart: int | None = None,
+    lines: bool = False,
 ) -> Outcome:
     """Launches the kernel once for each case, in one session: what it keeps from the first launch
     it has in the second."""
     names = names_of(shape)
     most = LEAST + PER_ELEMENT * shape.n + PER_WARP * names["warps"]
-    session = Session(kernel.ptx, checks=checks, apart=apart, most=most)
+    session = Session(kernel.ptx, checks=checks, apart=apart, most=most, lines=lines)
     try:
         return _run(session, kernel, puzzle, shape, cases, checks == "memory", apart or 0)
     finally:
@@ -129,7 +131,16 @@ def _run(
     launches = len(result["launches"])
     found = tuple(result["findings"])
     return Outcome(
-        shape, wrong, found, result["fault"], counts, launches, result["printed"], total, schedule
+        shape,
+        wrong,
+        found,
+        result["fault"],
+        counts,
+        launches,
+        result["printed"],
+        total,
+        schedule,
+        tuple(result["lines"]),
     )
 
 

@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: goal: reads each sector once
+// rejected: goal: 16384 of 16640 global sectors come from reads_twice.cu:10 and reads_twice.cu:11
 // Right, and reads everything twice.
 #include "tree.cuh"
 

@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: init: reads shared memory that was never written
+// rejected: init: reads tile[0], which no thread has written
 // Slots past the end hold anything.
 #include "tree.cuh"
 
