@@ -184,7 +184,7 @@ def main() -> int:
                 say(_as_json({**said, "status": failure.status}))
         return failure.status
     except KeyboardInterrupt:
-        complain("stopped")
+        complain("stopped", before="\n")  # of the line with ^C
         return 130
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python itself is ending

@@ -61,9 +61,9 @@ def compile_to_ptx(file: Path, source: str) -> str | Refusal:
     with scratch() as folder:
         (folder / name).write_text(source, encoding="utf-8", newline="")
         command = [str(nvcc()), *OPTIONS, "-x", "cu", name, "-o", "made.ptx"]
-        for number, place in enumerate(beside):  # headers of the reader's own
+        for number, place in enumerate(beside):  # headers of the reader's own, between quotes
             (folder / f"beside{number}").symlink_to(place)
-            command += ["-I", f"beside{number}"]
+            command.append(f"-Xcompiler=-iquote,beside{number}")
         status, said = _run(command, folder)
         out = folder / "made.ptx"
         if status == 0 and out.is_file():

@@ -42,12 +42,13 @@ def say(text: str) -> None:
         raise Failure(f"the output can't be written: {error.strerror}") from None
 
 
-def complain(sentence: str) -> None:
+def complain(sentence: str, before: str = "") -> None:
     """One line on the standard error, if that can be written to."""
     if sys.stderr is None:
         return
     try:
-        print("tools/judge:", tamed(sentence).replace("\n", "\\n"), file=sys.stderr, flush=True)
+        line = tamed(sentence).replace("\n", "\\n")
+        print(f"{before}tools/judge: {line}", file=sys.stderr, flush=True)
     except OSError:
         _let_go(sys.stderr)
 

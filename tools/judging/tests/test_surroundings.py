@@ -31,7 +31,8 @@ def test_a_file_may_have_any_name(tmp_path: Path) -> None:
     """By a link of an odd name, to a file in an odd folder with a header beside it."""
     folder = tmp_path / "my 'kernels' $(d)"
     folder.mkdir()
-    (folder / "mine.cuh").write_text("#define MINE 1\n", encoding="utf-8")
+    (folder / "mine.cuh").write_text("#include <version>\n#define MINE 1\n", encoding="utf-8")
+    (folder / "version").write_text("#error not the compiler's own\n", encoding="utf-8")
     text = '#include "mine.cuh"\n#if MINE\nint a = "\x1b[2J\u202e" +;\n#endif\n'
     (folder / "kernel").write_text(text, encoding="utf-8")
     (tmp_path / ODD).symlink_to(folder / "kernel")
