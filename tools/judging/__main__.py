@@ -12,6 +12,7 @@ def _stopped(*_: object) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, _stopped)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
     if __package__ in (None, ""):  # python3 tools/judging
         sys.path[0] += "/../.."
     from tools.judging.command import main
