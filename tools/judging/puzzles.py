@@ -102,8 +102,10 @@ class Puzzle:
             said += " (rounded up, at least 1)"
         if PROBLEMS[self.problem].shares and self.share != "0":
             one = self.grids == (f"up(n, {self.share})",)
-            said += f"; each takes {formula(self.share)} elements in a row"
-            said += "" if one else ", then skips those of the other blocks, and so on"
+            few = "as many neighbouring elements as it has threads"
+            many = f"{formula(self.share)} neighbouring elements"
+            said += f"; each block takes {few if self.share == 'block' else many}"
+            said += "" if one else ", until none are left"
         if self.shared != "0":
             said += f"; {formula(self.shared)} bytes of dynamic shared memory"
         return said
