@@ -104,8 +104,8 @@ class Puzzle:
             one = self.grids == (f"up(n, {self.share})",)
             few = "as many neighbouring elements as it has threads"
             many = f"{formula(self.share)} neighbouring elements"
-            said += f"; each block takes {few if self.share == 'block' else many}"
-            said += "" if one else ", until none are left"
+            takes = f"each block takes {few if self.share == 'block' else many}"
+            said += f"; {takes}" if one else f"; in turn, {takes}, until none are left"
         if self.shared != "0":
             said += f"; {formula(self.shared)} bytes of dynamic shared memory"
         return said
