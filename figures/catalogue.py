@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from figures import chapters, embedded_device
+from figures import cards, chapters, embedded_device
 from figures.every_chapter import usual_plots
 from figures.kit.chapter import Chapter, Diagram, Plot
 from figures.spine import spine
@@ -14,7 +14,7 @@ from figures.spine import spine
 Make = TypeVar("Make")
 
 #: The plots that are of no chapter.
-OF_THE_BOOK: dict[str, Plot] = {"spine": spine}
+OF_THE_BOOK: dict[str, Plot] = {"spine": spine, **cards.PLOTS}
 
 
 class TwoFigures(Exception):
