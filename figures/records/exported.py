@@ -21,7 +21,7 @@ from typing import Any
 FORMAT = "a recording of The Reduction Ladder"
 VERSION = 1
 SUFFIX = ".json.gz"
-#: Bytes of the file, and of what is in it. The book's largest set has 13 MB, in a file of 2.
+#: Bytes of the file, and of what is in it. The book's largest set has 13 MB, in a file of 1.2.
 MOST_PACKED = 32 * 2**20
 MOST_UNPACKED = 256 * 2**20
 #: A set's own files: a chapter's times and console text, and what is said of all chapters.
@@ -97,6 +97,8 @@ def unpack(path: Path) -> Exported:
             raise BadExport(f"{path} holds {file[:60]!r}, which is no file of a recording")
         if not isinstance(text, str):
             raise BadExport(f"{path} holds {file} in a form other than text")
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise BadExport(f"{path} holds {file} with letters that are none")
     if told.get("sha256") != _checksum(files):
         raise BadExport(f"{path} is damaged: its contents don't match its checksum")
     return Exported(name, told.get("schema"), files)
@@ -139,6 +141,6 @@ def _checksum(files: dict[str, str]) -> str:
     """Of all names and texts, each with its length, so that none runs into the next."""
     digest = hashlib.sha256()
     for name, text in sorted(files.items()):
-        for part in (name.encode(), text.encode("utf-8", "surrogatepass")):
+        for part in (name.encode(), text.encode()):
             digest.update(len(part).to_bytes(8, "big") + part)
     return digest.hexdigest()

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from figures.records import manifest
+from figures.records import exported, manifest
 from tools.measuring import CUDA_ERROR, ROOT, Failure, children, embedded, launches, profilers
 from tools.measuring.plan import (
     PASSES,
@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
         signal.signal(number, _interrupt)
     kept = "finished steps are kept, and the same command goes on from there"
     again = f"{kept} (--fresh starts over)"
-    if options.stamp or options.dry_run or options.record == embedded.SET:
+    if options.stamp or options.dry_run or options.export or options.record == embedded.SET:
         kept = again = "nothing was written"
     try:
         if options.stamp:
@@ -71,6 +71,8 @@ def main(arguments: list[str] | None = None) -> int:
             return 0
         if options.dry_run:
             return _show_steps(options)
+        if options.export:
+            return _export(options.record or "local", options.export)
         if options.record == embedded.SET:
             return _record_embedded(options.build.absolute())
         return _measure(options)
@@ -141,8 +143,18 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         help="measure nothing, but write down the commit and its files' hashes, for a machine that "
         "has no git",
     )
+    add(
+        "--export",
+        metavar="FILE",
+        type=Path,
+        help="measure nothing, but pack what is recorded (with --record NAME that set) into one "
+        "file, to send to others; tools/compare reads it",
+    )
     options = parser.parse_args(arguments)
     name = options.record
+    if options.export:
+        _refuse_beside_export(parser, options)
+        return options
     if name is not None:
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
             parser.error(f"--record {name!r}: a set's name is a-z, 0-9 and hyphens: nvidia-h200")
@@ -161,6 +173,46 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         if chapter not in known:
             parser.error(f"--chapters {chapter}: no such chapter; there are {', '.join(known)}")
     return options
+
+
+def _refuse_beside_export(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    asked = {
+        "--chapters": options.chapters,
+        "--counters": options.counters,
+        "--sanitizers": options.sanitizers,
+        "--fresh": options.fresh,
+        "--allow-dirty": options.allow_dirty,
+        "--dry-run": options.dry_run,
+        "--stamp": options.stamp,
+    }
+    for name in (name for name, given in asked.items() if given):
+        parser.error(f"--export: packs what is already recorded, so {name} has no part in it")
+    if options.record is not None and not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", options.record):
+        parser.error(f"--record {options.record!r}: a set's name is a-z, 0-9 and hyphens")
+    if options.record == embedded.SET:
+        parser.error("--record embedded: that set has no times, so there is nothing to compare")
+
+
+def _export(set_name: str, file: Path) -> int:
+    """One file of what a set's folder holds."""
+    folder = ROOT / "figures" / "data" / set_name
+    if not folder.is_dir():
+        again = "run tools/measure first" if set_name == "local" else "there is no such set"
+        raise Failure(f"figures/data/{set_name}/ is not there: {again}", 2)
+    try:
+        packed = exported.pack(folder)
+    except exported.BadExport as error:
+        raise Failure(f"--export: {error}") from None
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary = file.with_name(file.name + ".new")
+        temporary.write_bytes(packed)
+        temporary.replace(file)
+    except OSError as error:
+        raise Failure(f"--export: {file} can't be written ({error.strerror})", 2) from None
+    print(f"{file}: the recording in figures/data/{set_name}/, {len(packed) / 1e6:.1f} MB")
+    print(f"next: tools/compare {file} puts it beside the book's own")
+    return 0
 
 
 def _build_folder(text: str) -> Path:

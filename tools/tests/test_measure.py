@@ -48,6 +48,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "__init__.py",
         "records/__init__.py",
         "records/declarations.py",
+        "records/exported.py",
         "records/manifest.py",
         "records/naming.py",
         "records/regions.py",

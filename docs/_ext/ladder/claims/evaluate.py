@@ -75,9 +75,9 @@ def judge(claim: Claim, recordings: Recordings, set_name: str, chapter: str = ""
     """
     (known,) = recordings.sets(set_name)
     lookup = Lookup(claim, recordings, set_name, chapter)
-    findings = _findings(claim, lookup)
-    false = [one for one in findings if not one.holds]
-    shown = (false or findings)[:SPELT_OUT]
+    found = findings(claim, lookup)
+    false = [one for one in found if not one.holds]
+    shown = (false or found)[:SPELT_OUT]
     sides = "; ".join(one.sides for one in shown)
     if len(false) > len(shown):
         sides += f"; and {len(false) - len(shown)} more like these"
@@ -93,7 +93,8 @@ def amount(claim: Claim, recordings: Recordings, set_name: str, chapter: str = "
     return lookup.values(claim.statement.sides[0])
 
 
-def _findings(claim: Claim, lookup: Lookup) -> list[Finding]:
+def findings(claim: Claim, lookup: Lookup) -> list[Finding]:
+    """What is found at each point of the claim's axis; of a trend along it, one finding for all."""
     points = lookup.points()
     statement, axis = claim.statement, claim.axis
     if isinstance(statement, Trend) and len(statement.values) == 1 and axis:

@@ -1,0 +1,167 @@
+"""The book's claims, held against other cards: which replicate, which don't, which can't be told.
+
+A claim is a sentence's expression over recorded runs (docs/_ext/ladder/README.md). It is read from
+the pages and held by the guide's own code; only what is asked of the outcome is here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cache
+from pathlib import Path
+
+from docutils import nodes
+from ladder.book import Lost
+from ladder.claims.amounts import BadClaim
+from ladder.claims.evaluate import Outcome, judge
+from ladder.claims.language import read_all
+from ladder.claims.lookup import Lookup
+from ladder.claims.statement import Axis, Claim
+from ladder.names import chapter_of
+
+from docs.tests import pages
+from figures.records.naming import REFERENCE
+from figures.records.recordings import Recordings
+from figures.records.sets import NoSuchRun
+
+_ROLE = re.compile(r":claim:`(?P<words>[^`<]+)<(?P<claims>[^`]+)>`")
+#: So much of a paragraph says which one it is.
+_WORDS = 170
+
+
+class Verdict(Enum):
+    """What a card says of a claim."""
+
+    HOLDS = "replicated"
+    IN_PART = "replicated as far as it was measured"
+    FAILS = "not replicated"
+    UNKNOWN = "can't be told"
+
+
+@dataclass(frozen=True)
+class Held:
+    """A claim on one card; without an outcome, ``why`` it can't be told."""
+
+    verdict: Verdict
+    outcome: Outcome | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class BookClaim:
+    """A claim of the guide, and what each card says of it."""
+
+    group: str
+    chapter: str
+    words: str
+    claim: Claim
+    reference: Held
+    cards: dict[str, Held] = field(default_factory=dict)
+
+
+def of_the_guide(paths: Sequence[Path] | None = None) -> Iterator[tuple[str, str, str, Claim]]:
+    """Group, chapter, words and claim, page by page. Claims about another card alone are none of
+    the reference's."""
+    for path in paths if paths is not None else sorted(pages.DOCS.rglob("*.rst")):
+        text = path.read_text(encoding="utf-8")
+        if "claim:" not in text:
+            continue
+        chapter = chapter_of(f"{path.parent.name}/{path.stem}")
+        tree = pages.parse(text)
+        group = _group(chapter, tree)
+        written = [(_words(box), box["argument"]) for box in tree.findall(pages.directive)
+                   if box["name"] == "claim"]  # fmt: skip
+        written += [(" ".join(one["words"].split()), one["claims"]) for one in _ROLE.finditer(text)]
+        for words, claims in written:
+            for claim in read_all(claims):
+                if claim.asked_on in ("", REFERENCE):
+                    yield group, chapter, words, claim
+
+
+def _group(chapter: str, tree: nodes.document) -> str:
+    if chapter:
+        return _title_of(chapter)
+    return next(iter(tree.findall(nodes.title))).astext()
+
+
+@cache
+def _title_of(chapter: str) -> str:
+    """Its story's title, which begins with its number."""
+    lines = (pages.DOCS / "chapters" / f"{chapter}.rst").read_text(encoding="utf-8").splitlines()
+    ruled = (above for above, line in zip(lines, lines[1:], strict=False) if set(line) == {"="})
+    return next(ruled, chapter)
+
+
+def _words(box: pages.directive) -> str:
+    """How a claimed paragraph begins. A page's numbers are the reader's to see: here they are dots."""
+    paragraph = next(iter(box.findall(nodes.paragraph)), None)
+    if paragraph is None:
+        return ""
+    parts = []
+    for text in paragraph.findall(nodes.Text):
+        above = text.parent
+        is_value = isinstance(above, pages.role) and above["name"] in pages.VALUES
+        parts.append("…" if is_value else text.astext())
+    said = " ".join("".join(parts).split())
+    return said if len(said) <= _WORDS else said[:_WORDS].rsplit(" ", 1)[0] + " …"
+
+
+# ------------------------------------------------------------------------------- holding
+
+
+def held(
+    recordings: Recordings, names: Sequence[str], paths: Sequence[Path] | None = None
+) -> list[BookClaim]:
+    """Every claim, on each of the sets called *names*."""
+    found = []
+    for group, chapter, words, claim in of_the_guide(paths):
+        reference = _hold(claim, recordings, REFERENCE, chapter)
+        cards = {name: _hold(claim, recordings, name, chapter) for name in names}
+        found.append(BookClaim(group, chapter, words, claim, reference, cards))
+    return found
+
+
+def _hold(claim: Claim, recordings: Recordings, name: str, chapter: str) -> Held:
+    try:
+        outcome = judge(claim, recordings, name, chapter)
+    except (NoSuchRun, ZeroDivisionError, BadClaim, Lost) as miss:
+        return Held(Verdict.UNKNOWN, why=str(miss))
+    if not outcome.holds:
+        return Held(Verdict.FAILS, outcome)
+    reaches = claim.axis is None or _reaches(claim, claim.axis, recordings, name, chapter)
+    return Held(Verdict.HOLDS if reaches else Verdict.IN_PART, outcome)
+
+
+def _reaches(claim: Claim, axis: Axis, recordings: Recordings, name: str, chapter: str) -> bool:
+    """Whether a set has every size at which the reference was asked."""
+    there = Lookup(claim, recordings, name, chapter).along(axis)
+    return set(Lookup(claim, recordings, REFERENCE, chapter).along(axis)) <= set(there)
+
+
+@dataclass
+class Tally:
+    """How many of a group's claims came out how."""
+
+    group: str
+    counts: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(Verdict, 0))
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+
+def tallies(claims: Sequence[BookClaim], name: str) -> list[Tally]:
+    """By group in the order of the book, the chapters first."""
+    groups = dict.fromkeys(sorted((one.group for one in claims), key=place))
+    found = {group: Tally(group) for group in groups}
+    for one in claims:
+        found[one.group].counts[one.cards[name].verdict] += 1
+    return list(found.values())
+
+
+def place(group: str) -> tuple[int, str]:
+    number = re.match(r"Chapter (\d+)\.", group)
+    return (int(number[1]), "") if number else (99, group)

@@ -1,0 +1,95 @@
+"""The command line of tools/compare."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from figures.cards import MOST_CARDS
+from figures.records.naming import REFERENCE
+from figures.records.reading import DataError
+from figures.records.recordings import BrokenLocalSet, Recordings
+from tools.comparing import ROOT, Refused
+from tools.comparing.content import Content, content
+from tools.comparing.opening import opened
+from tools.comparing.page import html
+
+DESCRIPTION = f"""\
+Puts recordings of several cards on one page: the climb of each, which of the book's claims
+replicate and which don't, and how the hardware differs. The page is one file, which you can send.
+
+Each RECORDING is a file that tools/measure --export wrote, a folder of recorded files, or the name
+of a set of this book's: `local` is what tools/measure recorded here, `{REFERENCE}` the reference. A
+single RECORDING is put beside the reference. A recording that is only half there is used as far as
+it goes."""
+
+EPILOG = """\
+Exit status: 0 done; 1 a recording was refused, with the reason; 2 a wrong option, or a page that
+can't be written; 77 the guide's packages aren't installed."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _options(arguments)
+    asked = options.recordings if options.recordings[1:] else [*options.recordings, REFERENCE]
+    file = options.output or ROOT / "build" / "compare" / f"{_file_name(asked)}.html"
+    try:
+        made = compare(asked)
+    except (Refused, DataError) as error:
+        print(f"tools/compare: {error}", file=sys.stderr)
+        return 1
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(html(made), encoding="utf-8")
+    except OSError as error:
+        print(f"tools/compare: {file} can't be written ({error.strerror})", file=sys.stderr)
+        return 2
+    print(f"The page: {file}")
+    for line in made.summary:
+        print(f"  {line}")
+    return 0
+
+
+def compare(asked: Sequence[str], root: Path = ROOT) -> Content:
+    """What there is to say of these recordings, held against the book's own."""
+    with warnings.catch_warnings():
+        # The reader's own set is opened anew where it is asked for, and as far as it goes.
+        warnings.simplefilter("ignore", BrokenLocalSet)
+        recordings = Recordings(root)
+    if not recordings.reference.chapters:
+        raise Refused(f"the book's own recording, figures/data/{REFERENCE}, is not there")
+    with opened(asked) as found:
+        for one in found:
+            recordings.second[one.known.name] = one.known
+        return content(found, recordings)
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="tools/compare",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "recordings", nargs="+", metavar="RECORDING", help=f"up to {MOST_CARDS} of them"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="the page (default: in build/compare/)"
+    )
+    options = parser.parse_args(arguments)
+    if len(options.recordings) > MOST_CARDS:
+        parser.error(f"{len(options.recordings)} recordings; a page shows up to {MOST_CARDS}")
+    twice = {one for one in options.recordings if options.recordings.count(one) > 1}
+    if twice:
+        parser.error(f"{min(twice)}: given twice")
+    if options.recordings == [REFERENCE]:
+        parser.error(f"{REFERENCE}: the reference alone; say what to compare it with")
+    return options
+
+
+def _file_name(asked: Sequence[str]) -> str:
+    return "-".join(Path(one).name.partition(".")[0] or "set" for one in asked)
