@@ -26,7 +26,7 @@ from figures.kit.pictures import (
     time_of,
 )
 from figures.kit.style import MARKERS, SERIES, Theme
-from figures.kit.words import card, listed, rate_text, size, time_text, times_text
+from figures.kit.words import card, rate_text, size, time_text, times_text
 from figures.records.naming import DEFAULT_BLOCK
 from figures.records.recordings import RecordedRun
 
@@ -160,7 +160,7 @@ def climb_times(views: Sequence[View]) -> Picture:
         alt=f"The climb at {size(n)} integers. {_times_said(views, rungs)}",
         caption=(
             f"Finished sums of {size(n)} integers, {DEFAULT_BLOCK} threads per block: median time "
-            "of each rung, card by card. Shorter is faster."
+            "of each rung, card by card."
         ),
         table=Table(
             ["change", "card", *run_columns()],
@@ -261,9 +261,9 @@ def climb_shares(views: Sequence[View]) -> Picture:
         alt=f"How close each rung comes to its card's own read roof, at {size(n)} integers. "
         + " ".join(said),
         caption=(
-            f"The bandwidth of each rung at {size(n)} integers, as a share of the fastest read that "
-            "the same card was measured at. Cards of different speed compare by shape: where one "
-            "card's marks stop moving to the right, its memory is the limit."
+            f"The bandwidth of each rung at {size(n)} integers, as a share of its own card's read "
+            "roof. Cards of unlike speed compare by shape: where a card's marks stop moving to the "
+            "right, its memory is the limit."
         ),
         table=Table(
             ["change", *(f"{name}, % of roof" for name in names)],

@@ -94,7 +94,7 @@ def unpack(path: Path) -> Exported:
         raise BadExport(f"{path} holds no files")
     for file, text in files.items():
         if not _NAME.fullmatch(file):
-            raise BadExport(f"{path} holds {file[:60]!r}, which is no file of a recording")
+            raise BadExport(f"{path} holds {file[:60]!r}, and a recording has no such file")
         if not isinstance(text, str):
             raise BadExport(f"{path} holds {file} in a form other than text")
         if any("\ud800" <= letter <= "\udfff" for letter in text):

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from docutils import nodes
@@ -91,12 +92,12 @@ def _group(chapter: str, tree: nodes.document) -> str:
 def _title_of(chapter: str) -> str:
     """Its story's title, which begins with its number."""
     lines = (pages.DOCS / "chapters" / f"{chapter}.rst").read_text(encoding="utf-8").splitlines()
-    ruled = (above for above, line in zip(lines, lines[1:], strict=False) if set(line) == {"="})
+    ruled = (above for above, line in pairwise(lines) if set(line) == {"="})
     return next(ruled, chapter)
 
 
 def _words(box: pages.directive) -> str:
-    """How a claimed paragraph begins. A page's numbers are the reader's to see: here they are dots."""
+    """How a claimed paragraph begins, with dots where the page shows a recorded number."""
     paragraph = next(iter(box.findall(nodes.paragraph)), None)
     if paragraph is None:
         return ""
@@ -105,7 +106,7 @@ def _words(box: pages.directive) -> str:
         above = text.parent
         is_value = isinstance(above, pages.role) and above["name"] in pages.VALUES
         parts.append("…" if is_value else text.astext())
-    said = " ".join("".join(parts).split())
+    said = " ".join("".join(parts).split()).lstrip("…. ")
     return said if len(said) <= _WORDS else said[:_WORDS].rsplit(" ", 1)[0] + " …"
 
 

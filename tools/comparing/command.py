@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = options.recordings if options.recordings[1:] else [*options.recordings, REFERENCE]
     file = options.output or ROOT / "build" / "compare" / f"{_file_name(asked)}.html"
     try:
-        made = compare(asked)
+        made = compare(asked, book())
     except (Refused, DataError) as error:
         print(f"tools/compare: {error}", file=sys.stderr)
         return 1
@@ -52,18 +52,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def compare(asked: Sequence[str], root: Path = ROOT) -> Content:
-    """What there is to say of these recordings, held against the book's own."""
+def book() -> Recordings:
+    """The book's own recordings, as this checkout has them."""
     with warnings.catch_warnings():
         # The reader's own set is opened anew where it is asked for, and as far as it goes.
         warnings.simplefilter("ignore", BrokenLocalSet)
-        recordings = Recordings(root)
+        recordings = Recordings(ROOT)
     if not recordings.reference.chapters:
         raise Refused(f"the book's own recording, figures/data/{REFERENCE}, is not there")
-    with opened(asked) as found:
+    return recordings
+
+
+def compare(
+    asked: Sequence[str], recordings: Recordings, guide: Sequence[Path] | None = None
+) -> Content:
+    """What there is to say of what was asked for, held against the book's own *recordings*, which
+    then know it too; by the claims of the *guide*, or of its pages given."""
+    with opened(asked, recordings) as found:
         for one in found:
             recordings.second[one.known.name] = one.known
-        return content(found, recordings)
+        return content(found, recordings, guide)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import escape
 
 from figures import cards, draw
 from figures.kit.chapter import number_of
@@ -13,6 +16,7 @@ from figures.kit.words import bytes_text, rate_text, significant, size, times_te
 from figures.records.naming import REFERENCE
 from figures.records.recordings import Recordings
 from figures.records.schema import Device
+from figures.records.sets import RecordedSet
 from tools.comparing import book_claims, properties
 from tools.comparing.book_claims import BookClaim, Tally, Verdict
 from tools.comparing.notices import Notice, made_up, notices
@@ -116,15 +120,22 @@ class Content:
     summary: list[str]
 
 
-def content(asked: Sequence[Opened], recordings: Recordings) -> Content:
-    """Everything that the page shows of these recordings, which *recordings* knows by name."""
+def content(
+    asked: Sequence[Opened], recordings: Recordings, guide: Sequence[Path] | None = None
+) -> Content:
+    """Everything that the page shows of these recordings, which *recordings* knows by name.
+
+    *guide* are the pages whose claims are held; without it, all of them.
+    """
     views = [View(recordings, one.known) for one in asked]
     names = cards.names_of(views)
     shown = [_card(one, name, recordings) for one, name in zip(asked, names, strict=True)]
     asked_of = [one.known.name for one in asked if not is_reference(one)]
-    held = book_claims.held(recordings, asked_of)
+    held = book_claims.held(recordings, asked_of, guide)
     by_name = {one.known.name: name for one, name in zip(asked, names, strict=True)}
-    claims = [_claims(held, key, by_name[key]) for key in asked_of]
+    claims = [
+        _claims(held, one.known, by_name[one.known.name]) for one in asked if not is_reference(one)
+    ]
     return Content(
         title=" against ".join(names),
         cards=shown,
@@ -191,8 +202,6 @@ def _drawn(title: str, name: str, views: Sequence[View]) -> Drawn:
 
 def inline(svg: str, prefix: str, alt: str) -> str:
     """A drawing to stand in a page: its names apart from other drawings', and its words on it."""
-    from markupsafe import escape
-
     body = svg[svg.index("<svg") :]
     body = re.sub(r'\bid="', f'id="{prefix}', body)
     body = re.sub(r"url\(#", f"url(#{prefix}", body)
@@ -212,24 +221,40 @@ def _cell(value: object) -> str:
 # -------------------------------------------------------------------------------- the claims
 
 
-def _claims(held: Sequence[BookClaim], key: str, name: str) -> Claims:
+def _claims(held: Sequence[BookClaim], known: RecordedSet, name: str) -> Claims:
     counts = {verdict: 0 for verdict in Verdict}
     reasons: dict[str, int] = {}
     for one in held:
-        found = one.cards[key]
+        found = one.cards[known.name]
         counts[found.verdict] += 1
         if found.verdict is Verdict.UNKNOWN:
-            why = found.why.replace(f"(looked in {key}", "(in this recording")
+            why = _reason(found.why, known)
             reasons[why] = reasons.get(why, 0) + 1
     return Claims(
         name,
-        book_claims.tallies(held, key),
+        book_claims.tallies(held, known.name),
         counts[Verdict.HOLDS],
         counts[Verdict.IN_PART],
         counts[Verdict.FAILS],
         counts[Verdict.UNKNOWN],
         sorted(reasons.items(), key=lambda each: (-each[1], each[0])),
     )
+
+
+_NO_RUN = re.compile(r"no recorded (?P<what>run|counters) (?P<chapter>\w+)/")
+
+
+def _reason(why: str, known: RecordedSet) -> str:
+    """Why a claim can't be told, in words that several claims share."""
+    found = _NO_RUN.match(why)
+    if not found:
+        return why
+    chapter = f"chapter {number_of(found['chapter'])}"
+    if found["what"] == "counters":
+        return "its counters are not recorded"
+    if found["chapter"] not in known.chapters:
+        return f"{chapter} is not recorded"
+    return f"{chapter} is recorded without its runs, or without them at this size"
 
 
 def _failed(
@@ -258,7 +283,7 @@ def _failed(
                 one.words,
                 _SETS_NAMED.sub("", one.claim.text),
                 properties.absolute(one),
-                any(key in one.claim.denied_on for key in failing),
+                all(key in one.claim.denied_on for key in failing),
                 results,
                 found,
             )
@@ -338,7 +363,9 @@ def _summary(
     for one in claims:
         holding = f"{one.replicated} of {one.total} claims replicate"
         part = f", {one.in_part} more as far as they were measured" if one.in_part else ""
-        lines.append(f"{one.card}: {holding}{part}, {one.failed} don't, {one.unknown} can't be told")
+        lines.append(
+            f"{one.card}: {holding}{part}, {one.failed} don't, {one.unknown} can't be told"
+        )
     if not claims:
         lines.append("only the book's own recording is here, so its claims are not counted")
     lines = ["; ".join(lines)]
@@ -353,11 +380,11 @@ def _summary(
         lines.append(f"the climb at {size(n)}, first rung to last: {'; '.join(said) or 'no two'}")
     except MissingData as missing:
         lines.append(f"no climb: {missing}")
-    beware = [
-        f"{one.name}: {', '.join(dict.fromkeys(each.name for each in one.notices))}"
+    warned = {
+        one.name: dict.fromkeys(each.name for each in one.notices if each.is_warning)
         for one in shown
-        if one.notices
-    ]
+    }
+    beware = [f"{name}: {', '.join(found)}" for name, found in warned.items() if found]
     unreal = [f"{one.name} is MADE UP" for one in shown if one.is_made_up]
     lines.append(f"to know first: {'; '.join([*unreal, *beware]) or 'nothing'}")
     return lines

@@ -36,14 +36,15 @@ _MADE_UP = re.compile(r"made[- ]up", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Notice:
-    """One thing to know, a short name of it first."""
+    """One thing to know, a short name of it first; not a warning where nothing hangs on it."""
 
     name: str
     text: str
+    is_warning: bool = True
 
 
 def made_up(known: RecordedSet) -> bool:
-    """Whether the data say of themselves that nobody measured them."""
+    """Whether the data say of themselves that they were not measured."""
     said = [known.device_name]
     for record in known.chapters.values():
         said += [record.data[key] for key in ("driver", "toolkit", "host_compiler")]
@@ -71,8 +72,9 @@ def _mig(known: RecordedSet) -> Iterator[Notice]:
     if _MIG.search(known.device_name):
         yield Notice(
             "MIG slice",
-            f"{known.device_name} is a part of a card. The driver gives the whole card's memory "
-            "clock and bus, so the peak is not this slice's; its read roof is.",
+            f"{known.device_name} is a slice of a card. Its peak follows from the memory clock and "
+            "the bus that the driver reports, which may be the whole card's. Its read roof is "
+            "measured on the slice.",
         )
 
 
@@ -120,13 +122,13 @@ def _drift(known: RecordedSet) -> Iterator[Notice]:
             of_pass.setdefault(name, []).append(later["median_us"] / runs[0]["median_us"])
     for repeat, by_chapter in sorted(ratios.items()):
         drifts = {name: statistics.median(values) - 1 for name, values in by_chapter.items()}
-        for word, sign in (("longer", 1), ("less", -1)):
+        for word, sign in (("longer", 1), ("less time", -1)):
             moved = {name: sign * by for name, by in drifts.items() if sign * by > DRIFT}
             if moved:
                 most = max(moved, key=lambda name: moved[name])
                 yield Notice(
                     "drift between passes",
-                    f"In pass {repeat + 1}, {_chapters(moved)} took {word} time than in pass 1: "
+                    f"In pass {repeat + 1}, {_chapters(moved)} took {word} than in pass 1: "
                     f"{_percent(moved[most])} in the median run of {_chapters([most])}. A card "
                     "that throttles, or that others use, does this.",
                 )
@@ -208,8 +210,8 @@ def _missing(known: RecordedSet, reference: RecordedSet) -> Iterator[Notice]:
         )
         yield Notice(
             "sizes left out",
-            f"{cut} runs are missing at the large end of {_chapters(chapters)}: the largest n there "
-            f"is at most {size(largest)}, where the book goes to {size(max(sizes))}. {why}",
+            f"{cut} runs are missing at the large end of {_chapters(chapters)}: the largest n "
+            f"there is at most {size(largest)}, where the book goes to {size(max(sizes))}. {why}",
         )
 
 
@@ -237,7 +239,7 @@ def _source(known: RecordedSet, recordings: Recordings) -> Iterator[Notice]:
     for text in dict.fromkeys(behind):
         if text:
             same = "" if changed else " Every kernel that it timed is as it is here."
-            yield Notice("another commit", text + same)
+            yield Notice("another commit", text + same, is_warning=bool(changed))
 
 
 def _changed_kernels(known: RecordedSet, recordings: Recordings) -> list[str]:

@@ -15,9 +15,11 @@ from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from figures.records import checks
+from figures.records.counts import check_counters
 from figures.records.exported import BadExport, unpack
 from figures.records.naming import EMBEDDED, LOCAL, REFERENCE, SECOND
 from figures.records.reading import DataError, read_chapter, read_counters, read_sanitizer
+from figures.records.recordings import Recordings
 from figures.records.sets import ChapterRecord, RecordedSet
 from tools.comparing import ROOT, Refused
 
@@ -29,7 +31,7 @@ CHECKS = (
     checks.check_passes,
     checks.check_rates,
     checks.check_floors,
-    checks.check_counters,
+    check_counters,
     checks.check_sanitizer,
 )
 
@@ -48,14 +50,19 @@ class Opened:
 
 
 @contextmanager
-def opened(asked: Sequence[str]) -> Iterator[list[Opened]]:
-    """Each of what was asked for, under names of their own."""
+def opened(asked: Sequence[str], recordings: Recordings) -> Iterator[list[Opened]]:
+    """Each of what was asked for, under names of their own; the book's own *recordings* are read
+    and checked already."""
+    there = {REFERENCE: recordings.reference, **recordings.second}
     with TemporaryDirectory(prefix="compare-") as unpacked:
         found: list[Opened] = []
         for place, one in enumerate(asked):
+            if one in (REFERENCE, *SECOND) and one in there:
+                found.append(Opened(one, there[one]))
+                continue
             folder, name = _folder_of(one, Path(unpacked) / str(place))
             taken = {each.known.name for each in found}
-            if folder != ROOT / "figures" / "data" / one:  # the book's sets keep their names
+            if folder.resolve().parent != ROOT / "figures" / "data":  # those keep their names
                 taken |= {REFERENCE, *SECOND, LOCAL}
             found.append(read(one, folder, _name(name, taken)))
         yield found
@@ -109,7 +116,9 @@ def read(asked: str, folder: Path, name: str) -> Opened:
         try:
             return read_file(path)
         except DataError as error:
-            left_out.append(": ".join(part for part in (path.name, error.where, error.what) if part))
+            left_out.append(
+                ": ".join(part for part in (path.name, error.where, error.what) if part)
+            )
         except RecursionError:
             left_out.append(f"{path.name}: its JSON is nested too deep")
         return None

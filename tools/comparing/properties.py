@@ -1,7 +1,7 @@
-"""Which property of the hardware a claim that doesn't replicate may hang on: by rule, or not at all.
+"""Which property of the hardware a claim that doesn't replicate may hang on, by rule or not at all.
 
-Each rule looks at both cards' attributes and recorded runs and says what it saw. Where none applies,
-nothing is said. A rule shows that a property differs where the claim's runs meet it. It is no proof
+Each rule looks at both cards' attributes and recorded runs and says what it saw. Where none
+applies, nothing is said. A rule shows that a property differs where the claim's runs meet it. It is no proof
 that the property is the cause.
 """
 
@@ -70,7 +70,7 @@ def likely(claim: BookClaim, ours: tuple[View, str], theirs: tuple[View, str]) -
     """The properties that rules point at, of a claim that fails on *theirs*."""
     points = _failing(claim, theirs[0])
     sides = [Side(view, name, _runs(claim, view, points)) for view, name in (ours, theirs)]
-    found = {}
+    found: dict[str, Property] = {}
     for rule in (_bandwidth, _named, _l2, _sms, _capability):
         for one in rule(claim, *sides):
             found.setdefault(one.name, one)
@@ -150,9 +150,7 @@ def _bandwidth(claim: BookClaim, ours: Side, theirs: Side) -> Iterator[Property]
         f"{100 * share[at]:.0f} % of {side.name}'s read roof of {rate_text(roof)}"
         for side, share, roof in zip((ours, theirs), shares, roofs, strict=True)
     )
-    yield Property(
-        "memory bandwidth", f"{ours.runs[at].run['variant']} moves {' and '.join(said)}"
-    )
+    yield Property("memory bandwidth", f"{ours.runs[at].run['variant']} moves {' and '.join(said)}")
 
 
 def _l2(claim: BookClaim, ours: Side, theirs: Side) -> Iterator[Property]:

@@ -1,0 +1,115 @@
+"""The page in a browser: nothing stands in a reader's way, at both widths and in both schemes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import tools.comparing.tests.conftest  # noqa: F401  finds the extension
+from docs.tests.test_browser import (
+    AXE,
+    COLOURS,
+    ONE_OF_A_KIND,
+    SCHEMES,
+    WIDTHS,
+    as_wide_as,
+    barriers,
+)
+from figures.records.naming import REFERENCE
+from figures.records.recordings import Recordings
+from tools.comparing.command import compare
+from tools.comparing.page import html
+from tools.comparing.tests.conftest import PAGES
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not shutil.which("chromium"), reason="no chromium on this machine"),
+]
+
+
+@pytest.fixture(scope="module")
+def address(
+    recordings: Recordings, sets: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """Of a page with all that a page can have: a made-up card with warnings, and the book's."""
+    before = dict(recordings.second)
+    content = compare([str(sets["laptop"]), "nvidia-h100", REFERENCE], recordings, PAGES)
+    file = tmp_path_factory.mktemp("page") / "page.html"
+    file.write_text(html(content), encoding="utf-8")
+    yield file.as_uri()
+    recordings.second.clear()
+    recordings.second.update(before)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    # The page lets no script run; axe is the test's own.
+    made = browser.new_page(bypass_csp=True)
+    made.goto(address)
+    made.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    yield made
+    made.close()
+
+
+def found(page: Page) -> set[str]:
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    page.evaluate(ONE_OF_A_KIND)
+    said = []
+    for width in WIDTHS:
+        as_wide_as(page, width)
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            rules = {"runOnly": COLOURS} if scheme == "dark" else {}
+            said += [f"{scheme}, {one}" for one in barriers(page, rules)]
+    return set(said)
+
+
+def test_no_barrier(page: Page) -> None:
+    assert found(page) == set()
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule"),
+    [
+        ("one => one.querySelector('.light svg').removeAttribute('aria-label')", "svg-img-alt"),
+        ("one => one.querySelector('figcaption').style.color = 'light-dark(#bbb, #aaa)'",
+         "light, color-contrast"),
+        ("one => one.querySelector('.notices .warning').style.color = 'light-dark(#a00, #500)'",
+         "dark, color-contrast"),
+        ("one => one.querySelector('h1').remove()", "page-has-heading-one"),
+    ],
+)  # fmt: skip
+def test_a_barrier_is_named(page: Page, fault: str, rule: str) -> None:
+    page.eval_on_selector("main", fault)
+    assert any(rule in one for one in found(page))
+
+
+@pytest.mark.parametrize("width", [390, *WIDTHS])
+def test_the_page_does_not_scroll_sideways(page: Page, width: int) -> None:
+    as_wide_as(page, width)
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    page.eval_on_selector("main", "one => one.style.width = '200vw'")
+    assert page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+def test_each_scheme_shows_its_own_drawings(page: Page) -> None:
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        shown = page.eval_on_selector_all(
+            "figure div", "all => all.filter(one => one.offsetParent).map(one => one.className)"
+        )
+        assert {one for one in shown if one in SCHEMES} == {scheme}
