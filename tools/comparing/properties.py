@@ -1,8 +1,8 @@
 """Which property of the hardware a claim that doesn't replicate may hang on, by rule or not at all.
 
 Each rule looks at both cards' attributes and recorded runs and says what it saw. Where none
-applies, nothing is said. A rule shows that a property differs where the claim's runs meet it. It is no proof
-that the property is the cause.
+applies, nothing is said. A rule shows that a property differs where the claim's runs meet it. It
+is no proof that the property is the cause.
 """
 
 from __future__ import annotations

@@ -66,15 +66,14 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
 
 
 def found(page: Page) -> set[str]:
+    """What axe finds, at a phone's width what doesn't depend on colours."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
+    as_wide_as(page, WIDTHS[0])
+    said = barriers(page, {"rules": {rule: {"enabled": False} for rule in COLOURS}})
     page.evaluate(ONE_OF_A_KIND)
-    said = []
-    for width in WIDTHS:
-        as_wide_as(page, width)
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            rules = {"runOnly": COLOURS} if scheme == "dark" else {}
-            said += [f"{scheme}, {one}" for one in barriers(page, rules)]
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        said += [f"{scheme}, {one}" for one in barriers(page, {"runOnly": COLOURS})]
     return set(said)
 
 
@@ -85,10 +84,11 @@ def test_no_barrier(page: Page) -> None:
 @pytest.mark.parametrize(
     ("fault", "rule"),
     [
-        ("one => one.querySelector('.light svg').removeAttribute('aria-label')", "svg-img-alt"),
-        ("one => one.querySelector('figcaption').style.color = 'light-dark(#bbb, #aaa)'",
+        ("one => one.querySelectorAll('.light svg').forEach(s => s.removeAttribute('aria-label'))",
+         "svg-img-alt"),
+        ("one => one.querySelectorAll('figcaption').forEach(c => c.style.color = '#999')",
          "light, color-contrast"),
-        ("one => one.querySelector('.notices .warning').style.color = 'light-dark(#a00, #500)'",
+        ("one => one.querySelectorAll('.warning').forEach(w => w.style.color = '#a00')",
          "dark, color-contrast"),
         ("one => one.querySelector('h1').remove()", "page-has-heading-one"),
     ],
@@ -102,7 +102,7 @@ def test_a_barrier_is_named(page: Page, fault: str, rule: str) -> None:
 def test_the_page_does_not_scroll_sideways(page: Page, width: int) -> None:
     as_wide_as(page, width)
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
-    page.eval_on_selector("main", "one => one.style.width = '200vw'")
+    page.eval_on_selector("main", "one => one.style.minWidth = '200vw'")
     assert page.evaluate("document.documentElement.scrollWidth > innerWidth")
 
 
