@@ -435,12 +435,14 @@ def _spine_runs(chapter: str, speed: float) -> list[dict[str, Any]]:
     climb = [(name, variant) for name, each in chapters.known().items() for variant in each.spine]
     rates = dict(zip(climb, _CLIMB, strict=True))
     rates |= {(name, each.library): 4250 for name, each in chapters.known().items() if each.library}
-    n, block = 2**28, 256
+    block = 256
+    swept = {climb[-1], *((name, each.library) for name, each in chapters.known().items())}
     return [
         _run(variant, name, None, n, block, repeat, _time(rate * speed, n, block),
              blocks_of_data=n // block, params={"finished": 1})
         for repeat in (0, 1)
         for (name, variant), rate in rates.items()
+        for n in ((2**12, 2**20, 2**28) if (name, variant) in swept else (2**28,))
         if name == chapter
     ]  # fmt: skip
 

@@ -114,24 +114,24 @@ def _steady_passes(known: RecordedSet) -> Iterator[tuple[str, tuple[TimedRun, ..
 
 
 def _drift(known: RecordedSet) -> Iterator[Notice]:
-    """Chapters that took longer, or less long, in a later pass."""
-    ratios: dict[int, dict[str, list[float]]] = {}
+    """Chapters that took longer, or less long, in a later pass than in the first."""
+    ratios: dict[tuple[str, int], list[float]] = {}
     for name, runs in _steady_passes(known):
         for later in runs[1:]:
-            of_pass = ratios.setdefault(later["repeat"], {})
-            of_pass.setdefault(name, []).append(later["median_us"] / runs[0]["median_us"])
-    for repeat, by_chapter in sorted(ratios.items()):
-        drifts = {name: statistics.median(values) - 1 for name, values in by_chapter.items()}
-        for word, sign in (("longer", 1), ("less time", -1)):
-            moved = {name: sign * by for name, by in drifts.items() if sign * by > DRIFT}
-            if moved:
-                most = max(moved, key=lambda name: moved[name])
-                yield Notice(
-                    "drift between passes",
-                    f"In pass {repeat + 1}, {_chapters(moved)} took {word} than in pass 1: "
-                    f"{_percent(moved[most])} in the median run of {_chapters([most])}. A card "
-                    "that throttles, or that others use, does this.",
-                )
+            ratio = later["median_us"] / runs[0]["median_us"]
+            ratios.setdefault((name, later["repeat"]), []).append(ratio)
+    drifts = {at: statistics.median(values) - 1 for at, values in ratios.items()}
+    for word, sign in (("longer", 1), ("less time", -1)):
+        moved = {at: sign * by for at, by in drifts.items() if sign * by > DRIFT}
+        if moved:
+            chapter, repeat = most = max(moved, key=lambda at: moved[at])
+            yield Notice(
+                "drift between passes",
+                f"{_chapters({name for name, _ in moved}).capitalize()} took {word} in a later "
+                f"pass than in the first: most of all {_chapters([chapter])}, whose median run "
+                f"took {_percent(moved[most])} {word} in pass {repeat + 1}. A card that throttles, "
+                "or that others use, does this.",
+            )
 
 
 def _unsteady(known: RecordedSet) -> Iterator[Notice]:

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from figures.records import exported
 from figures.records.naming import COUNTER_ALIASES, STALLS
 from tools.measuring import plan, profilers, programs
 from tools.measuring.measure import SANITIZERS_AT_ONCE
@@ -974,3 +975,43 @@ def test_another_users_checkout_is_told_as_that(book: Book) -> None:
     done = book.measure("--stamp")
     assert done.returncode == 2
     assert "belongs to another user" in one_line(done) and "safe.directory" in done.stderr
+
+
+# ------------------------------------------------------------------------------------ export
+
+
+def test_export_packs_what_is_recorded(book: Book, tmp_path: Path) -> None:
+    file = tmp_path / "new" / "mine.json.gz"
+    done = book.measure("--export", str(file))
+    assert done.returncode == 2 and not file.parent.exists()
+    assert one_line(done) == (
+        "tools/measure: figures/data/local/ is not there: run tools/measure first"
+    )
+    assert book.measure().returncode == 0
+    done = book.measure("--export", str(file))
+    assert done.returncode == 0 and not book.calls(), "nothing is measured"
+    assert done.stdout.splitlines()[1] == (
+        f"next: tools/compare {file} puts it beside the book's own"
+    )
+    told = exported.unpack(file)
+    here = {path.name: path.read_text() for path in book.local.iterdir() if path.is_file()}
+    assert told.name == "local" and told.files == here
+    first = file.read_bytes()
+    book.measure("--export", str(file))
+    assert file.read_bytes() == first
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_export_refuses_what_it_cannot_do(book: Book, tmp_path: Path) -> None:
+    (book.data / "nvidia-t4").mkdir()
+    for arguments, status, said in (
+        (["--fresh"], 2, "--fresh has no part in it"),
+        (["--chapters", ONE], 2, "--chapters has no part in it"),
+        (["--record", "embedded"], 2, "that set has no times"),
+        (["--record", "../x"], 2, "a set's name is a-z, 0-9 and hyphens"),
+        (["--record", "nvidia-x"], 2, "figures/data/nvidia-x/ is not there: there is no such set"),
+        (["--record", "nvidia-t4"], 1, "nvidia-t4 holds no recorded chapter"),
+    ):
+        done = book.measure("--export", str(tmp_path / "x"), *arguments)
+        assert (done.returncode, said in done.stderr) == (status, True), done.stderr
+    assert not (tmp_path / "x").exists()
