@@ -1,15 +1,15 @@
-"""The page in a browser: nothing stands in a reader's way, at both widths and in both schemes."""
+"""The page of tools/compare in a browser: nothing stands in a reader's way."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-import tools.comparing.tests.conftest  # noqa: F401  finds the extension
+import docs.tests.conftest  # noqa: F401  finds the extension
+from docs.tests.pages import DOCS
 from docs.tests.test_browser import (
     AXE,
     COLOURS,
@@ -19,11 +19,9 @@ from docs.tests.test_browser import (
     as_wide_as,
     barriers,
 )
-from figures.records.naming import REFERENCE
-from figures.records.recordings import Recordings
-from tools.comparing.command import compare
+from tools.comparing.command import book, compare
 from tools.comparing.page import html
-from tools.comparing.tests.conftest import PAGES
+from tools.comparing.tests import made_up
 
 pytestmark = [
     pytest.mark.slow,
@@ -32,27 +30,14 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def address(
-    recordings: Recordings, sets: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Of a page with all that a page can have: a made-up card with warnings, and the book's."""
-    before = dict(recordings.second)
-    content = compare([str(sets["laptop"]), "nvidia-h100", REFERENCE], recordings, PAGES)
-    file = tmp_path_factory.mktemp("page") / "page.html"
-    file.write_text(html(content), encoding="utf-8")
-    yield file.as_uri()
-    recordings.second.clear()
-    recordings.second.update(before)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        yield chromium
-        chromium.close()
+    folder = tmp_path_factory.mktemp("page")
+    laptop = made_up.write(folder / "laptop", made_up.LAPTOP)
+    asked = [str(laptop), "nvidia-h100", "nvidia-h200"]
+    file = folder / "page.html"
+    file.write_text(html(compare(asked, book(), [DOCS / "your_card.rst"])), encoding="utf-8")
+    return file.as_uri()
 
 
 @pytest.fixture
