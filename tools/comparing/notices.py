@@ -232,10 +232,9 @@ def _source(known: RecordedSet, recordings: Recordings) -> Iterator[Notice]:
     behind = [_behind(commit) for commit in commits if commit]
     if changed:
         shown = listed(changed[:8]) if len(changed) <= 8 else f"{', '.join(changed[:8])} and more"
-        yield Notice(
-            "older kernels",
-            f"{len(changed)} kernels have changed since they were timed there: {shown}.",
-        )
+        few = "kernel has changed since it was"
+        said = "kernels have changed since they were" if changed[1:] else few
+        yield Notice("older kernels", f"{len(changed)} {said} timed there: {shown}.")
     for text in dict.fromkeys(behind):
         if text:
             same = "" if changed else " Every kernel that it timed is as it is here."

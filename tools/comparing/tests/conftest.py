@@ -56,6 +56,13 @@ def told(recordings: Recordings) -> Told:
 
 
 @pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A made-up T4 with three chapters. Tests leave it as it is."""
+    three = ("chapter01_gmem", "chapter03_divergence", "chapter05_unroll4")
+    return made_up.write(tmp_path_factory.mktemp("small") / "small", made_up.T4, three)
+
+
+@pytest.fixture(scope="session")
 def sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A made-up set of each kind. Tests leave them as they are."""
     folder = tmp_path_factory.mktemp("made up")
