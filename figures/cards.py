@@ -379,14 +379,16 @@ PICTURES: dict[str, ManyCards] = {
 }
 
 
-def _beside(make: ManyCards) -> Plot:
-    """The picture of a view's card and of the one beside it, as far as there is one."""
+def _of_the_book(make: ManyCards) -> Plot:
+    """The picture of the book's own cards, also where readers have recorded theirs."""
 
     def plot(view: View) -> Picture:
-        others = [View(view.recordings, view.other)] if view.other else []
+        if view.known.is_local:
+            raise MissingData("the guide draws the book's two cards; tools/compare draws yours")
+        others = [View(view.recordings, known) for known in view.recordings.second.values()]
         return make([view, *others])
 
     return plot
 
 
-PLOTS: dict[str, Plot] = {name: _beside(make) for name, make in PICTURES.items()}
+PLOTS: dict[str, Plot] = {name: _of_the_book(make) for name, make in PICTURES.items()}
