@@ -24,7 +24,7 @@ from tools.comparing.opening import Opened
 STEADY_US = 20.0
 #: The book's own recordings drift by a tenth of a per cent per chapter at most.
 DRIFT = 0.01
-#: A run whose passes differ by more is unsteady. One in a thousand of the book's own are.
+#: A run whose passes differ by more is unsteady. About one in a thousand of the book's own are.
 UNSTEADY, MANY_UNSTEADY = 0.05, 0.02
 #: Samples that were still too far apart when the time for them was up.
 MANY_CUT_OFF = 0.05
@@ -92,6 +92,11 @@ def _clocks(known: RecordedSet) -> Iterator[Notice]:
                     if when == "after":
                         after[name] = mhz
         if not after:
+            yield Notice(
+                f"{clock} clock unknown",
+                "The recording has no reading of it, so a drop would go unseen.",
+                is_warning=False,
+            )
             continue
         lowest, highest = min(after, key=lambda name: after[name]), max(seen)
         if after[lowest] < (1 - CLOCK_DROP) * highest:

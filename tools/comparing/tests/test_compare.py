@@ -310,6 +310,7 @@ def test_a_set_of_two_cards_is_refused(told: Told, broken: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "name", "text"),
     [
+        (lambda data: data.update(clocks=None), "SM clock unknown", "The recording has no reading"),
         (lambda data: data["source"].update(commit="ab" * 20), "another commit",
          "Recorded at commit abababa, which this copy's history doesn't have."),
         (lambda data: data["source"].update(dirty=True), "changed source", "The source that"),
