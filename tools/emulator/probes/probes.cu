@@ -5,6 +5,7 @@
 // Every index comes from an argument, and each kernel makes one access of the kind it is about, so
 // that the assembler has nothing to merge: what is counted is what is written.
 #include <cuda_runtime.h>
+#include <mma.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -142,6 +143,71 @@ __global__ void shared_turn(const int* in, int* out, unsigned pitch) {
   out[y * 32 + x] = tile[x * pitch + y];
 }
 
+// ----------------------------------------------------------------------------------- matrices
+
+/// Rows of 8×8 matrices of 16 bits, whose addresses come from the lanes.
+template <unsigned Matrices>
+__global__ void matrix_load(unsigned* out, Slot kind, unsigned k, unsigned slots) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  const auto tile = static_cast<unsigned>(__cvta_generic_to_shared(bytes));
+  const unsigned at = tile + 16 * slot_of(kind, thread_in_block(), k, slots);
+  unsigned a, b = 0, c = 0, d = 0;
+  if constexpr (Matrices == 1) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(a) : "r"(at));
+  } else if constexpr (Matrices == 2) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(a), "=r"(b)
+                 : "r"(at));
+  } else {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                 : "r"(at));
+  }
+  out[thread_in_grid()] = a ^ b ^ c ^ d;
+}
+
+template <unsigned Matrices>
+__global__ void matrix_store(unsigned value, Slot kind, unsigned k, unsigned slots) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  const auto tile = static_cast<unsigned>(__cvta_generic_to_shared(bytes));
+  const unsigned at = tile + 16 * slot_of(kind, thread_in_block(), k, slots);
+  if constexpr (Matrices == 1) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::"r"(at), "r"(value));
+  } else if constexpr (Matrices == 2) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %1};" ::"r"(at),
+                 "r"(value));
+  } else {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %1, %1, %1};" ::"r"(at),
+                 "r"(value));
+  }
+}
+
+template <class Use, class T, class Layout>
+__global__ void fragment_load(T* out, unsigned pitch) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  nvcuda::wmma::fragment<Use, 16, 16, 16, T, Layout> all;
+  nvcuda::wmma::load_matrix_sync(all, reinterpret_cast<const T*>(bytes), pitch);
+  T* to = out + thread_in_grid() * all.num_elements;
+  for (int i = 0; i < all.num_elements; ++i) to[i] = all.x[i];
+}
+
+template <class T>
+__global__ void sums_load(T* out, unsigned pitch, nvcuda::wmma::layout_t layout) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, T> all;
+  nvcuda::wmma::load_matrix_sync(all, reinterpret_cast<const T*>(bytes), pitch, layout);
+  T* to = out + thread_in_grid() * all.num_elements;
+  for (int i = 0; i < all.num_elements; ++i) to[i] = all.x[i];
+}
+
+template <class T>
+__global__ void sums_store(T value, unsigned pitch, nvcuda::wmma::layout_t layout) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, T> all;
+  nvcuda::wmma::fill_fragment(all, value);
+  nvcuda::wmma::store_matrix_sync(reinterpret_cast<T*>(bytes), all, pitch, layout);
+}
+
 // ------------------------------------------------------------------------------ the list
 
 int row = 0;
@@ -213,6 +279,56 @@ void shared_width() {
   both(Slot::kStride, 2, kSlots, kAll, 45);  // a last warp of 13 lanes
 }
 
+template <unsigned Matrices>
+void matrices() {
+  constexpr unsigned kSlots = 1024;
+  const auto both = [&](Slot kind, unsigned k, unsigned slots) {
+    matrix_load<Matrices><<<2, 64, 16 * kSlots>>>(static_cast<unsigned*>(out), kind, k, slots);
+    done("ldmatrix, x%u, pattern %u of %u, %u rows", Matrices, static_cast<unsigned>(kind), k,
+         slots);
+    matrix_store<Matrices><<<2, 64, 16 * kSlots>>>(7, kind, k, slots);
+    done("stmatrix, x%u, pattern %u of %u, %u rows", Matrices, static_cast<unsigned>(kind), k,
+         slots);
+  };
+  for (const unsigned stride : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 8u, 9u}) {
+    both(Slot::kStride, stride, kSlots);
+  }
+  for (const unsigned shift : {1u, 2u, 3u, 4u}) both(Slot::kShift, shift, kSlots);
+  for (const unsigned flip : {1u, 5u}) both(Slot::kXor, flip, kSlots);
+  for (const unsigned slots : {8u, 16u, 100u, 1000u}) both(Slot::kScatter, slots, slots);
+}
+
+template <class T>
+void sums() {
+  using namespace nvcuda::wmma;
+  auto* to = static_cast<T*>(out);
+  for (const unsigned pitch : {16u, 24u, 40u, 64u}) {
+    for (const layout_t layout : {mem_row_major, mem_col_major}) {
+      sums_load<T><<<2, 32, 64 * 64 * sizeof(T)>>>(to, pitch, layout);
+      done("wmma load of sums, width %u, layout %u, pitch %u", sizeof(T), layout, pitch);
+      sums_store<T><<<2, 32, 64 * 64 * sizeof(T)>>>(T{}, pitch, layout);
+      done("wmma store of sums, width %u, layout %u, pitch %u", sizeof(T), layout, pitch);
+    }
+  }
+}
+
+void fragments() {
+  using namespace nvcuda::wmma;
+  auto* to = static_cast<half*>(out);
+  for (const unsigned pitch : {16u, 24u, 40u, 64u}) {
+    fragment_load<matrix_a, half, row_major><<<2, 32, 8192>>>(to, pitch);
+    done("wmma load of a, rows, pitch %u", pitch);
+    fragment_load<matrix_a, half, col_major><<<2, 32, 8192>>>(to, pitch);
+    done("wmma load of a, columns, pitch %u", pitch);
+    fragment_load<matrix_b, half, row_major><<<2, 32, 8192>>>(to, pitch);
+    done("wmma load of b, rows, pitch %u", pitch);
+    fragment_load<matrix_b, half, col_major><<<2, 32, 8192>>>(to, pitch);
+    done("wmma load of b, columns, pitch %u", pitch);
+  }
+  sums<half>();
+  sums<float>();
+}
+
 }  // namespace
 
 int main() {
@@ -269,5 +385,9 @@ int main() {
     shared_turn<<<1, dim3(32, 32), 32 * pitch * sizeof(int)>>>(ints, to, pitch);
     done("turned tile, rows of %u", pitch);
   }
+  matrices<1>();
+  matrices<2>();
+  matrices<4>();
+  fragments();
   return 0;
 }

@@ -18,9 +18,9 @@ using emu::Needs;
 using emu::Runtime;
 
 /// Takes text for PTX: what nvcc -ptx writes. A fat binary is left to the program's own loader. As
-/// on a GPU, nothing is read before a kernel is asked for: text that isn't PTX fails there.
+/// on a GPU, nothing is read before a kernel is asked for.
 cudaError_t load_library(Runtime& runtime, cudaLibrary_t* library, std::string code) {
-  if (library == nullptr || code.empty()) return cudaErrorInvalidValue;
+  if (library == nullptr) return cudaErrorInvalidValue;
   auto binary = std::make_unique<FatBinary>();
   binary->text = std::move(code);
   *library = reinterpret_cast<cudaLibrary_t>(binary.get());
@@ -42,7 +42,7 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJi
                                 unsigned, cudaLibraryOption*, void**, unsigned) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     const auto* text = static_cast<const char*>(code);
-    return load_library(runtime, library, text == nullptr ? "" : text);
+    return text == nullptr ? cudaErrorInvalidValue : load_library(runtime, library, text);
   });
 }
 
@@ -61,6 +61,8 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
     if (kernel == nullptr || name == nullptr) return cudaErrorInvalidValue;
     FatBinary* binary = find_library(runtime, library);
     if (binary == nullptr) return cudaErrorInvalidResourceHandle;
+    // An H200 tells what is no PTX at all from PTX with a fault in it.
+    if (binary->text.find(".version") == std::string::npos) return cudaErrorInvalidKernelImage;
     const cudaError_t status = runtime.load(*binary);  // and again after a reset
     if (status != cudaSuccess) return status;
     if (!binary->module->kernels.contains(name)) return cudaErrorSymbolNotFound;

@@ -17,7 +17,7 @@ __global__ void integers(int* i, unsigned long long* u) {
   atomicAdd(&u[0], 1ull << 40);
   atomicCAS(&u[1], 0ull, 7ull);
 }
-FEATURE("atomics", integer_atomics, "on integers of 32 and 64 bits") {
+FEATURE("atomics", integer_atomics, "atomics on 32- and 64-bit integers") {
   Values<int> i(4);
   Values<unsigned long long> u(2);
   integers<<<2, 64>>>(i.get(), u.get());
@@ -29,7 +29,7 @@ __global__ void floats(float* f, double* d) {
   atomicAdd(f, 0.5f);
   atomicAdd(d, 0.25);
 }
-FEATURE("atomics", float_atomics, "on float and double") {
+FEATURE("atomics", float_atomics, "atomics on float and double") {
   Values<float> f(1);
   Values<double> d(1);
   floats<<<2, 64>>>(f.get(), d.get());
@@ -40,7 +40,7 @@ FEATURE("atomics", float_atomics, "on float and double") {
 __global__ void halves(__half2* h) {
   atomicAdd(h, __floats2half2_rn(1.0f, 2.0f));
 }
-FEATURE("atomics", half_atomics, "on half2") {
+FEATURE("atomics", half_atomics, "atomics on half2") {
   Values<__half2> h(1, __floats2half2_rn(0.0f, 0.0f));
   halves<<<1, 64>>>(h.get());
   launched();
@@ -51,7 +51,7 @@ FEATURE("atomics", half_atomics, "on half2") {
 __global__ void vectors(float4* f) {
   atomicAdd(f, make_float4(1, 2, 3, 4));
 }
-FEATURE("atomics", vector_atomics, "on float4") {
+FEATURE("atomics", vector_atomics, "atomics on float4") {
   Values<float4> f(1, make_float4(0, 0, 0, 0));
   vectors<<<1, 64>>>(f.get());
   launched();
@@ -67,7 +67,7 @@ __global__ void scopes(int* out) {
   __syncthreads();
   if (threadIdx.x == 0) atomicAdd_system(out, tile);
 }
-FEATURE("atomics", scoped_atomics, "of block and system scope, in shared memory") {
+FEATURE("atomics", scoped_atomics, "atomics of block and system scope, and in shared memory") {
   Values<int> out(1);
   scopes<<<2, 64>>>(out.get());
   launched();
@@ -79,7 +79,7 @@ __global__ void references(int* out) {
   count.fetch_add(1, cuda::memory_order_release);
   if (count.load(cuda::memory_order_acquire) > 0) out[1] = 1;
 }
-FEATURE("atomics", atomic_ref, "cuda::atomic_ref, with an order") {
+FEATURE("atomics", atomic_ref, "cuda::atomic_ref with a memory order") {
   Values<int> out(2);
   references<<<2, 64>>>(out.get());
   launched();

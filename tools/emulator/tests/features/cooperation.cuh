@@ -16,7 +16,7 @@ __global__ void tiles(int* out) {
   const int sum = cg::reduce(tile, static_cast<int>(block.thread_rank()), cg::plus<int>());
   if (tile.thread_rank() == 0) out[tile.meta_group_rank()] = sum;
 }
-FEATURE("groups", tiled_groups, "tiles of a block, and their reductions") {
+FEATURE("groups", tiled_groups, "tiles of a block and their reductions") {
   Values<int> out(8);
   tiles<<<1, 64>>>(out.get());
   launched();

@@ -44,21 +44,21 @@ FEATURE("images", arrays, "CUDA arrays: copies there and back") {
   cuda(cudaMemcpy2DFromArray(row, sizeof row, made, 0, 3, sizeof row, 1, cudaMemcpyDeviceToHost));
   return row[2] == 32.0f;
 }
-FEATURE("images", point_textures, "textures, the nearest element") {
+FEATURE("images", point_textures, "textures: the nearest element") {
   Values<float> out(1);
   look<<<1, 1>>>(texture(array(), cudaFilterModePoint, cudaAddressModeClamp), out.get(), 5.5f,
                  99.0f);
   launched();
   return out[0] == 75.0f;
 }
-FEATURE("images", linear_textures, "textures, linear between elements") {
+FEATURE("images", linear_textures, "textures: linear filtering") {
   Values<float> out(1);
   look<<<1, 1>>>(texture(array(), cudaFilterModeLinear, cudaAddressModeClamp), out.get(), 3.0f,
                  2.5f);
   launched();
   return out[0] == 22.5f;
 }
-FEATURE("images", wrapped_textures, "textures that wrap around, normalised coordinates") {
+FEATURE("images", wrapped_textures, "textures that wrap around, with normalised coordinates") {
   Values<float> out(1);
   look<<<1, 1>>>(texture(array(), cudaFilterModePoint, cudaAddressModeWrap), out.get(), 1.1875f,
                  0.0625f);
@@ -89,7 +89,7 @@ __global__ void paint(cudaSurfaceObject_t to) {
   const float value = surf2Dread<float>(to, static_cast<int>(threadIdx.x * sizeof(float)), 1);
   surf2Dwrite(value + 0.5f, to, static_cast<int>(threadIdx.x * sizeof(float)), 0);
 }
-FEATURE("images", surfaces, "surfaces, read and written") {
+FEATURE("images", surfaces, "surfaces: reads and writes") {
   const cudaArray_t made = array();
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypeArray;

@@ -132,7 +132,7 @@ __global__ void wide(unsigned long long* out, unsigned long long a) {
   out[0] = static_cast<unsigned long long>(product >> 64);
   out[1] = static_cast<unsigned long long>(product % 1000003u);
 }
-FEATURE("language", wide_integers, "integers of 64 and 128 bits") {
+FEATURE("language", wide_integers, "64- and 128-bit integers") {
   const unsigned long long a = 0xfedcba9876543210ull;
   const unsigned __int128 product = static_cast<unsigned __int128>(a) * a;
   Values<unsigned long long> out(2);
@@ -149,7 +149,7 @@ __global__ void functions(double* out, double x) {
   out[3] = erf(x) + erfc(x);
   out[4] = static_cast<double>(sqrtf(static_cast<float>(x)) * rsqrtf(static_cast<float>(x)));
 }
-FEATURE("language", mathematics, "the mathematical functions, float and double") {
+FEATURE("language", mathematics, "the math functions, float and double") {
   const double x = 2.5;
   Values<double> out(5);
   functions<<<1, 1>>>(out.get(), x);
@@ -163,7 +163,7 @@ __global__ void fast(float* out, float x) {
   out[0] = __sinf(x) * __sinf(x) + __cosf(x) * __cosf(x);
   out[1] = __expf(__logf(x));
 }
-FEATURE("language", fast_mathematics, "the fast forms of them (__sinf, __expf, …)") {
+FEATURE("language", fast_mathematics, "their fast forms (__sinf, __expf, …)") {
   Values<float> out(2);
   fast<<<1, 1>>>(out.get(), 1.5f);
   launched();
@@ -202,7 +202,7 @@ __global__ void in_line(unsigned* out) {
       : "=r"(out[lane])
       : "r"(lane));
 }
-FEATURE("language", inline_ptx, "PTX written into the source (asm)") {
+FEATURE("language", inline_ptx, "inline PTX (asm)") {
   Values<unsigned> out(32);
   in_line<<<1, 32>>>(out.get());
   launched();
@@ -217,7 +217,7 @@ __global__ void take_time(long long* out) {
   out[0] = clock64() - start;
   out[1] = static_cast<long long>(t);
 }
-FEATURE("language", clocks, "clock64(), the global timer, __nanosleep") {
+FEATURE("language", clocks, "clock64(), the global timer and __nanosleep") {
   Values<long long> out(2);
   take_time<<<1, 1>>>(out.get());
   launched();
@@ -234,7 +234,7 @@ __global__ void parent(int* out) {
   out[0] = 2;
 #endif
 }
-FEATURE("language", dynamic_parallelism, "kernels that launch kernels") {
+FEATURE("language", dynamic_parallelism, "kernels that launch kernels (dynamic parallelism)") {
   Values<int> out(32);
   parent<<<1, 1>>>(out.get());
   launched();

@@ -71,7 +71,7 @@ FEATURE("memory", volumes, "three-dimensional memory and copies") {
   return back[1][2][15] == 7;
 }
 
-FEATURE("memory", pools, "allocation in a stream's order (cudaMallocAsync)") {
+FEATURE("memory", pools, "stream-ordered allocation (cudaMallocAsync)") {
   cudaStream_t stream;
   cuda(cudaStreamCreate(&stream));
   int *data, back[64];

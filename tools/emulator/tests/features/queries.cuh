@@ -20,7 +20,7 @@ FEATURE("queries", properties, "properties and attributes of the device") {
   return facts.warpSize == 32 && facts.multiProcessorCount == processors;
 }
 
-FEATURE("queries", function_attributes, "attributes of a kernel, launch bounds") {
+FEATURE("queries", function_attributes, "a kernel's attributes and launch bounds") {
   cudaFuncAttributes facts;
   cuda(cudaFuncGetAttributes(&facts, kernel));
   return facts.maxThreadsPerBlock == 256;
@@ -39,7 +39,7 @@ FEATURE("queries", limits, "limits (cudaDeviceSetLimit)") {
   return bytes >= 16u << 20;
 }
 
-FEATURE("queries", errors, "errors as CUDA gives them") {
+FEATURE("queries", errors, "CUDA's error codes") {
   int* out = nullptr;
   unbounded<<<1, 2048>>>(out);
   return cudaGetLastError() == cudaErrorInvalidValue && cudaGetLastError() == cudaSuccess;

@@ -17,14 +17,14 @@ __global__ void reverse(int* data) {
   __syncthreads();
   data[threadIdx.x] = tile[blockDim.x - 1 - threadIdx.x];
 }
-FEATURE("shared", dynamic_shared, "of a size that the launch gives") {
+FEATURE("shared", dynamic_shared, "shared memory sized by the launch") {
   Values<int> data(counting(256));
   reverse<<<1, 256, 256 * sizeof(int)>>>(data.get());
   launched();
   return data[0] == 255 && data[255] == 0;
 }
 
-FEATURE("shared", large_shared, "more than 48 KB, where a kernel asks for it") {
+FEATURE("shared", large_shared, "more than 48 KB per block") {
   Values<int> data(counting(256));
   constexpr int kBytes = 200 * 1024;
   cuda(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
@@ -39,7 +39,7 @@ __global__ void counted_barriers(int* out) {
   if (threadIdx.x < 64) asm volatile("bar.sync 1, 64;" ::: "memory");
   if (threadIdx.x == 0) *out = all * 10 + (some != 0);
 }
-FEATURE("shared", block_barriers, "barriers: counting, named, of a part of the block") {
+FEATURE("shared", block_barriers, "barriers: named, counting, for a part of the block") {
   Values<int> out(1);
   counted_barriers<<<1, 96>>>(out.get());
   launched();

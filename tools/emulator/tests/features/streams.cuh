@@ -24,7 +24,7 @@ FEATURE("streams", streams, "streams, and events that order them") {
   return data[31] == 3 && cudaEventQuery(done) == cudaSuccess;
 }
 
-FEATURE("streams", event_times, "times between events") {
+FEATURE("streams", event_times, "times between events (cudaEventElapsedTime)") {
   cudaEvent_t start, stop;
   cuda(cudaEventCreate(&start));
   cuda(cudaEventCreate(&stop));
@@ -63,7 +63,7 @@ FEATURE("streams", capture, "graphs captured from a stream") {
   return data[31] == 9;
 }
 
-FEATURE("streams", graphs, "graphs made node by node") {
+FEATURE("streams", graphs, "graphs built node by node") {
   Values<int> data(32);
   cudaGraph_t graph;
   cuda(cudaGraphCreate(&graph, 0));
@@ -86,7 +86,7 @@ FEATURE("streams", graphs, "graphs made node by node") {
 }
 
 FEATURE("streams", graph_updates,
-        "graphs with other arguments (cudaGraphExecKernelNodeSetParams)") {
+        "graphs updated with new arguments (cudaGraphExecKernelNodeSetParams)") {
   Values<int> data(32);
   cudaGraph_t graph;
   cuda(cudaGraphCreate(&graph, 0));

@@ -40,7 +40,7 @@ __global__ void match(unsigned* out) {
   __match_all_sync(kAll, 5, &same);
   out[32] = static_cast<unsigned>(same);
 }
-FEATURE("warps", matches, "matches of values between lanes") {
+FEATURE("warps", matches, "lanes that hold the same value (match)") {
   Values<unsigned> out(33);
   match<<<1, 32>>>(out.get());
   launched();
@@ -52,7 +52,7 @@ __global__ void reduce(unsigned* out) {
   out[1] = __reduce_max_sync(kAll, threadIdx.x * 3);
   out[2] = __reduce_xor_sync(kAll, threadIdx.x);
 }
-FEATURE("warps", reductions, "reductions of a warp in one instruction (redux)") {
+FEATURE("warps", reductions, "a warp's reduction in one instruction (redux)") {
   Values<unsigned> out(3);
   reduce<<<1, 32>>>(out.get());
   launched();
