@@ -26,7 +26,7 @@ inline constexpr Address kGlobalEnd = 0x0000'2500'0000'0000;   ///< past the las
 inline constexpr Address kCodeBase = 0x0000'2600'0000'0000;    ///< pointers to functions
 inline constexpr std::uint64_t kHeapBytes = 8 << 20;           ///< of malloc in kernels
 inline constexpr const char* kHeapName = "the heap of malloc in kernels";
-inline constexpr std::uint64_t kAllocationAlignment = 256;  ///< of every device pointer
+inline constexpr std::uint64_t kAllocationAlignment = 512;  ///< of every device pointer
 
 /// What one allocation is: found for an access, named in an error.
 struct Allocation {
@@ -101,7 +101,7 @@ class GlobalMemory {
   /// of one doesn't fall into the next.
   void keep_apart(std::uint64_t bytes) { apart_ = bytes; }
 
-  /// A new allocation of `size` bytes, 256-byte aligned and zeroed; empty when it does not fit.
+  /// A new allocation of `size` bytes, aligned and zeroed; empty when it does not fit.
   /// Addresses are never given twice, so that a use after free is always seen.
   std::optional<Address> allocate(std::uint64_t size, std::string what,
                                   Allocation::Kind kind = Allocation::Kind::kDevice);
