@@ -10,5 +10,8 @@ std::span<const Row> matrix_memory_rows() {
 std::span<const Row> matrix_rows() {
   return {};
 }
+std::span<const Row> image_rows() {
+  return {};
+}
 
 }  // namespace emu

@@ -64,7 +64,8 @@ struct Fault {
   std::string message;  ///< kernel, block, thread, address, nearest allocation, source line
 };
 
-class Observer;  ///< looks on at a launch (src/machine/observer.hpp)
+struct ImageObjects;  ///< what textures and surfaces are (src/machine/image.hpp)
+class Observer;       ///< looks on at a launch (src/machine/observer.hpp)
 
 struct LaunchConfig {
   const Module* module = nullptr;
@@ -75,6 +76,7 @@ struct LaunchConfig {
   std::uint64_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters;  ///< kernel->parameter_bytes of them
   GlobalMemory* memory = nullptr;
+  const ImageObjects* images = nullptr;
   ThreadPool* pool = nullptr;               ///< threads to spread blocks over; null: this one alone
   unsigned sm_count = 132;                  ///< of the profile: %nsmid
   std::uint64_t max_warp_instructions = 0;  ///< 0 for no limit

@@ -27,7 +27,7 @@ const Row* find_row(const Instruction& in) {
   static const Index others =
       index_of({integer_rows(), carry_rows(), compare_rows(), convert_rows(), memory_rows(),
                 atomic_rows(), warp_rows(), control_rows(), video_rows(), async_rows(),
-                stack_rows(), cluster_rows(), matrix_memory_rows(), matrix_rows()});
+                stack_rows(), cluster_rows(), matrix_memory_rows(), matrix_rows(), image_rows()});
   const auto look = [&](const Index& index) {
     const auto it = index.find(in.opcode);
     return it == index.end() ? nullptr : it->second;
@@ -49,10 +49,10 @@ const Row* find_row(const Instruction& in) {
 
 std::vector<std::string_view> supported_opcodes() {
   std::set<std::string_view> names;
-  for (const auto room :
-       {float_rows(), half_rows(), packed_rows(), integer_rows(), carry_rows(), compare_rows(),
-        convert_rows(), memory_rows(), atomic_rows(), warp_rows(), control_rows(), video_rows(),
-        async_rows(), stack_rows(), cluster_rows(), matrix_memory_rows(), matrix_rows()}) {
+  for (const auto room : {float_rows(), half_rows(), packed_rows(), integer_rows(), carry_rows(),
+                          compare_rows(), convert_rows(), memory_rows(), atomic_rows(), warp_rows(),
+                          control_rows(), video_rows(), async_rows(), stack_rows(), cluster_rows(),
+                          matrix_memory_rows(), matrix_rows(), image_rows()}) {
     for (const Row& row : room) names.insert(row.opcode);
   }
   return {names.begin(), names.end()};
@@ -77,12 +77,8 @@ std::span<const Refusal> refused_opcodes() {
       {"tcgen05", kMatrix},
       {"setmaxnreg", kRegisters},
       {"istypep", kTexture},
-      {"suld", kTexture},
       {"suq", kTexture},
       {"sured", kTexture},
-      {"sust", kTexture},
-      {"tex", kTexture},
-      {"tld4", kTexture},
       {"txq", kTexture},
       {"vabsdiff", kScalarVideo},
       {"vadd", kScalarVideo},

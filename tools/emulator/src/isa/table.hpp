@@ -23,6 +23,7 @@ std::span<const Row> async_rows();
 std::span<const Row> cluster_rows();
 std::span<const Row> matrix_memory_rows();
 std::span<const Row> matrix_rows();
+std::span<const Row> image_rows();
 std::span<const Row> stack_rows();
 
 /// st.async, which isn't a store like the others.

@@ -442,7 +442,11 @@ class Parser {
   Operand operand(int depth) {
     if (depth > kMaxDepth) fail("brackets nested too deep");
     Operand o;
-    if (accept('{')) return list('}', depth);
+    if (accept('{')) {
+      o = list('}', depth);
+      if (accept('|')) o.second = word("a predicate");  // of a texture's read
+      return o;
+    }
     if (accept('(')) return list(')', depth);
     if (accept('[')) {
       o = operand(depth + 1);
