@@ -47,6 +47,9 @@ void Fidelity::launched(const Kernel& kernel, const Counters& counters) {
     const std::string form = form_of(text);
     if (form.empty()) continue;
     shared_atomics_ |= form.starts_with("atom.shared") || form.starts_with("red.shared");
+    for (const char* opcode : {"tex.", "tld4.", "suld.", "sust."}) {
+      images_ |= form.starts_with(opcode);
+    }
     forms_.insert(form);
   }
 }
@@ -65,6 +68,7 @@ std::string Fidelity::line() const {
             ", where the assembler may merge loads";
   }
   if (shared_atomics_) text += " (those of shared atomics aren't counted)";
+  if (images_) text += "; accesses through textures and surfaces aren't counted";
   text += "; of the " + std::to_string(forms_.size()) +
           (forms_.size() == 1 ? " form of instruction" : " forms of instructions");
   return text + (others.empty() ? ", all were compared with an H200"

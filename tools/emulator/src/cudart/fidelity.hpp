@@ -28,6 +28,7 @@ class Fidelity {
   std::map<std::string, Of> kernels_;
   std::set<std::string> forms_;
   bool shared_atomics_ = false;
+  bool images_ = false;  ///< textures or surfaces
 };
 
 }  // namespace emu

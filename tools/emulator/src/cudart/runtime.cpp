@@ -369,6 +369,7 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
                       .dynamic_shared_bytes = dynamic_shared,
                       .parameters = parameters,
                       .memory = memory_.get(),
+                      .images = &images->objects,
                       .pool = &threads_,
                       .sm_count = static_cast<unsigned>(
                           settings_->profile.attribute(cudaDevAttrMultiProcessorCount)),
@@ -412,7 +413,10 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     }
   }
   if (result.fault && result.fault->kind == Fault::Kind::kUnsupported) {
-    say("kernel " + kernel_name(kernel.name) + " can't run here: " + result.fault->message);
+    std::string why = result.fault->message;
+    const std::string whose = "kernel " + kernel.name + ", ";
+    if (why.starts_with(whose)) why.erase(0, whose.size());
+    say("kernel " + kernel_name(kernel.name) + " can't run here: " + why);
     return cudaErrorNotSupported;
   }
   if (result.fault && result.fault->kind == Fault::Kind::kAssert) {
@@ -562,6 +566,7 @@ void Runtime::reset() {
   events.clear();
   pools.clear();
   pooled.clear();
+  *images = {};
   graphs.clear();
   graph_execs.clear();
   captures.clear();

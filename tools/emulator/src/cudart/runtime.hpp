@@ -22,6 +22,7 @@
 #include "cudart/graph.hpp"
 #include "cudart/host_log.hpp"
 #include "cudart/host_threads.hpp"
+#include "cudart/images.hpp"
 #include "cudart/output.hpp"
 #include "cudart/reservation.hpp"
 #include "cudart/settings.hpp"
@@ -134,7 +135,8 @@ class Runtime {
   Pool* current_pool = &default_pool;
   std::set<Pool*> pools;
   std::map<Address, std::pair<Pool*, std::size_t>> pooled;  ///< allocations of pools
-  std::map<int, std::size_t> limits;                        ///< that the program has set
+  std::unique_ptr<Images> images = std::make_unique<Images>();
+  std::map<int, std::size_t> limits;  ///< that the program has set
   unsigned device_flags = 0;
   cudaFuncCache cache_config = cudaFuncCachePreferNone;
   std::map<Address, unsigned> host_flags;  ///< of pinned and registered memory

@@ -5,14 +5,18 @@
 #include <string>
 #include <utility>
 
-#include "cudart/runtime.hpp"
+#include "cudart/copy.hpp"
 
 namespace {
 
 using emu::Address;
 using emu::Allocation;
 using emu::api;
+using emu::copy_rows;
 using emu::Needs;
+using emu::operation;
+using emu::Part;
+using emu::part_of;
 using emu::Runtime;
 using Kind = Allocation::Kind;
 using emu::Operations;
@@ -100,6 +104,10 @@ void tell_order(Runtime& runtime, const StreamCall& call, const void* to, std::s
   }
 }
 
+}  // namespace
+
+namespace emu {
+
 cudaError_t copy_rows(Runtime& runtime, const StreamCall& call, void* to, std::size_t to_pitch,
                       const void* from, std::size_t from_pitch, std::size_t width,
                       std::size_t height, cudaMemcpyKind kind) {
@@ -119,8 +127,8 @@ cudaError_t copy_rows(Runtime& runtime, const StreamCall& call, void* to, std::s
   for (std::size_t row = 0; row < height; ++row) {
     std::memmove(target + row * to_pitch, source + row * from_pitch, width);
     runtime.tell([&](emu::Observer& o) {
-      const Address target_at = address_of(to) + row * to_pitch;
-      const Address source_at = address_of(from) + row * from_pitch;
+      const Address target_at = ::address_of(to) + row * to_pitch;
+      const Address source_at = ::address_of(from) + row * from_pitch;
       if (in_device_range(to) && in_device_range(from)) {
         o.host_copied(target_at, source_at, width);
       } else if (in_device_range(to)) {
@@ -133,13 +141,6 @@ cudaError_t copy_rows(Runtime& runtime, const StreamCall& call, void* to, std::s
   return cudaSuccess;
 }
 
-/// Where a part of a volume begins, and how its rows and planes lie.
-struct Part {
-  std::byte* first = nullptr;
-  std::size_t pitch = 0, plane = 0;
-};
-
-/// Empty where the part reaches past its volume's rows or planes, or past all numbers.
 std::optional<Part> part_of(const cudaPitchedPtr& volume, const cudaPos& at,
                             const cudaExtent& extent) {
   const auto fits = [](std::size_t begin, std::size_t size, std::size_t all) {
@@ -163,28 +164,19 @@ std::optional<Part> part_of(const cudaPitchedPtr& volume, const cudaPos& at,
               volume.pitch, bytes};
 }
 
+}  // namespace emu
+
+namespace {
+
 std::size_t span_of(const Part& part, const cudaExtent& extent) {
   return part.plane * (extent.depth - 1) + part.pitch * (extent.height - 1) + extent.width;
-}
-
-Needs needs_of(const StreamCall& call) {
-  return call.waits ? Needs::kWaits : Needs::kDevice;
-}
-
-/// The frame of a call that gives a stream something to do.
-template <class Body>
-cudaError_t operation(const StreamCall& call, const Body& body) {
-  return api(needs_of(call), [&](Runtime& runtime) {
-    return runtime.operate(call, [&] { return body(runtime); });
-  });
 }
 
 cudaError_t copy_volume(const cudaMemcpy3DParms* p, const StreamCall& call) {
   return operation(call, [&](Runtime& runtime) {
     if (p == nullptr) return cudaErrorInvalidValue;
     if (p->srcArray != nullptr || p->dstArray != nullptr) {
-      emu::say("cudaMemcpy3D of a CUDA array is not supported");
-      return cudaErrorNotSupported;
+      return emu::copy_arrays(runtime, *p, call);
     }
     const cudaExtent& e = p->extent;
     if (p->kind < cudaMemcpyHostToHost || p->kind > cudaMemcpyDefault) {

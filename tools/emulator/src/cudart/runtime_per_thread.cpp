@@ -10,6 +10,9 @@ cudaStream_t own(cudaStream_t stream) {
 
 }  // namespace
 
+// CUDA's headers call some of these old.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 extern "C" {
 
 #define OF_STREAM(name, parameters, arguments) \
@@ -56,6 +59,22 @@ OF_STREAM(cudaMemcpy2DAsync,
            cudaMemcpyKind k, cudaStream_t s),
           (to, p, from, q, w, h, k, own(s)))
 OF_STREAM(cudaMemcpy3DAsync, (const cudaMemcpy3DParms* p, cudaStream_t s), (p, own(s)))
+OF_STREAM(cudaMemcpy2DToArrayAsync,
+          (cudaArray_t to, std::size_t x, std::size_t y, const void* from, std::size_t p,
+           std::size_t w, std::size_t h, cudaMemcpyKind k, cudaStream_t s),
+          (to, x, y, from, p, w, h, k, own(s)))
+OF_STREAM(cudaMemcpy2DFromArrayAsync,
+          (void* to, std::size_t p, cudaArray_const_t from, std::size_t x, std::size_t y,
+           std::size_t w, std::size_t h, cudaMemcpyKind k, cudaStream_t s),
+          (to, p, from, x, y, w, h, k, own(s)))
+OF_STREAM(cudaMemcpyToArrayAsync,
+          (cudaArray_t to, std::size_t x, std::size_t y, const void* from, std::size_t n,
+           cudaMemcpyKind k, cudaStream_t s),
+          (to, x, y, from, n, k, own(s)))
+OF_STREAM(cudaMemcpyFromArrayAsync,
+          (void* to, cudaArray_const_t from, std::size_t x, std::size_t y, std::size_t n,
+           cudaMemcpyKind k, cudaStream_t s),
+          (to, from, x, y, n, k, own(s)))
 OF_STREAM(cudaMemcpyToSymbolAsync,
           (const void* to, const void* from, std::size_t n, std::size_t o, cudaMemcpyKind k,
            cudaStream_t s),
@@ -86,6 +105,30 @@ OF_THREAD(cudaMemcpy2D,
            cudaMemcpyKind k),
           (to, p, from, q, w, h, k))
 OF_THREAD(cudaMemcpy3D, (const cudaMemcpy3DParms* p), (p))
+OF_THREAD(cudaMemcpy2DToArray,
+          (cudaArray_t to, std::size_t x, std::size_t y, const void* from, std::size_t p,
+           std::size_t w, std::size_t h, cudaMemcpyKind k),
+          (to, x, y, from, p, w, h, k))
+OF_THREAD(cudaMemcpy2DFromArray,
+          (void* to, std::size_t p, cudaArray_const_t from, std::size_t x, std::size_t y,
+           std::size_t w, std::size_t h, cudaMemcpyKind k),
+          (to, p, from, x, y, w, h, k))
+OF_THREAD(cudaMemcpy2DArrayToArray,
+          (cudaArray_t to, std::size_t a, std::size_t b, cudaArray_const_t from, std::size_t x,
+           std::size_t y, std::size_t w, std::size_t h, cudaMemcpyKind k),
+          (to, a, b, from, x, y, w, h, k))
+OF_THREAD(cudaMemcpyToArray,
+          (cudaArray_t to, std::size_t x, std::size_t y, const void* from, std::size_t n,
+           cudaMemcpyKind k),
+          (to, x, y, from, n, k))
+OF_THREAD(cudaMemcpyFromArray,
+          (void* to, cudaArray_const_t from, std::size_t x, std::size_t y, std::size_t n,
+           cudaMemcpyKind k),
+          (to, from, x, y, n, k))
+OF_THREAD(cudaMemcpyArrayToArray,
+          (cudaArray_t to, std::size_t a, std::size_t b, cudaArray_const_t from, std::size_t x,
+           std::size_t y, std::size_t n, cudaMemcpyKind k),
+          (to, a, b, from, x, y, n, k))
 OF_THREAD(cudaMemcpyToSymbol,
           (const void* to, const void* from, std::size_t n, std::size_t o, cudaMemcpyKind k),
           (to, from, n, o, k))
@@ -98,3 +141,4 @@ OF_THREAD(cudaMemset2D, (void* to, std::size_t p, int v, std::size_t w, std::siz
 OF_THREAD(cudaMemset3D, (cudaPitchedPtr to, int v, cudaExtent e), (to, v, e))
 
 }  // extern "C"
+#pragma GCC diagnostic pop
