@@ -22,6 +22,9 @@ EMULATE = HERE.parents[1] / "emulate"
 RUNS = {
     "matrices": [()],
     "clusters": [(), *((str(mode),) for mode in (1, 2, 3, 4, 5, 6, 7, 8))],
+    "textures": [()],
+    "surfaces": [()],
+    "arrays": [()],
 }
 # Lines that differ, by their beginning, and why they may.
 DIFFERS: dict[str, dict[str, str]] = {
@@ -33,6 +36,25 @@ DIFFERS: dict[str, dict[str, str]] = {
         "plain: must be set": "as the line before",
         "clusters 6": "hardware hangs, and the embedded device says who waits",
     },
+    "textures": {
+        "2d linear s8": "refused: how it adds signed texels of 8 bits isn't known",
+        "2d linear border s8": "as the line before",
+        "1d linear s8": "as the line before",
+        "all texels of 8 bits, s8": "as the line before",
+        "cube": "refused: cubemaps",
+    },
+    "surfaces": {},
+    "arrays": {
+        "part 11": "hardware's process ends where an array is freed twice; here the call fails",
+        "part 13": "as the line before, of a mipmapped one",
+    },
+}
+# Lines that only the embedded device prints, where hardware's process has ended.
+ALONE = {
+    "arrays": (
+        "cudaFreeArray(o.array) -> 400 cudaErrorInvalidResourceHandle",
+        "cudaFreeMipmappedArray(o.levels) -> 400 cudaErrorInvalidResourceHandle",
+    )
 }
 
 
@@ -77,7 +99,10 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[st
 def test_the_embedded_device_answers_as_the_h200(
     probe: str, answers: Callable[[str], list[str]]
 ) -> None:
-    different = differing(recorded(probe), answers(probe))
+    ours = answers(probe)
+    for line in ALONE.get(probe, ()):
+        ours.remove(line)
+    different = differing(recorded(probe), ours)
     known = tuple(DIFFERS[probe])
     assert [line for line in different if not line.startswith(known)] == []
     for beginning in known:
