@@ -25,6 +25,9 @@ __global__ void read_level(cudaTextureObject_t from, float* to) {
 __global__ void read_cube(cudaTextureObject_t from, float* to) {
   *to = texCubemap<float>(from, 1, 0, 0);
 }
+__global__ void read_cubes(cudaTextureObject_t from, float* to) {
+  *to = texCubemapLayered<float>(from, 1, 0, 0, 0);
+}
 __global__ void read_gradient(cudaTextureObject_t from, float* to) {
   *to = tex2DGrad<float>(from, 0, 0, make_float2(1, 0), make_float2(0, 1));
 }
@@ -102,7 +105,16 @@ int main(int argc, char** argv) {
   cudaMemset(to, 0, 4096);
   Things things;  // those that are freed
   cudaError_t status = cudaSuccess;
-  if (what == "cubemap") read_cube<<<1, 1>>>(make<float>(kSide, 0, false).texture, to);
+  if (what == "cubemap") {
+    const auto channel = cudaCreateChannelDesc<float>();
+    cudaMalloc3DArray(&things.array, &channel, make_cudaExtent(kSide, kSide, 6), cudaArrayCubemap);
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = things.array;
+    texture_of(things, resource, false);
+    read_cube<<<1, 1>>>(things.texture, to);
+  }
+  if (what == "layers_of_cubes") read_cubes<<<1, 1>>>(make<float>(kSide, 0, false).texture, to);
   if (what == "gradient") read_gradient<<<1, 1>>>(make<float>(kSide, 0, false).texture, to);
   if (what == "resident") read_resident<<<1, 1>>>(make<float>(kSide, 0, false).texture, to);
   if (what == "shape") read_deep<<<1, 1>>>(make<float>(kSide, 0, false).texture, to);

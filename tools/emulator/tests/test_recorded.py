@@ -41,7 +41,6 @@ DIFFERS: dict[str, dict[str, str]] = {
         "2d linear border s8": "as the line before",
         "1d linear s8": "as the line before",
         "all texels of 8 bits, s8": "as the line before",
-        "cube": "refused: cubemaps",
     },
     "surfaces": {},
     "arrays": {

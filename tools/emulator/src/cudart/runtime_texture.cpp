@@ -36,7 +36,8 @@ cudaError_t take_resource(Runtime& runtime, const cudaResourceDesc& r, Texture& 
       const Array* const a = runtime.images->find(r.res.array.array);
       if (a == nullptr) return cudaErrorInvalidResourceHandle;
       image = a->image;
-      if (a->flags & cudaArrayCubemap) to.unsupported = "textures of cubemaps";
+      to.cube = a->flags & cudaArrayCubemap;
+      if (to.cube && a->flags & cudaArrayLayered) to.unsupported = "layers of cubemaps";
       return cudaSuccess;
     }
     case cudaResourceTypeMipmappedArray: {
@@ -117,6 +118,10 @@ cudaError_t take_texture(const cudaTextureDesc& d, Texture& to) {
   constexpr Texture::Mode kModes[] = {Texture::Mode::kWrap, Texture::Mode::kClamp,
                                       Texture::Mode::kMirror, Texture::Mode::kBorder};
   for (std::size_t i = 0; i < to.modes.size(); ++i) to.modes[i] = kModes[d.addressMode[i]];
+  const bool clamps = to.modes[0] == Texture::Mode::kClamp && to.modes[1] == to.modes[0];
+  if (to.cube && (!to.normalised || !clamps)) {
+    to.unsupported = "cubemaps without normalised coordinates and cudaAddressModeClamp";
+  }
   std::memcpy(to.border.data(), d.borderColor, sizeof d.borderColor);
   return cudaSuccess;
 }

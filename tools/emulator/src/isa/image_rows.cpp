@@ -50,14 +50,13 @@ std::vector<std::uint32_t> registers_of(Builder& b, const Operand& o, std::size_
 struct Geometry {
   unsigned dimensions = 0;
   bool layered = false;
+  bool cube = false;  ///< a direction, and not a place
   unsigned coordinates() const { return dimensions + (layered ? 1 : 0); }
 };
 Geometry take_geometry(Builder& b) {
-  constexpr std::pair<const char*, Geometry> kAll[] = {{"1d", {1, false}},
-                                                       {"2d", {2, false}},
-                                                       {"3d", {3, false}},
-                                                       {"a1d", {1, true}},
-                                                       {"a2d", {2, true}}};
+  constexpr std::pair<const char*, Geometry> kAll[] = {
+      {"1d", {1, false}}, {"2d", {2, false}}, {"3d", {3, false}},
+      {"a1d", {1, true}}, {"a2d", {2, true}}, {"cube", {3, false, true}}};
   for (const auto& [name, geometry] : kAll) {
     if (b.take(name)) return geometry;
   }
@@ -80,7 +79,9 @@ class Found {
             "there is no " + std::string(what_) + " object " + std::to_string(handle));
     }
     const Image& image = image_of(at->second);
-    if (image.dimensions() != geometry.dimensions || image.layered() != geometry.layered) {
+    const bool same =
+        image.dimensions() == geometry.dimensions && image.layered() == geometry.layered;
+    if (is_cube(at->second) ? !geometry.cube : geometry.cube || !same) {
       fault(Fault::Kind::kUnsupported, lane,
             "an access of another shape than the " + std::string(what_) + " object's");
     }
@@ -112,6 +113,8 @@ class Found {
       return all.surfaces;
     }
   }
+  static bool is_cube(const Texture& t) { return t.cube; }
+  static bool is_cube(const Image&) { return false; }
   static const Image& image_of(const Texture& t) { return t.image; }
   static const Image& image_of(const Image& i) { return i; }
 
@@ -186,8 +189,9 @@ void read_texture(Warp& warp, const Op& op, Mask mask) {
       }
       const I64 layer = how.geometry.layered ? warp.lanes<std::int32_t>(slots[4])[lane] : 0;
       const float level = how.leveled ? warp.lanes<float>(op.b)[lane] : 0;
-      taps = how.channel < 0 ? taps_of(texture, place.data(), layer, level)
-                             : taps_around(texture, place.data(), layer);
+      taps = how.geometry.cube ? taps_of_cube(texture, place.data())
+             : how.channel < 0 ? taps_of(texture, place.data(), layer, level)
+                               : taps_around(texture, place.data(), layer);
     }
     for (unsigned k = 0; k < taps.count; ++k) {
       const Tap& tap = taps.taps[k];
@@ -231,6 +235,7 @@ void build_read(Builder& b, bool gathers) {
   if (gathers && (how.geometry.dimensions != 2 || how.geometry.layered)) {
     b.unsupported("this geometry");
   }
+  if (level && how.geometry.cube) b.unsupported("this geometry");
   if (!b.take("v4")) b.unsupported("this number of results");
   const Type result = b.take_type(), coordinate = b.take_type();
   b.finish();
@@ -392,6 +397,7 @@ void build_surface_access(Builder& b, bool stores) {
   how.stores = stores;
   if (!b.take("b")) b.unsupported("this form");
   how.geometry = take_geometry(b);
+  if (how.geometry.cube) b.unsupported("this geometry");
   how.elements = b.take("v2") ? 2 : b.take("v4") ? 4 : 1;
   how.outside = b.take("clamp")  ? Outside::kClamp
                 : b.take("zero") ? Outside::kZero

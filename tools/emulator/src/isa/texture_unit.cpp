@@ -55,8 +55,8 @@ struct Pair {
   unsigned weight = 0;
 };
 /// `stays`: a clamped coordinate is one between the centres of texels, as filtering has it.
-Pair around(const Texture& t, float x, U32 size, Mode mode, bool stays) {
-  auto k = static_cast<I64>(std::floor(in_texels(t, x, size, mode) * 256 - 127.5));
+Pair around(double at, U32 size, Mode mode, bool stays) {
+  auto k = static_cast<I64>(std::floor(at * 256 - 127.5));
   if (stays && mode == Mode::kClamp) k = std::clamp<I64>(k, 0, (I64{size} - 1) * 256);
   return {index_of(k >> 8, size, mode), index_of((k >> 8) + 1, size, mode),
           static_cast<unsigned>(k & 255)};
@@ -207,8 +207,19 @@ U32 sum_of_integers(const TexelFormat& format, const std::array<U32, 8>& value, 
 
 namespace {
 
+using Place = std::array<double, 3>;  ///< in texels
+
+Place place_in(const Texture& t, const Image& image, const float* coordinates) {
+  const Directions d(t, image);
+  Place to{};
+  for (unsigned i = 0; i < image.dimensions(); ++i) {
+    to[i] = in_texels(t, coordinates[i], d.size[i], d.mode[i]);
+  }
+  return to;
+}
+
 /// Adds those in one level, which weighs so much of 256.
-void add_taps(const Texture& t, const Image& image, const float* place, I64 layer, unsigned part,
+void add_taps(const Texture& t, const Image& image, const Place& place, I64 layer, unsigned part,
               Taps& taps) {
   const Directions d(t, image);
   const I64 begin = static_cast<I64>(image.base - t.image.base);
@@ -219,15 +230,14 @@ void add_taps(const Texture& t, const Image& image, const float* place, I64 laye
   std::array<I64, 3> at{};
   if (!t.linear) {
     for (unsigned i = 0; i < d.count; ++i) {
-      const double x = std::floor(in_texels(t, place[i], d.size[i], d.mode[i]));
-      at[i] = index_of(static_cast<I64>(x), d.size[i], d.mode[i]);
+      at[i] = index_of(static_cast<I64>(std::floor(place[i])), d.size[i], d.mode[i]);
     }
     add(at, part);
     return;
   }
   std::array<Pair, 3> pair{};
   for (unsigned i = 0; i < d.count; ++i) {
-    pair[i] = around(t, place[i], d.size[i], d.mode[i], true);
+    pair[i] = around(place[i], d.size[i], d.mode[i], true);
   }
   std::array<unsigned, 8> all{};
   for (unsigned sheet = 0; sheet < (d.count == 3 ? 2u : 1u); ++sheet) {
@@ -247,27 +257,53 @@ void add_taps(const Texture& t, const Image& image, const float* place, I64 laye
 Taps taps_of(const Texture& t, const float* place, I64 layer, float level) {
   Taps taps;
   if (t.levels.empty()) {
-    add_taps(t, t.image, place, layer, 256, taps);
+    add_taps(t, t.image, place_in(t, t.image, place), layer, 256, taps);
     return taps;
   }
+  const auto add = [&](std::size_t number, unsigned part) {
+    const Image& image = t.levels[number];
+    add_taps(t, image, place_in(t, image, place), layer, part, taps);
+  };
   const float asked = std::isnan(level) ? 0 : level + t.bias;
   const auto last = static_cast<float>(t.levels.size() - 1);
   const float in = std::clamp(std::clamp(asked, t.least, std::max(t.least, t.most)), 0.0f, last);
   if (!t.between_levels) {
-    add_taps(t, t.levels[static_cast<std::size_t>(in + 0.5f)], place, layer, 256, taps);
+    add(static_cast<std::size_t>(in + 0.5f), 256);
     return taps;
   }
   const auto k = static_cast<unsigned>(in * 256);
   const std::size_t first = k >> 8, second = std::min(first + 1, t.levels.size() - 1);
-  add_taps(t, t.levels[first], place, layer, 256 - (k & 255), taps);
-  add_taps(t, t.levels[second], place, layer, k & 255, taps);
+  add(first, 256 - (k & 255));
+  add(second, k & 255);
+  return taps;
+}
+
+Taps taps_of_cube(const Texture& t, const float* direction) {
+  const double x = direction[0], y = direction[1], z = direction[2];
+  const double ax = std::abs(x), ay = std::abs(y), az = std::abs(z);
+  I64 face = 0;
+  double s = 0, r = 0, most = 0;
+  if (az >= ax && az >= ay) {
+    face = z >= 0 ? 4 : 5, s = z >= 0 ? x : -x, r = -y, most = az;
+  } else if (ay >= ax) {
+    face = y >= 0 ? 2 : 3, s = x, r = y >= 0 ? z : -z, most = ay;
+  } else {
+    face = x >= 0 ? 0 : 1, s = x >= 0 ? -z : z, r = -y, most = ax;
+  }
+  const auto in_texels_of = [&](double along) {
+    const double part = most > 0 ? along / most : 0;
+    return std::isnan(part) ? 0 : (part + 1) / 2 * t.image.width;
+  };
+  Taps taps;
+  add_taps(t, t.image, {in_texels_of(s), in_texels_of(r), 0}, face, 256, taps);
   return taps;
 }
 
 Taps taps_around(const Texture& t, const float* place, I64 layer) {
   const Directions d(t, t.image);
-  const Pair x = around(t, place[0], d.size[0], d.mode[0], false),
-             y = around(t, place[1], d.size[1], d.mode[1], false);
+  const Place at = place_in(t, t.image, place);
+  const Pair x = around(at[0], d.size[0], d.mode[0], false),
+             y = around(at[1], d.size[1], d.mode[1], false);
   Taps taps;
   taps.count = 4;
   taps.taps[0].at = offset(t.image, {x.first, y.second, 0}, layer);

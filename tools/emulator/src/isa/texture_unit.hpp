@@ -25,6 +25,8 @@ using Bits4 = std::array<std::uint32_t, 4>;  ///< of the four registers that get
 
 /// Which texels a read at `place` takes; `layer` of a layered texture, `level` of one with levels.
 Taps taps_of(const Texture& texture, const float* place, std::int64_t layer, float level);
+/// Those that a direction leads to in a cube, whose faces don't mix.
+Taps taps_of_cube(const Texture& texture, const float* direction);
 /// The four that lie around a place, as tld4 gives them.
 Taps taps_around(const Texture& texture, const float* place, std::int64_t layer);
 

@@ -39,6 +39,7 @@ struct Image {
 struct Texture {
   enum class Mode : std::uint8_t { kWrap, kClamp, kMirror, kBorder };
   Image image;                  ///< with levels: the first, and all bytes
+  bool cube = false;            ///< its layers are the faces of one
   std::vector<Image> levels;    ///< of a mipmapped array, in one allocation
   float least = 0, most = 0;    ///< of levels
   float bias = 0;               ///< added to a level that is asked for
