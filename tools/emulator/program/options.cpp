@@ -31,15 +31,18 @@ constexpr Setting kSettings[] = {
      "can; apart:SEED: lanes, warps and blocks take turns in a\n"
      "random order that the number SEED fixes, and meet only where\n"
      "PTX says so"},
-    {"--check", "EMU_CHECK", "LIST", "(race|memory|init|sync|all)(,(race|memory|init|sync|all))*",
-     "there are race, memory, init, sync and all, with commas between",
+    {"--check", "EMU_CHECK", "LIST",
+     "(race|memory|init|sync|sum|all)(,(race|memory|init|sync|sum|all))*",
+     "there are race, memory, init, sync, sum and all, with commas between",
      "look for what a GPU hides: any of these, with commas\n"
-     "between, or all\n"
+     "between, or all, which is the first four\n"
      "  race    accesses of threads or streams that nothing orders\n"
      "  memory  illegal accesses and frees, memory never freed\n"
      "  init    values that were never written, where they are used\n"
      "  sync    barriers and warp operations used against their\n"
-     "          rules"},
+     "          rules\n"
+     "  sum     elements of the data that a sum lacks, or has twice;\n"
+     "          it looks for races too"},
     {"--findings", "EMU_FINDINGS", "FILE", kFile, kNoFile,
      "also write what --check found to FILE, one JSON object per\n"
      "line"},

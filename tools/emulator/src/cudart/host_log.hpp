@@ -64,6 +64,9 @@ class HostObservers : public Observer {
   void host_wrote(Address to, std::uint64_t bytes) override {
     for (Observer* o : all_) o->host_wrote(to, bytes);
   }
+  void host_set(Address to, std::uint64_t bytes) override {
+    for (Observer* o : all_) o->host_set(to, bytes);
+  }
   void host_read(Address from, std::uint64_t bytes) override {
     for (Observer* o : all_) o->host_read(from, bytes);
   }

@@ -75,6 +75,10 @@ Runtime::Runtime()
     host_observers_.add(*host_log_);
   }
   if (checker_) host_observers_.add(*checker_);
+  if (checker_ && checker_->checks().sum) {
+    sums_ = make_sum_check(checker_->findings());
+    host_observers_.add(*sums_);
+  }
   start_memory();
 }
 
@@ -83,7 +87,7 @@ void Runtime::tell_findings() {
   if (!checker_) return;
   checker_->findings().tell([&](const Finding& finding) {
     say(readable(finding));
-    tell_launcher("findings");
+    if (finding.fault) tell_launcher("findings");
     findings_.write(json(finding) + "\n");
   });
   findings_.flush();
@@ -106,8 +110,9 @@ void Runtime::finish() {
   if (!checker_) return;
   // A program whose device broke can't free what it has.
   if (broken == cudaSuccess) checker_->finish();
+  if (sums_) sums_->finish();
   tell_findings();
-  const std::size_t found = checker_->findings().all().size();
+  const auto found = std::ranges::count(checker_->findings().all(), true, &Finding::fault);
   if (found > 0) say(std::to_string(found) + (found == 1 ? " finding" : " findings"));
 }
 
@@ -384,6 +389,10 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   std::vector<Observer*> observers;
   if (trace) observers.push_back(trace.get());
   if (checker_) observers.push_back(checker_.get());
+  if (sums_) {
+    observers.push_back(sums_.get());
+    config.pool = nullptr;  // its blocks share what it knows
+  }
   config.observers = observers;
   // Of the size that the program asked for; else a kernel that needs it makes the usual one.
   if (const auto heap = limits.find(cudaLimitMallocHeapSize); heap != limits.end()) {
@@ -551,6 +560,7 @@ void Runtime::reset() {
     fault_told = true;
     return;
   }
+  if (sums_) sums_->finish();
   if (checker_) {
     checker_->finish();
     checker_->follow_streams();

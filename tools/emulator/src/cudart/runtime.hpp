@@ -30,6 +30,7 @@
 #include "emu/memory.hpp"
 #include "emu/module.hpp"
 #include "watch/check.hpp"
+#include "watch/check_sum.hpp"
 #include "watch/operations.hpp"
 #include "watch/trace.hpp"
 
@@ -231,6 +232,7 @@ class Runtime {
   Output csv_, findings_, trace_, host_log_file_;
   HostThreads threads_;
   std::unique_ptr<Checker> checker_;
+  std::unique_ptr<SumCheck> sums_;
   std::unique_ptr<HostLog> host_log_;
   HostObservers host_observers_;
   Reservation reservation_;

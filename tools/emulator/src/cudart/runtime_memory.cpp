@@ -237,7 +237,7 @@ cudaError_t set_rows(Runtime& runtime, const StreamCall& call, void* to, std::si
   tell_order_of_set(runtime, call, to, pitch, width, height);
   for (std::size_t row = 0; row < height; ++row) {
     std::memset(target + row * pitch, value, width);
-    runtime.tell([&](emu::Observer& o) { o.host_wrote(address_of(to) + row * pitch, width); });
+    runtime.tell([&](emu::Observer& o) { o.host_set(address_of(to) + row * pitch, width); });
   }
   return cudaSuccess;
 }
@@ -388,7 +388,7 @@ cudaError_t emu::Runtime::set_elements(const cudaMemsetParams& set) {
     for (std::size_t i = 0; i < bytes; i += set.elementSize) {
       std::memcpy(at + i, &set.value, set.elementSize);
     }
-    tell([&](emu::Observer& o) { o.host_wrote(reinterpret_cast<Address>(to), bytes); });
+    tell([&](emu::Observer& o) { o.host_set(reinterpret_cast<Address>(to), bytes); });
     if (Operations* const order = operations()) {
       order->touch(Operations::kWrites, reinterpret_cast<Address>(to), bytes);
     }

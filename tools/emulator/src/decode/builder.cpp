@@ -28,6 +28,7 @@ std::optional<Type> Builder::take_type_if_any() {
   for (auto it = left_.begin(); it != left_.end(); ++it) {
     if (const auto type = type_named(*it)) {
       left_.erase(it);
+      if (!floating_) floating_ = is_float(*type);
       return type;
     }
   }
@@ -105,7 +106,12 @@ Slot Builder::result(const Operand& o, unsigned width) {
 
 Code::Flow Builder::flow(const Traits& traits) const {
   using Kind = Code::Flow::Kind;
-  Code::Flow flow{.kind = traits.flow, .reads = reads_.size(), .slots = reads_};
+  Code::Flow flow{.kind = traits.flow,
+                  .sum = sum_.value_or(traits.sum),
+                  .floating = floating_.value_or(false),
+                  .low = low_,
+                  .reads = reads_.size(),
+                  .slots = reads_};
   flow.slots.insert(flow.slots.end(), writes_.begin(), writes_.end());
   if (!in_.operands.empty()) flow.negated = in_.operands.back().negated;
   const bool acts = addresses_ || frame_.ops.back().control != Control::kStraight;
@@ -224,7 +230,9 @@ AddressOperand Builder::address(std::size_t i) {
   base.offset = 0;
   const unsigned bits = register_width(base, 64);
   if (bits != 32 && bits != 64) unsupported("an address of this size");
-  return {source(base, bits), o.offset, bits == 32};
+  const Slot slot = source(base, bits);
+  reads_.back().address = true;
+  return {slot, o.offset, bits == 32};
 }
 
 MemoryOperand Builder::access(const AddressOperand& address, Ordering ordering) {

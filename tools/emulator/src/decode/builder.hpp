@@ -85,6 +85,10 @@ class Builder {
   Slot stack();
 
   Op& emit(Handler handler);
+  /// What this form of the instruction makes of sums, where that isn't what its row says.
+  void sums(Code::Flow::Sum sum) { sum_ = sum; }
+  /// So many low bits of the source count.
+  void low_bits(unsigned bits) { low_ = static_cast<std::uint8_t>(bits); }
   /// What the registers that the row asked for mean to it.
   Code::Flow flow(const Traits& traits) const;
   [[noreturn]] void unsupported(const std::string& why = "") const;
@@ -104,6 +108,9 @@ class Builder {
   std::vector<std::string_view> left_;
   std::vector<Code::Flow::Register> reads_, writes_;
   bool addresses_ = false;
+  std::optional<Code::Flow::Sum> sum_;
+  std::optional<bool> floating_;
+  std::uint8_t low_ = 0;
 };
 
 }  // namespace emu

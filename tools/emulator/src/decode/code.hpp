@@ -110,12 +110,39 @@ struct Code {
       kAnds,     ///< a zero decides
       kOrs       ///< a one decides
     };
+    /// What becomes of sums that it reads, for who follows those. What isn't said here makes
+    /// something else of them.
+    enum class Sum : std::uint8_t {
+      kLoses,
+      kMoves,  ///< the result is what it reads; of an atomic: memory gets it
+      kAdds,   ///< of an atomic: to memory
+      kSubtracts,
+      kNegates,
+      kMultiplies,
+      kMultipliesAndAdds,
+      kDivides,
+      kShiftsLeft,
+      kShiftsRight,
+      kMasks,     ///< the bits that are set in the second source
+      kTakes,     ///< bits from the second source's number on, as many as the third says
+      kPermutes,  ///< bytes of the first two sources, as the third says
+      kDots,      ///< bytes of the first source by bytes of the second, and the third
+      kJoins,     ///< the sources one behind the other
+      kSplits,    ///< and back
+      kHands,     ///< lanes get the first source of other lanes: registers of 32 bits
+      kAddsLanes,
+      kSwaps  ///< an atomic that puts the second source where it finds the first
+    };
     struct Register {
       Slot slot;
       unsigned width;  ///< bits; 1 for a predicate
+      bool address = false;
     };
     Kind kind = Kind::kCarries;
-    bool negated = false;  ///< the predicate of a selection
+    Sum sum = Sum::kLoses;
+    bool floating = false;  ///< its first type is a float's
+    bool negated = false;   ///< the predicate of a selection
+    std::uint8_t low = 0;   ///< so many low bits of its source count; 0: all
     std::size_t reads = 0;
     std::vector<Register> slots = {};
   };

@@ -35,7 +35,8 @@ struct Traits {
     kSumOrThird  ///< a product's, and a third source is added
   };
   LowZeros low_zeros = LowZeros::kUnknown;
-  bool merges = false;  ///< a load that the assembler may put together with its neighbours
+  bool merges : 1 = false;  ///< a load that the assembler may put together with its neighbours
+  Code::Flow::Sum sum : 7 = Code::Flow::Sum::kLoses;
   /// What becomes of the values that it reads; those with an address or a control of their own use
   /// them in any case.
   Code::Flow::Kind flow = Code::Flow::Kind::kCarries;

@@ -175,9 +175,12 @@ bool is_bits(Type t) {
   return t == Type::kB16 || t == Type::kB32 || t == Type::kB64;
 }
 
+using Sum = Code::Flow::Sum;
+
 template <bool Tells>
 Handler pick_atomic(Builder& b, Type t, Space space, bool noftz) {
   if (b.take("add")) {
+    b.sums(Sum::kAdds);
     if (t == Type::kF32 && space == Space::kGlobal && !noftz) {
       return in_space<AddFlushed, float, Tells>(space);
     }
@@ -200,8 +203,14 @@ Handler pick_atomic(Builder& b, Type t, Space space, bool noftz) {
   if (b.take("and")) return of_type<And, Tells, U32, U64>(t, space);
   if (b.take("or")) return of_type<Or, Tells, U32, U64>(t, space);
   if (b.take("xor")) return of_type<Xor, Tells, U32, U64>(t, space);
-  if (b.take("exch")) return of_type<Exchange, Tells, U32, U64>(t, space);
-  if (b.take("cas")) return of_type<CompareAndSwap, Tells, U16, U32, U64>(t, space);
+  if (b.take("exch")) {
+    b.sums(Sum::kMoves);
+    return of_type<Exchange, Tells, U32, U64>(t, space);
+  }
+  if (b.take("cas")) {
+    b.sums(Sum::kSwaps);
+    return of_type<CompareAndSwap, Tells, U16, U32, U64>(t, space);
+  }
   return nullptr;
 }
 
@@ -245,6 +254,7 @@ Handler vector_in_space(Space space) {
 template <bool Tells>
 Handler pick_vector(Builder& b, Type t, Space space, bool noftz) {
   if (!b.take("add") || noftz != is_half(t)) return nullptr;
+  b.sums(Sum::kAdds);
   switch (t) {
     case Type::kF32: return vector_in_space<AddFlushed, float, Tells>(space);
     case Type::kF16: return vector_in_space<AddHalves<false>, U16, Tells>(space);

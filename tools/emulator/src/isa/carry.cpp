@@ -64,6 +64,7 @@ template <Kind What>
 void build(Builder& b, bool in, bool out) {
   const Type t = b.take_type();
   const Slot flag = b.carry();
+  b.sums(Code::Flow::Sum::kLoses);
   Op& op = What == Kind::kAdd || What == Kind::kSub
                ? emit_plain(b, carried_handler<What>(t), width(t), {t, t})
                : emit_plain(b, carried_handler<What>(t), width(t), {t, t, t});
@@ -80,15 +81,15 @@ using LowZeros = Traits::LowZeros;
 constexpr Row kRows[] = {
     {"add",
      [](Builder& b) { b.take("cc") ? build<Kind::kAdd>(b, false, true) : build_add(b); },
-     {.low_zeros = LowZeros::kLeast}},
+     {.low_zeros = LowZeros::kLeast, .sum = Code::Flow::Sum::kAdds}},
     {"addc", [](Builder& b) { build<Kind::kAdd>(b, true, b.take("cc")); }},
     {"sub",
      [](Builder& b) { b.take("cc") ? build<Kind::kSub>(b, false, true) : build_sub(b); },
-     {.low_zeros = LowZeros::kLeast}},
+     {.low_zeros = LowZeros::kLeast, .sum = Code::Flow::Sum::kSubtracts}},
     {"subc", [](Builder& b) { build<Kind::kSub>(b, true, b.take("cc")); }},
     {"mad",
      [](Builder& b) { b.take("cc") ? build_madc(b, false, true) : build_mad(b); },
-     {.low_zeros = LowZeros::kSumOrThird}},
+     {.low_zeros = LowZeros::kSumOrThird, .sum = Code::Flow::Sum::kMultipliesAndAdds}},
     {"madc", [](Builder& b) { build_madc(b, true, b.take("cc")); }},
 };
 

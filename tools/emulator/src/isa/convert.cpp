@@ -83,6 +83,7 @@ bool build_clock(Builder& b, Type t) {
 
 void build_parts(Builder& b, Type t) {
   const bool split = b.operand(0).kind == Operand::Kind::kList;
+  b.sums(split ? Code::Flow::Sum::kSplits : Code::Flow::Sum::kJoins);
   const Operand& parts = b.operand(split ? 0 : 1);
   const std::size_t n = parts.elements.size();
   if ((n != 2 && n != 4) || width(t) > 64 || width(t) / n < 16) b.unsupported("these parts");
@@ -464,6 +465,7 @@ bool build_packed_cvt(Builder& b) {
     from_float |= modifier == "f32";
   }
   if (formats.empty()) return false;
+  b.sums(Code::Flow::Sum::kLoses);
   for (const auto& [name, number] : kNames) {
     for (const unsigned f : formats) {
       if (f == number) b.take(name);
@@ -535,6 +537,10 @@ void build_cvt(Builder& b) {
   const Slot a = b.source(b.operand(1), from, is_float(c.from));
   c.from_bytes = static_cast<std::uint8_t>(from / 8);
   c.to_bytes = static_cast<std::uint8_t>(to / 8);
+  b.low_bits(std::min(width(c.from), is_float(c.to) ? width(c.from) : width(c.to)));
+  if (c.sat || c.relu || c.finite || c.to_integer != ToInteger::kNot) {
+    b.sums(Code::Flow::Sum::kLoses);
+  }
   const Handler fast = quick(c);
   Op& op = b.emit(fast ? fast : &convert_slowly);
   op.d = d;
@@ -629,11 +635,12 @@ void build_isspacep(Builder& b) {
       .put(InWindow{window->base, own ? kClusterStep : kWindowBytes});
 }
 
+using Sum = Code::Flow::Sum;
 using LowZeros = Traits::LowZeros;
 constexpr Row kRows[] = {
-    {"mov", build_mov, {.low_zeros = LowZeros::kOfFirst}},
-    {"cvt", build_cvt, {.low_zeros = LowZeros::kOfFirst}},
-    {"cvta", build_cvta, {.low_zeros = LowZeros::kOfFirst}},
+    {"mov", build_mov, {.low_zeros = LowZeros::kOfFirst, .sum = Sum::kMoves}},
+    {"cvt", build_cvt, {.low_zeros = LowZeros::kOfFirst, .sum = Sum::kMoves}},
+    {"cvta", build_cvta, {.low_zeros = LowZeros::kOfFirst, .sum = Sum::kMoves}},
     {"isspacep", build_isspacep},
 };
 

@@ -245,6 +245,8 @@ template <class F, class T, bool Two>
 requires(std::is_base_of_v<Rare, F>) constexpr Forms kWrapped<F, T, Two>{
     &wrapped<F, T, Two>, &wrapped<F, T, Two>, &wrapped<F, T, Two>};
 
+using Sum = Code::Flow::Sum;
+
 Rounding take_rounding(Builder& b, bool& said) {
   said = true;
   if (b.take("rn")) return Rounding::kNearest;
@@ -277,6 +279,7 @@ void arithmetic(Builder& b, Arithmetic what, unsigned sources, bool approximate 
   Mode mode{what, take_rounding(b, said), b.take("ftz"), b.take("sat")};
   const Type t = take_wide_float(b);
   if (mode.ftz && t != Type::kF32) b.unsupported(".ftz with .f64");
+  if (mode.sat) b.sums(Sum::kLoses);
   if (approximate && !rough && !said) b.unsupported("no rounding");
   const bool plain = mode.rounding == Rounding::kNearest && !mode.ftz && !mode.sat;
   if (fast && what == Arithmetic::kDiv && t == Type::kF32) {
@@ -365,12 +368,18 @@ void copysign(Builder& b) {
 }
 
 constexpr Row kRows[] = {
-    {"add", [](Builder& b) { arithmetic<Add>(b, Arithmetic::kAdd, 2); }},
-    {"sub", [](Builder& b) { arithmetic<Sub>(b, Arithmetic::kSub, 2); }},
-    {"mul", [](Builder& b) { arithmetic<Mul>(b, Arithmetic::kMul, 2); }},
-    {"fma", [](Builder& b) { arithmetic<Fma>(b, Arithmetic::kFma, 3); }},
-    {"mad", [](Builder& b) { arithmetic<Fma>(b, Arithmetic::kFma, 3); }},
-    {"div", [](Builder& b) { arithmetic<Div>(b, Arithmetic::kDiv, 2, true); }},
+    {"add", [](Builder& b) { arithmetic<Add>(b, Arithmetic::kAdd, 2); }, {.sum = Sum::kAdds}},
+    {"sub", [](Builder& b) { arithmetic<Sub>(b, Arithmetic::kSub, 2); }, {.sum = Sum::kSubtracts}},
+    {"mul", [](Builder& b) { arithmetic<Mul>(b, Arithmetic::kMul, 2); }, {.sum = Sum::kMultiplies}},
+    {"fma",
+     [](Builder& b) { arithmetic<Fma>(b, Arithmetic::kFma, 3); },
+     {.sum = Sum::kMultipliesAndAdds}},
+    {"mad",
+     [](Builder& b) { arithmetic<Fma>(b, Arithmetic::kFma, 3); },
+     {.sum = Sum::kMultipliesAndAdds}},
+    {"div",
+     [](Builder& b) { arithmetic<Div>(b, Arithmetic::kDiv, 2, true); },
+     {.sum = Sum::kDivides}},
     {"rcp",
      [](Builder& b) {
        if (!approximate_double<Rcp>(b)) arithmetic<Rcp>(b, Arithmetic::kRcp, 1, true);
@@ -385,7 +394,7 @@ constexpr Row kRows[] = {
     {"lg2", approximation<Lg2>},
     {"ex2", approximation<Ex2>},
     {"tanh", approximation<Tanh>},
-    {"neg", sign_change<Neg>},
+    {"neg", sign_change<Neg>, {.sum = Sum::kNegates}},
     {"abs", sign_change<Abs>},
     {"min", extreme<true>},
     {"max", extreme<false>},

@@ -460,6 +460,7 @@ struct Of {
   };
 };
 
+using Sum = Code::Flow::Sum;
 using U16 = std::uint16_t;
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
@@ -511,6 +512,7 @@ void add_or_sub(Builder& b, Handler (*handler)(Type)) {
   const bool sat = b.take("sat");
   const Type t = b.take_type();
   if (sat && t != Type::kS32) b.unsupported("saturation of this type");
+  if (sat) b.sums(Sum::kLoses);
   emit_plain(b, sat ? kMap<Saturating, S32, S32, S32> : handler(t), width(t), {t, t});
 }
 
@@ -518,6 +520,7 @@ void multiply(Builder& b) {
   const bool lo = b.take("lo"), hi = b.take("hi"), wide = b.take("wide");
   const Type t = b.take_type();
   if (lo + hi + wide != 1) b.unsupported("lo, hi or wide");
+  if (hi) b.sums(Sum::kLoses);
   if (wide) {
     emit_plain(b, pick<Of<MulWide>::Wide, U16, U32, S16, S32>(t), 2 * width(t), {t, t});
   } else {
@@ -539,6 +542,7 @@ void multiply_add(Builder& b) {
   const bool lo = b.take("lo"), hi = b.take("hi"), wide = b.take("wide"), sat = b.take("sat");
   const Type t = b.take_type();
   if (lo + hi + wide != 1) b.unsupported("lo, hi or wide");
+  if (hi) b.sums(Sum::kLoses);
   if (sat && (!hi || t != Type::kS32)) b.unsupported("saturation of this type");
   if (wide) {
     emit_plain(b, pick<Of<MadWide>::WideAdd, U16, U32, S16, S32>(t), 2 * width(t),
@@ -670,6 +674,7 @@ template <Permute Mode>
 constexpr Forms kPermute = kMap<Prmt<Mode>, U32, U32, U32, U32>;
 void permute(Builder& b) {
   if (b.take_type() != Type::kB32) b.unsupported("this type");
+  if (b.in().modifiers.size() > 1) b.sums(Sum::kLoses);  // another mode
   const Handler handler = b.take("f4e")    ? kPermute<Permute::kF4e>
                           : b.take("b4e")  ? kPermute<Permute::kB4e>
                           : b.take("rc8")  ? kPermute<Permute::kRc8>
@@ -712,7 +717,7 @@ void extreme(Builder& b) {
 
 using LowZeros = Traits::LowZeros;
 constexpr Row kRows[] = {
-    {"mul", multiply, {.low_zeros = LowZeros::kSum}},
+    {"mul", multiply, {.low_zeros = LowZeros::kSum, .sum = Sum::kMultiplies}},
     {"mul24", multiply24},
     {"mad24", multiply_add24},
     {"sad",
@@ -722,13 +727,13 @@ constexpr Row kRows[] = {
      }},
     {"div", [](Builder& b) { binary(b, any<Of<Div>::Binary>); }},
     {"rem", [](Builder& b) { binary(b, any<Of<Rem>::Binary>); }},
-    {"neg", [](Builder& b) { unary(b, any_signed<Of<Neg>::Unary>); }},
+    {"neg", [](Builder& b) { unary(b, any_signed<Of<Neg>::Unary>); }, {.sum = Sum::kNegates}},
     {"abs", [](Builder& b) { unary(b, any_signed<Of<Abs>::Unary>); }},
     {"min", [](Builder& b) { extreme<Min>(b); }},
     {"max", [](Builder& b) { extreme<Max>(b); }},
     {"and",
      [](Builder& b) { logic<Logic::kAnd>(b, any_bits<Of<And>::Binary>); },
-     {.low_zeros = LowZeros::kMost, .flow = Code::Flow::Kind::kAnds}},
+     {.low_zeros = LowZeros::kMost, .sum = Sum::kMasks, .flow = Code::Flow::Kind::kAnds}},
     {"or",
      [](Builder& b) { logic<Logic::kOr>(b, any_bits<Of<Or>::Binary>); },
      {.low_zeros = LowZeros::kLeast, .flow = Code::Flow::Kind::kOrs}},
@@ -747,8 +752,8 @@ constexpr Row kRows[] = {
     {"cnot", [](Builder& b) { unary(b, any_bits<Of<Cnot>::Unary>); }},
     {"shl",
      [](Builder& b) { shift(b, any_bits<Of<Shl>::Shift>); },
-     {.low_zeros = LowZeros::kShifted}},
-    {"shr", [](Builder& b) { shift(b, any<Of<Shr>::Shift>); }},
+     {.low_zeros = LowZeros::kShifted, .sum = Sum::kShiftsLeft}},
+    {"shr", [](Builder& b) { shift(b, any<Of<Shr>::Shift>); }, {.sum = Sum::kShiftsRight}},
     {"shf", funnel},
     {"popc", [](Builder& b) { count_bits(b, any_bits<Of<Popc>::Count>); }},
     {"clz", [](Builder& b) { count_bits(b, any_bits<Of<Clz>::Count>); }},
@@ -772,13 +777,14 @@ constexpr Row kRows[] = {
        const Type t = b.take_type();
        emit_plain(b, pick<Of<Bfe>::Field, U32, U64, S32, S64>(t), width(t),
                   {t, Type::kU32, Type::kU32});
-     }},
+     },
+     {.sum = Sum::kTakes}},
     {"bfi", insert_bits},
     {"bmsk", mask_bits},
     {"szext", extend},
-    {"dp4a", dot4},
+    {"dp4a", dot4, {.sum = Sum::kDots}},
     {"dp2a", dot2},
-    {"prmt", permute},
+    {"prmt", permute, {.sum = Sum::kPermutes}},
     {"lop3", logic3},
 };
 

@@ -309,7 +309,9 @@ void access(Builder& b, bool is_load) {
 constexpr Row kRows[] = {
     {"ld", [](Builder& b) { access(b, true); }, {.merges = true, .flow = Code::Flow::Kind::kLoads}},
     {"ldu", [](Builder& b) { access(b, true); }, {.flow = Code::Flow::Kind::kLoads}},
-    {"st", [](Builder& b) { access(b, false); }, {.parts = Traits::Parts::kIfShared}},
+    {"st",
+     [](Builder& b) { access(b, false); },
+     {.parts = Traits::Parts::kIfShared, .sum = Code::Flow::Sum::kMoves}},
 };
 
 }  // namespace

@@ -309,6 +309,7 @@ void build_redux(Builder& b) {
   b.finish();
   b.expect_operands(3, 3);
   Handler handler = nullptr;
+  if (add) b.sums(Code::Flow::Sum::kAddsLanes);
   if (t == Type::kU32 || t == Type::kS32) {
     const bool s = t == Type::kS32;
     if (add) handler = &redux<Reduction::kAdd, U>;
@@ -354,8 +355,9 @@ void build_elect(Builder& b) {
 }
 
 constexpr Traits kParts{.parts = Traits::Parts::kSharedLoads};
+constexpr Traits kHands{.parts = Traits::Parts::kSharedLoads, .sum = Code::Flow::Sum::kHands};
 constexpr Row kRows[] = {
-    {"shfl", build_shfl, kParts},     {"vote", build_vote, kParts},
+    {"shfl", build_shfl, kHands},     {"vote", build_vote, kParts},
     {"match", build_match, kParts},   {"redux", build_redux, kParts},
     {"activemask", build_activemask}, {"elect", build_elect, kParts},
 };

@@ -251,7 +251,7 @@ std::optional<Checks> parse_checks(std::string_view list) {
     const std::size_t comma = list.find(',');
     const std::string_view name = list.substr(0, comma);
     if (name == "all") {
-      checks = {true, true, true, true};
+      checks.race = checks.memory = checks.init = checks.sync = true;
     } else if (name == "race") {
       checks.race = true;
     } else if (name == "memory") {
@@ -260,6 +260,8 @@ std::optional<Checks> parse_checks(std::string_view list) {
       checks.init = true;
     } else if (name == "sync") {
       checks.sync = true;
+    } else if (name == "sum") {
+      checks.sum = checks.race = true;
     } else {
       return std::nullopt;
     }
@@ -337,7 +339,8 @@ std::string json(const Finding& finding) {
   return "{\"check\": " + quoted(finding.check) + ", \"what\": " + quoted(finding.what) +
          ", \"kernel\": " + quoted(finding.kernel.empty() ? "" : kernel_name(finding.kernel)) +
          ", \"places\": " + listed(finding.places) + ", \"details\": " + listed(finding.details) +
-         ", \"count\": " + std::to_string(finding.count) + "}";
+         ", \"count\": " + std::to_string(finding.count) +
+         (finding.fault ? "}" : ", \"fault\": false}");
 }
 
 // --- BlockFindings ---------------------------------------------------------------------------

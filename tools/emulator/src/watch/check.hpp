@@ -23,6 +23,7 @@ inline constexpr Address kOfCluster = Address{1} << 62;
 
 struct Checks {
   bool race = false, memory = false, init = false, sync = false;
+  bool sum = false;  ///< needs `race`; not one of `all`, as it describes what is right too
   bool any() const { return race || memory || init || sync; }
 };
 
@@ -31,15 +32,16 @@ std::optional<Checks> parse_checks(std::string_view list);
 
 /// One thing that is wrong, however often it was seen.
 struct Finding {
-  std::string check;                 ///< "race", "memory", "init" or "sync"
-  std::string what;                  ///< in one line
-  std::string kernel = {};           ///< mangled; empty where the host did it
-  std::vector<std::string> places;   ///< source lines, or PTX lines where those aren't known
-  std::vector<std::string> details;  ///< of the first time: who, where
-  std::uint64_t block = 0;           ///< of the first time
-  std::uint64_t number = 0;          ///< of the first time, among the block's findings
+  std::string check;                      ///< "race", "memory", "init" or "sync"
+  std::string what;                       ///< in one line
+  std::string kernel = {};                ///< mangled; empty where the host did it
+  std::vector<std::string> places = {};   ///< source lines, or PTX lines where those aren't known
+  std::vector<std::string> details = {};  ///< of the first time: who, where
+  std::uint64_t block = 0;                ///< of the first time
+  std::uint64_t number = 0;               ///< of the first time, among the block's findings
   std::uint64_t count = 1;
   bool told = false;
+  bool fault = true;  ///< or only something to say
 };
 
 /// What all of a program's launches have shown.

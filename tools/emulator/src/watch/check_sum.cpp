@@ -1,0 +1,284 @@
+#include "watch/check_sum.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "decode/code.hpp"
+#include "watch/check.hpp"
+#include "watch/kernel_name.hpp"
+#include "watch/sums.hpp"
+
+namespace emu {
+namespace {
+
+class SumsOfProgram final : public SumCheck {
+ public:
+  explicit SumsOfProgram(Findings& findings) : findings_(findings) {}
+
+  void allocated(const Allocation& allocation) override {
+    Sums::Region& r = sums_.regions[allocation.base];
+    r.allocation = allocation;
+    r.number = static_cast<std::uint32_t>(sums_.by_number.size());
+    sums_.by_number.push_back(&r);
+    if (r.host_can_write()) r.seen.resize(static_cast<std::size_t>(allocation.size));
+  }
+  void freed(const Allocation& allocation) override {
+    settle();
+    Sums::Region* const r = sums_.region(allocation.base);
+    if (r == nullptr) return;
+    if (r->host_can_write()) read_all(*r);
+    judge();  // while it can be named
+    sums_.by_number[r->number] = nullptr;
+    sums_.regions.erase(allocation.base);
+  }
+
+  void host_wrote(Address address, std::uint64_t bytes) override {
+    judge();
+    written_.push_back({address, bytes});
+  }
+  void host_set(Address address, std::uint64_t bytes) override {
+    judge();
+    settle();
+    put(address, bytes, SumForms::kPlain);
+  }
+  void host_read(Address address, std::uint64_t bytes) override {
+    settle();
+    Sums::Region* const r = sums_.region(address);
+    if (r) read(*r, address - r->allocation.base, bytes);
+  }
+  void host_copied(Address to, Address from, std::uint64_t bytes) override {
+    settle();
+    Sums::Region *const target = sums_.region(to), *const source = sums_.region(from);
+    if (!target || !source || source->words.empty()) return put(to, bytes, SumForms::kPlain);
+    sums_.forms.maker = {};
+    const std::uint64_t at = to - target->allocation.base, of = from - source->allocation.base;
+    const unsigned step = at % 4 == 0 && of % 4 == 0 && bytes % 4 == 0 ? 4 : 1;
+    std::vector<Sums::Node> values;  // all of them first: the ends may overlap
+    for (std::uint64_t k = 0; k < bytes; k += step) {
+      values.push_back(sums_.load(*source, of + k, step));
+    }
+    for (std::uint64_t k = 0; k < bytes; k += step) {
+      sums_.store(*target, at + k, step, values[static_cast<std::size_t>(k / step)], true);
+    }
+  }
+
+  void started(const LaunchConfig& config) override {
+    judge();
+    settle();
+    for (auto& [base, r] : sums_.regions) {
+      look_at_what_the_host_wrote(r);
+      r.stored = r.stored_other_than_zero = false;
+      r.used_since_filled = true;
+    }
+    name_arguments(config);
+    const Kernel& kernel = *config.kernel;
+    Sums::Launch l{.kernel = kernel.name,
+                   .first_block = sums_.blocks,
+                   .grid = config.grid,
+                   .block = config.block,
+                   .shared = {},
+                   .static_shared = kernel.static_shared_bytes,
+                   .numbers = {},
+                   .races_before = 0};
+    for (const Parameter& p : kernel.parameters) {
+      std::uint64_t value = 0;
+      if (p.size != 4 && p.size != 8) continue;
+      std::memcpy(&value, config.parameters.data() + p.offset, static_cast<std::size_t>(p.size));
+      l.numbers.push_back(value);
+    }
+    if (kernel.code) {
+      for (const Code::SharedVariable& v : kernel.code->shared_variables) {
+        l.shared.push_back({v.name, {v.offset, v.bytes}});
+      }
+    }
+    sums_.blocks += static_cast<std::uint32_t>(config.grid.volume());
+    sums_.launches.push_back(std::move(l));
+  }
+  std::unique_ptr<BlockObserver> watch(Block& block) override { return follow_sums(sums_, block); }
+  void ended(const LaunchConfig&, const LaunchResult& result) override {
+    sums_.launches.back().finished = !result.fault;
+    for (auto& [base, r] : sums_.regions) {
+      if (r.stored) take_what_was_stored(r);
+      if (r.host_can_write()) remember(r);
+    }
+  }
+  void finish() override {
+    settle();
+    judge();
+    for (auto& [base, r] : sums_.regions) {
+      if (r.host_can_write() || !judged_) read_all(r);
+    }
+    judge();
+    if (!judged_ && !sums_.launches.empty()) {
+      findings_.add({.check = "sum",
+                     .what = "the host has read nothing back that an element of its data is in",
+                     .fault = false});
+    }
+  }
+
+ private:
+  struct Written {
+    Address address;
+    std::uint64_t bytes;
+  };
+
+  /// Sets what words hold, those that a range touches in part too.
+  void put(Address address, std::uint64_t bytes, Sums::Node what) {
+    Sums::Region* const r = sums_.region(address);
+    if (r == nullptr || bytes == 0) return;
+    if (r->words.empty()) {
+      if (what == SumForms::kPlain) return;
+      r->words.resize(static_cast<std::size_t>((r->allocation.size + 3) / 4));
+    }
+    const std::uint64_t at = address - r->allocation.base;
+    const auto first = r->words.begin() + static_cast<std::ptrdiff_t>(at / 4);
+    const auto last = r->words.begin() + static_cast<std::ptrdiff_t>((at + bytes + 3) / 4);
+    std::fill(first, std::min(last, r->words.end()), what);
+    if (what == Sums::kInput) fill(*r, at, at + bytes);
+  }
+
+  /// The range is data of the program's.
+  void fill(Sums::Region& r, std::uint64_t from, std::uint64_t to) const {
+    if (r.used_since_filled) r.filled.clear();
+    r.used_since_filled = false;
+    r.since = sums_.forms.size();
+    if (!r.filled.empty() && r.filled.back().second == from) {
+      r.filled.back().second = to;
+    } else {
+      r.filled.emplace_back(from, to);
+    }
+  }
+
+  /// What the host has copied to the device is data, but zeros are where a sum begins.
+  void settle() {
+    for (const Written& w : std::exchange(written_, {})) {
+      const Sums::Region* const r = sums_.region(w.address);
+      if (r == nullptr || w.address - r->allocation.base + w.bytes > r->allocation.size) continue;
+      const std::byte* const from = r->allocation.host + (w.address - r->allocation.base);
+      const bool zeros =
+          std::all_of(from, from + w.bytes, [](std::byte b) { return b == std::byte{0}; });
+      put(w.address, w.bytes, zeros ? SumForms::kPlain : Sums::kInput);
+      if (zeros) {
+        Sums::Region& mine = *sums_.region(w.address);
+        fill_zeros(mine, w.address - r->allocation.base, w.bytes);
+      }
+      if (Sums::Region& mine = *sums_.region(w.address); mine.host_can_write()) remember(mine);
+    }
+  }
+  /// Zeros behind data that came in pieces are data too.
+  void fill_zeros(Sums::Region& r, std::uint64_t from, std::uint64_t bytes) {
+    if (r.used_since_filled || r.filled.empty() || r.filled.back().second != from) return;
+    put(r.allocation.base + from, bytes, Sums::kInput);
+  }
+
+  /// What a kernel has put somewhere of itself is data to those that follow, but zeros aren't.
+  void take_what_was_stored(Sums::Region& r) {
+    const Sums::Node now = r.stored_other_than_zero ? Sums::kInput : SumForms::kPlain;
+    std::uint64_t first = r.words.size(), last = 0;
+    for (std::size_t w = 0; w < r.words.size(); ++w) {
+      if (r.words[w] != Sums::kStored) continue;
+      r.words[w] = now;
+      first = std::min<std::uint64_t>(first, w);
+      last = w;
+    }
+    if (now == Sums::kInput && first <= last) {
+      r.used_since_filled = true;
+      fill(r, 4 * first, std::min(4 * last + 4, r.allocation.size));
+    }
+  }
+
+  void look_at_what_the_host_wrote(Sums::Region& r) {
+    if (!r.host_can_write()) return;
+    const std::byte* const now = r.allocation.host;
+    const std::size_t bytes = r.seen.size();
+    const auto [a, b] = std::mismatch(r.seen.begin(), r.seen.end(), now);
+    if (a == r.seen.end()) return;
+    const auto first = static_cast<std::size_t>(a - r.seen.begin()) / 4 * 4;
+    std::size_t last = bytes;
+    while (r.seen[last - 1] == now[last - 1]) --last;
+    put(r.allocation.base + first, last - first,
+        std::all_of(now + first, now + last, [](std::byte x) { return x == std::byte{0}; })
+            ? SumForms::kPlain
+            : Sums::kInput);
+  }
+  static void remember(Sums::Region& r) {
+    std::memcpy(r.seen.data(), r.allocation.host, r.seen.size());
+  }
+
+  void forget_what_was_read(Sums::Region& r) const {
+    r.since = sums_.forms.size();
+    for (std::size_t w = 0; w < r.words.size(); ++w) {
+      if (!Sums::is_node(r.words[w])) continue;
+      const SumForms::Entry& e = sums_.forms[r.words[w]];
+      const bool untouched = e.kind == SumForms::Kind::kInput && e.a == r.number && e.b == 4 * w;
+      if (untouched) r.words[w] = Sums::kInput;
+    }
+  }
+
+  void name_arguments(const LaunchConfig& config) {
+    unsigned number = 0;
+    for (const Parameter& p : config.kernel->parameters) {
+      ++number;
+      for (std::uint64_t k = 0; k + 8 <= p.size; k += 8) {
+        Address value = 0;
+        std::memcpy(&value, config.parameters.data() + p.offset + k, sizeof value);
+        Sums::Region* const r = sums_.region(value);
+        if (!r || !r->kernel.empty()) continue;
+        r->kernel = config.kernel->name;
+        r->argument = number;
+      }
+    }
+  }
+
+  void read_all(const Sums::Region& r) { read(r, 0, r.allocation.size); }
+  void read(const Sums::Region& r, std::uint64_t offset, std::uint64_t bytes) {
+    if (r.words.empty() || bytes == 0) return;
+    const std::uint64_t end = std::min<std::uint64_t>((offset + bytes) / 4, r.words.size());
+    for (std::uint64_t w = (offset + 3) / 4; w < end; ++w) {
+      const Sums::Node node = r.words[static_cast<std::size_t>(w)];
+      if (!Sums::is_node(node)) continue;
+      const SumForms::Entry& e = sums_.forms[node];
+      // What still lies where the host put it, and the upper half of a value.
+      if (e.kind == SumForms::Kind::kInput && e.a == r.number && e.b == 4 * w) continue;
+      const auto piece_at = [&](std::uint64_t at, unsigned part) {
+        if (at >= r.words.size() || !Sums::is_node(r.words[static_cast<std::size_t>(at)]))
+          return false;
+        const SumForms::Entry& other = sums_.forms[r.words[static_cast<std::size_t>(at)]];
+        return other.kind == SumForms::Kind::kPiece && other.a == e.a && other.b == part;
+      };
+      SumOutput out{.region = r.number, .offset = 4 * w, .bytes = 4, .node = node};
+      if (e.kind == SumForms::Kind::kPiece && e.b == 0 && w + 1 < end && piece_at(w + 1, 4)) {
+        out.bytes = 8;
+        out.node = e.a;
+        ++w;
+      }
+      outputs_.push_back(out);
+    }
+  }
+
+  void judge() {
+    if (outputs_.empty()) return;
+    judged_ = true;
+    std::size_t races = 0;
+    for (const Finding& f : findings_.all()) races += f.check == "race";
+    judge_sums(sums_, std::exchange(outputs_, {}), races > 0, findings_);
+    sums_.decided.clear();
+    sums_.ordered.clear();
+    // What comes next reads the data anew.
+    for (auto& [base, r] : sums_.regions) forget_what_was_read(r);
+  }
+
+  Findings& findings_;
+  Sums sums_;
+  std::vector<Written> written_;  ///< by the host, and not looked at yet
+  std::vector<SumOutput> outputs_;
+  bool judged_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<SumCheck> make_sum_check(Findings& findings) {
+  return std::make_unique<SumsOfProgram>(findings);
+}
+
+}  // namespace emu

@@ -1,0 +1,23 @@
+/// \file
+/// Who is in this sum? With every value of a kernel go the elements of the host's data that have
+/// entered it, and how often. What the host reads back is then held to hold each element once.
+#pragma once
+#include <memory>
+
+#include "machine/observer.hpp"
+
+namespace emu {
+
+class Findings;
+
+class SumCheck : public Observer {
+ public:
+  /// The program is over: what it hasn't read back is looked at too.
+  virtual void finish() = 0;
+};
+
+/// Null in a build that leaves this check out. What it finds and what it describes goes to
+/// `findings`. Launches that it looks on at take one thread of the host.
+std::unique_ptr<SumCheck> make_sum_check(Findings& findings);
+
+}  // namespace emu

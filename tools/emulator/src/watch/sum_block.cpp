@@ -1,0 +1,756 @@
+// The sums of one block, instruction by instruction.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "machine/block.hpp"
+#include "machine/lanes.hpp"
+#include "machine/observer.hpp"
+#include "watch/sums.hpp"
+
+namespace emu {
+namespace {
+
+class BlockSums final : public BlockObserver {
+ public:
+  using Node = SumForms::Node;
+  using Flow = Code::Flow;
+  using Sum = Flow::Sum;
+  using Lanes = std::array<Node, kLanes>;
+
+  BlockSums(Sums& sums, Block& block)
+      : sums_(sums),
+        forms_(sums.forms),
+        block_(block),
+        code_(block.code()),
+        local_words_((code_.local_bytes + 3) / 4),
+        shared_(static_cast<std::size_t>((block.shared_bytes() + 3) / 4)),
+        site_of_(code_.ops.size()) {
+    const std::uint64_t threads = block.launch().config.block.volume();
+    warps_.resize(static_cast<std::size_t>((threads + kLanes - 1) / kLanes));
+    several_blocks_ = block.launch().config.grid.volume() > 1;
+    sums_.shared_of[&block] = &shared_;
+  }
+  BlockSums(const BlockSums&) = delete;
+  BlockSums& operator=(const BlockSums&) = delete;
+  ~BlockSums() override { sums_.shared_of.erase(&block_); }
+
+  bool steps() const override { return true; }
+
+  void begin(std::uint64_t block) override {
+    number_ = sums_.launches.back().first_block + static_cast<std::uint32_t>(block);
+    for (Registers& r : warps_) std::fill(r.held.begin(), r.held.end(), 0);
+    std::fill(shared_.begin(), shared_.end(), SumForms::kPlain);
+    std::fill(local_.begin(), local_.end(), SumForms::kPlain);
+    copies_.clear();
+  }
+
+  void instruction(Warp& warp, const Op& op, Mask lanes) override {
+    if (rehearses_) return;
+    const std::uint32_t pc = at(warp, op);
+    if (op.guarded) decides(warp, {op.guard, 1}, warp.here());
+    if (lanes == 0) return;
+    const std::uint32_t flow = code_.places[pc].flow;
+    if (flow == 0) {
+      sums_.unfollowed = true;
+      return;
+    }
+    flow_ = &code_.flows[flow];
+    forms_.maker.floating = flow_->floating;
+    for (const Flow::Register& r : reads()) {
+      if (r.address) decides(warp, r, lanes);
+    }
+    switch (op.control) {
+      case Control::kTogether: return;  // once all are here: met
+      case Control::kStraight: break;
+      default:
+        for (const Flow::Register& r : reads()) decides(warp, r, lanes);
+        for (const Flow::Register& r : writes()) clear(warp, r, lanes);
+        return;
+    }
+    if (flow_->kind == Flow::Kind::kUses) {
+      // An access follows. Results may replace what it reads.
+      sources_.clear();
+      for (const Flow::Register& r : reads()) {
+        if (!r.address) sources_.push_back(read(warp, r, lanes));
+      }
+      for (const Flow::Register& r : writes()) clear(warp, r, lanes);
+    } else if (flow_->kind == Flow::Kind::kLoads) {
+      for (const Flow::Register& r : writes()) clear(warp, r, lanes);
+    } else {
+      compute(warp, lanes);
+    }
+  }
+
+  void met(Warp& warp, const Op& op, Mask lanes) override {
+    const std::uint32_t pc = at(warp, op);
+    const std::uint32_t flow = code_.places[pc].flow;
+    if (flow == 0) return;
+    flow_ = &code_.flows[flow];
+    forms_.maker.floating = false;
+    // Each lane has the registers of the instruction by which it came.
+    const auto flow_of = [&](unsigned i) -> const Flow& {
+      const Op& own = warp.op_of(op, i);
+      return code_.flows[code_.places[static_cast<std::size_t>(&own - code_.ops.data())].flow];
+    };
+    Lanes from{};
+    Mask some = 0;
+    for_each_lane(lanes, [&](unsigned i) {
+      const Flow& own = flow_of(i);
+      for (std::size_t k = 0; k < own.reads; ++k) {
+        const Node n = node(warp, own.slots[k], i);
+        if (k == 0) from[i] = n;
+        if (k > 0 && n && flow_->sum != Sum::kLoses) decides_by(n);
+        some |= n ? kBit[i] : 0;
+      }
+    });
+    Lanes to{};
+    if (some) {
+      if (flow_->sum == Sum::kHands) {
+        to = handed(warp, op, lanes, from);
+      } else if (flow_->sum == Sum::kAddsLanes) {
+        Node all = SumForms::kPlain;
+        double plain = 0;
+        for_each_lane(lanes, [&](unsigned i) {
+          all = forms_.add(all, from[i]);
+          if (!from[i]) plain += value(warp, flow_of(i).slots[0], i);
+        });
+        all = forms_.plus(all, plain);
+        for_each_lane(lanes, [&](unsigned i) { to[i] = all; });
+      } else {
+        Node all = SumForms::kPlain;
+        for_each_lane(some, [&](unsigned i) { all = forms_.lost(from[i], all); });
+        for_each_lane(lanes, [&](unsigned i) { to[i] = all; });
+      }
+    }
+    for_each_lane(lanes, [&](unsigned i) {
+      const Flow& own = flow_of(i);
+      for (std::size_t k = own.reads; k < own.slots.size(); ++k) {
+        const bool predicate_of_hand = own.slots[k].width == 1 && flow_->sum == Sum::kHands;
+        set(warp, own.slots[k], i, predicate_of_hand ? SumForms::kPlain : to[i]);
+      }
+    });
+  }
+
+  void access(const Access& access) override {
+    at(access.warp, access.op);
+    const std::uint32_t flow =
+        code_.places[static_cast<std::size_t>(&access.op - code_.ops.data())].flow;
+    if (flow == 0) return;
+    flow_ = &code_.flows[flow];
+    forms_.maker.floating = flow_->floating;
+    const Space space = access.space == Space::kConstant ? Space::kGlobal : access.space;
+    if (space == Space::kParameter) return;
+    // What it reads may be there or not yet, as blocks take turns.
+    if (space == Space::kGlobal && several_blocks_ && access.order != Order::kWeak &&
+        access.direction == Direction::kLoad) {
+      sums_.order(forms_.maker.site);
+    }
+    switch (access.direction) {
+      case Direction::kLoad: return load(access, space);
+      case Direction::kStore: return store(access, space);
+      case Direction::kAtomic: return update(access, space);
+      default: return;
+    }
+  }
+
+  void copy_began(const Copy& copy) override {
+    at(copy.warp, copy.op);
+    OnItsWay on{.to_space = copy.to_space,
+                .to = copy.to,
+                .from_space = copy.from_space,
+                .from = copy.from,
+                .bytes = copy.bytes,
+                .site = forms_.maker.site,
+                .nodes = {}};
+    if (copy.from_space == Space::kGeneric) on.nodes = std::exchange(staged_[copy.lane], {});
+    copies_.emplace(copy.number, on);
+  }
+  void copy_landed(std::uint64_t number) override { land(number); }
+  void copy_landed_at(std::uint64_t number, Address) override { land(number); }
+  void reached(Address, std::uint64_t) override { sums_.unfollowed = true; }
+
+ private:
+  struct Registers {
+    std::vector<Node> nodes;  ///< at half of a register's place in the file, one for each lane
+    std::vector<Mask> held;   ///< at a quarter of it: lanes whose node counts
+  };
+  struct OnItsWay {
+    Space to_space;
+    Address to;
+    Space from_space;
+    Address from;
+    std::uint64_t bytes;
+    std::uint32_t site;
+    std::array<Node, kMostBytes / 4> nodes;
+  };
+
+  std::span<const Flow::Register> reads() const { return {flow_->slots.data(), flow_->reads}; }
+  std::span<const Flow::Register> writes() const {
+    return {flow_->slots.data() + flow_->reads, flow_->slots.size() - flow_->reads};
+  }
+
+  /// What is made from here on is this operation's.
+  std::uint32_t at(const Warp&, const Op& op) {
+    const auto pc = static_cast<std::uint32_t>(&op - code_.ops.data());
+    if (!site_of_[pc]) site_of_[pc] = sums_.site(code_, pc);
+    forms_.maker.site = site_of_[pc];
+    forms_.maker.block = sums_.block = number_;
+    return pc;
+  }
+
+  Registers& of(const Warp& warp) {
+    Registers& r = warps_[warp.number()];
+    if (r.held.empty()) {
+      r.nodes.resize(code_.file_bytes / 2 + kLanes);
+      r.held.resize(code_.file_bytes / 4 + 1);
+    }
+    return r;
+  }
+  Mask held(const Warp& warp, const Flow::Register& r) { return of(warp).held[r.slot / 4]; }
+  /// Lanes of a predicate share a node.
+  static std::size_t place(const Flow::Register& r, unsigned lane) {
+    return r.slot / 2 + (r.width == 1 ? 0 : lane);
+  }
+  Node node(const Warp& warp, const Flow::Register& r, unsigned lane) {
+    const Registers& all = of(warp);
+    return all.held[r.slot / 4] & kBit[lane] ? all.nodes[place(r, lane)] : SumForms::kPlain;
+  }
+  void set(const Warp& warp, const Flow::Register& r, unsigned lane, Node node) {
+    Registers& all = of(warp);
+    Mask& held = all.held[r.slot / 4];
+    held = node ? held | kBit[lane] : held & ~kBit[lane];
+    if (node) all.nodes[place(r, lane)] = node;
+  }
+  void clear(const Warp& warp, const Flow::Register& r, Mask lanes) {
+    of(warp).held[r.slot / 4] &= ~lanes;
+  }
+  Lanes read(const Warp& warp, const Flow::Register& r, Mask lanes) {
+    Lanes out{};
+    for_each_lane(held(warp, r) & lanes, [&](unsigned i) { out[i] = node(warp, r, i); });
+    return out;
+  }
+
+  /// The bits of a register, as they are now.
+  static std::uint64_t bits(Warp& warp, const Flow::Register& r, unsigned lane) {
+    switch (r.width) {
+      case 1: return warp.predicate(r.slot) >> lane & 1;
+      case 16: return warp.lanes<std::uint16_t>(r.slot)[lane];
+      case 32: return warp.lanes<std::uint32_t>(r.slot)[lane];
+      default: return warp.lanes<std::uint64_t>(r.slot)[lane];
+    }
+  }
+  double value(Warp& warp, const Flow::Register& r, unsigned lane) {
+    const std::uint64_t b = bits(warp, r, lane);
+    if (flow_->floating) {
+      return r.width == 32 ? double{std::bit_cast<float>(static_cast<std::uint32_t>(b))}
+                           : std::bit_cast<double>(b);
+    }
+    switch (r.width) {
+      case 16: return static_cast<std::int16_t>(b);
+      case 32: return static_cast<std::int32_t>(b);
+      default: return static_cast<double>(static_cast<std::int64_t>(b));
+    }
+  }
+
+  void decides_by(Node n) { decides_by_allocations(forms_[n].from); }
+  void decides_by_allocations(std::uint32_t from) {
+    if (from) {
+      sums_.decide(from, forms_.maker.site);
+    } else {
+      sums_.order(forms_.maker.site);
+    }
+  }
+  void decides(const Warp& warp, const Flow::Register& r, Mask lanes) {
+    const Mask some = held(warp, r) & lanes;
+    if (!some) return;
+    std::uint32_t from = 0;
+    for_each_lane(some, [&](unsigned i) { from |= forms_[node(warp, r, i)].from; });
+    decides_by_allocations(from);
+  }
+
+  void compute(Warp& warp, Mask lanes) {
+    Mask some = 0;
+    for (const Flow::Register& r : reads()) some |= held(warp, r);
+    some &= lanes;
+    if (!some) {
+      for (const Flow::Register& r : writes()) clear(warp, r, lanes);
+      return;
+    }
+    if (flow_->kind == Flow::Kind::kSelects) decides(warp, reads()[2], lanes);
+    if (flow_->sum == Sum::kSplits) return split(warp, lanes, some);
+    Lanes out{};
+    for_each_lane(some, [&](unsigned i) { out[i] = result(warp, i); });
+    for (const Flow::Register& r : writes()) {
+      clear(warp, r, lanes);
+      if (r.width == 1) {
+        Node all = SumForms::kPlain;  // of whatever they hold one node stands for all
+        std::uint32_t from = 0;
+        for_each_lane(some, [&](unsigned i) {
+          if (!out[i] || (all && (forms_[out[i]].from | from) == from)) return;
+          from |= forms_[out[i]].from;
+          all = forms_.lost(out[i], all);
+        });
+        Registers& held = of(warp);
+        if (const Mask others = held.held[r.slot / 4]; others && all) {
+          all = forms_.lost(all, held.nodes[place(r, 0)]);
+        }
+        for_each_lane(some, [&](unsigned i) {
+          if (out[i]) set(warp, r, i, all);
+        });
+      } else {
+        for_each_lane(some, [&](unsigned i) { set(warp, r, i, out[i]); });
+      }
+    }
+  }
+
+  /// What a lane's instruction makes of what it reads, of which something is a sum.
+  Node result(Warp& warp, unsigned i) {
+    const auto r = reads();
+    std::array<Node, 4> in{};
+    for (std::size_t k = 0; k < std::min<std::size_t>(r.size(), in.size()); ++k) {
+      in[k] = node(warp, r[k], i);
+    }
+    const auto lost = [&] {
+      Node all = SumForms::kPlain;
+      for (const Flow::Register& one : r) {
+        if (const Node n = node(warp, one, i)) all = forms_.lost(n, all);
+      }
+      return all;
+    };
+    if (flow_->kind == Flow::Kind::kSelects) {
+      const bool first = (bits(warp, r[2], i) != 0) != flow_->negated;
+      return in[first ? 0 : 1];
+    }
+    // A predicate is no number.
+    if (!writes().empty() && writes()[0].width == 1) return lost();
+    const auto plain = [&](std::size_t k) { return value(warp, r[k], i); };
+    const auto sum = [&](Node a, std::size_t k) {
+      return in[k] ? forms_.add(a, in[k]) : forms_.plus(a, plain(k));
+    };
+    const auto product = [&]() -> std::optional<Node> {
+      if (in[0] && in[1]) return std::nullopt;
+      if (!in[0] && !in[1]) return SumForms::kPlain;
+      const double factor = plain(in[0] ? 1 : 0);
+      const bool wide = writes()[0].width > r[0].width;
+      if (wide && !flow_->floating && factor < 0) return std::nullopt;
+      const Node n = in[0] ? in[0] : in[1];
+      return forms_.scale(wide ? forms_.widen(n) : n, factor);
+    };
+    switch (flow_->sum) {
+      case Sum::kMoves: return moved(in[0], r[0].width, writes()[0].width);
+      case Sum::kAdds: return in[0] ? sum(in[0], 1) : forms_.plus(in[1], plain(0));
+      case Sum::kSubtracts: {
+        const Node b = forms_.scale(in[1], -1);
+        if (!in[0]) return forms_.plus(b, plain(0));
+        return in[1] ? forms_.add(in[0], b) : forms_.plus(in[0], -plain(1));
+      }
+      case Sum::kNegates: return forms_.scale(in[0], -1);
+      case Sum::kMultiplies: {
+        const std::optional<Node> p = product();
+        return p ? *p : lost_of(in);
+      }
+      case Sum::kMultipliesAndAdds: {
+        const std::optional<Node> p = product();
+        if (!p) return lost_of(in);
+        if (!*p && !in[0] && !in[1]) return forms_.plus(in[2], plain(0) * plain(1));
+        return *p ? sum(*p, 2) : in[2];
+      }
+      case Sum::kDivides:
+        if (in[1] || plain(1) == 0) return lost_of(in);
+        return forms_.scale(in[0], 1 / plain(1));
+      case Sum::kShiftsLeft:
+        if (in[1] || bits(warp, r[1], i) >= 53) return lost_of(in);
+        return forms_.scale(in[0], static_cast<double>(std::uint64_t{1} << bits(warp, r[1], i)));
+      case Sum::kShiftsRight: {
+        const std::uint64_t by = bits(warp, r[1], i);
+        if (in[1] || by % 8) return lost_of(in);
+        if (by >= r[0].width) return SumForms::kPlain;
+        return forms_.piece(in[0], static_cast<unsigned>(by / 8),
+                            static_cast<unsigned>((r[0].width - by) / 8));
+      }
+      case Sum::kMasks: return masked(warp, i, in);
+      case Sum::kTakes: {
+        const std::uint64_t from = bits(warp, r[1], i) & 0xff, count = bits(warp, r[2], i) & 0xff;
+        if (in[1] || in[2] || from % 8 || count % 8 || from + count > r[0].width)
+          return lost_of(in);
+        return forms_.piece(in[0], static_cast<unsigned>(from / 8),
+                            static_cast<unsigned>(count / 8));
+      }
+      case Sum::kPermutes: return permuted(warp, i, in);
+      case Sum::kDots: return dotted(warp, i, in);
+      case Sum::kJoins: {
+        Node all = SumForms::kPlain;
+        for (std::size_t k = r.size(); k-- > 0;) {
+          all = forms_.join(node(warp, r[k], i), all, r[k].width / 8);
+        }
+        return all;
+      }
+      default: return lost();
+    }
+  }
+
+  Node lost_of(const std::array<Node, 4>& in) {
+    Node all = SumForms::kPlain;
+    for (const Node n : in) {
+      if (n) all = forms_.lost(n, all);
+    }
+    return all;
+  }
+
+  Node moved(Node n, unsigned from, unsigned to) {
+    const unsigned low = flow_->low ? std::min<unsigned>(flow_->low, from) : from;
+    if (low < 32) return forms_.piece(n, 0, low / 8);
+    const SumForms::Kind kind = forms_[n].kind;
+    if (to < from) {
+      const bool parts = kind == SumForms::Kind::kInput || kind == SumForms::Kind::kJoin;
+      return parts ? forms_.piece(n, 0, to / 8) : n;
+    }
+    return to > from ? forms_.widen(n) : n;
+  }
+
+  /// An `and` with ones in whole bytes.
+  Node masked(Warp& warp, unsigned i, const std::array<Node, 4>& in) {
+    const auto r = reads();
+    if (in[0] && in[1]) return lost_of(in);
+    const std::size_t value = in[0] ? 0 : 1;
+    const std::uint64_t ones = bits(warp, r[1 - value], i);
+    if (ones == 0) return SumForms::kPlain;
+    const unsigned width = static_cast<unsigned>(std::bit_width(ones));
+    if (std::popcount(ones) != static_cast<int>(width) || width % 8) return lost_of(in);
+    return width >= r[value].width ? in[value] : forms_.piece(in[value], 0, width / 8);
+  }
+
+  /// Bytes of two registers: those one behind the other of one, and zeros.
+  Node permuted(Warp& warp, unsigned i, const std::array<Node, 4>& in) {
+    const auto r = reads();
+    if (in[2]) return lost_of(in);
+    const std::uint64_t choice = bits(warp, r[2], i);
+    Node all = SumForms::kPlain;
+    for (unsigned k = 4; k-- > 0;) {
+      const auto chosen = static_cast<unsigned>(choice >> 4 * k & 15);
+      const unsigned byte = chosen & 7;
+      const Node whole = in[byte / 4];
+      if (chosen & 8) {  // the sign of a byte: of the one before, it extends that
+        if (whole && k == 0) return lost_of(in);
+        continue;
+      }
+      const Node part = forms_.piece(whole, byte % 4, 1);
+      all = all || part ? forms_.join(part, all, 1) : SumForms::kPlain;
+    }
+    return all;
+  }
+
+  Node dotted(Warp& warp, unsigned i, const std::array<Node, 4>& in) {
+    const auto r = reads();
+    if (in[0] && in[1]) return lost_of(in);
+    Node all = in[2];
+    const std::size_t value = in[0] ? 0 : 1;
+    const std::uint64_t factors = bits(warp, r[1 - value], i);
+    if (in[value]) {
+      for (unsigned k = 0; k < 4; ++k) {
+        const auto factor = static_cast<double>(factors >> 8 * k & 0xff);
+        if (factor > 127) return lost_of(in);  // or a number below zero
+        all = forms_.add(all, forms_.scale(forms_.piece(in[value], k, 1), factor));
+      }
+    }
+    return in[2] ? all : forms_.plus(all, this->value(warp, r[2], i));
+  }
+
+  void split(Warp& warp, Mask lanes, Mask some) {
+    const Lanes whole = read(warp, reads()[0], some);
+    unsigned at = 0;
+    for (const Flow::Register& r : writes()) {
+      clear(warp, r, lanes);
+      for_each_lane(some,
+                    [&](unsigned i) { set(warp, r, i, forms_.piece(whole[i], at, r.width / 8)); });
+      at += r.width / 8;
+    }
+  }
+
+  /// The operation itself says which lane gets whose value: once more, with nodes as values.
+  Lanes handed(Warp& warp, const Op& op, Mask lanes, const Lanes& from) {
+    using Values = std::array<std::uint32_t, kLanes>;
+    struct Kept {
+      Slot slot;
+      Values values;
+    };
+    std::vector<Kept> kept;
+    const auto keep = [&](Slot slot) {
+      for (const Kept& k : kept) {
+        if (k.slot == slot) return;
+      }
+      kept.push_back({slot, {}});
+      std::memcpy(kept.back().values.data(), warp.lanes<std::uint32_t>(slot), sizeof(Values));
+    };
+    for_each_lane(lanes, [&](unsigned i) {
+      keep(warp.op_of(op, i).a);
+      keep(warp.op_of(op, i).d);
+    });
+    if (op.a == op.b || op.a == op.c) {  // the value says from where, too
+      Lanes lost{};
+      for_each_lane(lanes, [&](unsigned i) {
+        if (!from[i]) return;
+        decides_by(from[i]);
+        lost[i] = forms_.lost(from[i]);
+      });
+      return lost;
+    }
+    // Lanes that are not here may be read too, which PTX leaves undefined: they hold nothing.
+    for_each_lane(lanes, [&](unsigned i) {
+      std::memset(warp.lanes<std::uint32_t>(warp.op_of(op, i).a), 0, sizeof(Values));
+    });
+    for_each_lane(lanes,
+                  [&](unsigned i) { warp.lanes<std::uint32_t>(warp.op_of(op, i).a)[i] = from[i]; });
+    rehearses_ = true;
+    op.run(warp, op, lanes);
+    rehearses_ = false;
+    Lanes to{};
+    for_each_lane(lanes,
+                  [&](unsigned i) { to[i] = warp.lanes<std::uint32_t>(warp.op_of(op, i).d)[i]; });
+    for (const Kept& k : kept) {
+      std::memcpy(warp.lanes<std::uint32_t>(k.slot), k.values.data(), sizeof(Values));
+    }
+    return to;
+  }
+
+  // --- memory --------------------------------------------------------------------------------
+
+  std::vector<Node>& shared_of(const Block* home) {
+    if (home == nullptr || home == &block_) return shared_;
+    const auto other = sums_.shared_of.find(home);
+    return other == sums_.shared_of.end() ? shared_ : *other->second;
+  }
+  std::uint64_t in_local(const Warp& warp, unsigned lane, Address address) const {
+    return (warp.number() * kLanes + lane) * local_words_ * 4 + address;
+  }
+  bool is_in_frame(Address address, unsigned bytes) const {
+    return address + bytes > code_.local_bytes;
+  }
+  Sums::Region* region(Address address) {
+    if (!last_ || address - last_->allocation.base >= last_->allocation.size) {
+      last_ = sums_.region(address);
+    }
+    return last_;
+  }
+
+  Node get(Warp& warp, Space space, const Block* home, unsigned lane, Address at, unsigned bytes) {
+    switch (space) {
+      case Space::kShared: {
+        const std::vector<Node>& words = shared_of(home);
+        return at + bytes > 4 * words.size() ? SumForms::kPlain
+                                             : load_words(forms_, words.data(), at, bytes);
+      }
+      case Space::kLocal:
+        if (local_.empty() || is_in_frame(at, bytes)) return SumForms::kPlain;
+        return load_words(forms_, local_.data(), in_local(warp, lane, at), bytes);
+      default: {
+        Sums::Region* const r = region(at);
+        return r ? sums_.load(*r, at - r->allocation.base, bytes) : SumForms::kPlain;
+      }
+    }
+  }
+
+  void put(Warp& warp, Space space, const Block* home, unsigned lane, Address at, unsigned bytes,
+           Node node, bool zero) {
+    switch (space) {
+      case Space::kShared: {
+        std::vector<Node>& words = shared_of(home);
+        if (at + bytes > 4 * words.size()) return;
+        put_words(words, at, bytes, node, Sums::in_shared(0));
+        return;
+      }
+      case Space::kLocal:
+        if (is_in_frame(at, bytes)) {
+          if (node) sums_.unfollowed = true;
+          return;
+        }
+        if (local_.empty()) {
+          if (!node) return;
+          local_.resize(static_cast<std::size_t>(warps_.size() * kLanes * local_words_));
+        }
+        put_words(local_, in_local(warp, lane, at), bytes, node, Sums::in_local(0, 0));
+        return;
+      default:
+        if (Sums::Region* const r = region(at)) {
+          sums_.store(*r, at - r->allocation.base, bytes, node, zero);
+        }
+    }
+  }
+
+  void put_words(std::vector<Node>& words, std::uint64_t at, unsigned bytes, Node node,
+                 std::uint64_t where) {
+    const std::uint64_t first = at / 4, last = (at + bytes - 1) / 4;
+    bool any = node != 0;
+    for (std::uint64_t w = first; w <= last; ++w) any |= words[static_cast<std::size_t>(w)] != 0;
+    if (!any) return;
+    store_words(forms_, words.data(), at, bytes, node);
+    for (std::uint64_t w = first; w <= last; ++w) {
+      sums_.note({where | w, words[static_cast<std::size_t>(w)], forms_.maker.site, number_});
+    }
+  }
+
+  void load(const Access& access, Space space) {
+    Warp& warp = access.warp;
+    if (flow_->kind != Flow::Kind::kLoads) {  // of a copy, which begins next
+      for_each_lane(access.lanes, [&](unsigned i) {
+        staged_[i] = {};
+        for (unsigned k = 0; k + 4 <= access.bytes; k += 4) {
+          staged_[i][k / 4] = get(warp, space, access.home, i, access.address[i] + k, 4);
+        }
+      });
+      return;
+    }
+    const auto to = writes();
+    const unsigned bytes = access.bytes / static_cast<unsigned>(to.size());
+    for_each_lane(access.lanes, [&](unsigned i) {
+      for (std::size_t k = 0; k < to.size(); ++k) {
+        set(warp, to[k], i, get(warp, space, access.home, i, access.address[i] + k * bytes, bytes));
+      }
+    });
+  }
+
+  void store(const Access& access, Space space) {
+    Warp& warp = access.warp;
+    const unsigned count = access.element ? access.bytes / access.element : 1;
+    const unsigned bytes = access.bytes / count;
+    for_each_lane(access.lanes, [&](unsigned i) {
+      for (unsigned k = 0; k < count; ++k) {
+        const Node n = k < sources_.size() ? sources_[k][i] : SumForms::kPlain;
+        const std::byte* const value =
+            access.values ? access.values + i * access.bytes + k * bytes : nullptr;
+        const bool zero = value && std::all_of(value, value + bytes,
+                                               [](std::byte b) { return b == std::byte{0}; });
+        put(warp, space, access.home, i, access.address[i] + k * bytes, bytes, n, zero);
+      }
+    });
+  }
+
+  /// Atomics: lanes one after another.
+  void update(const Access& access, Space space) {
+    Warp& warp = access.warp;
+    const auto from = reads();
+    const unsigned count = access.element ? access.bytes / access.element : 1;
+    const unsigned bytes = access.bytes / count;
+    if (from.empty() || sources_.empty()) return;
+    for_each_lane(access.lanes, [&](unsigned i) {
+      for (unsigned k = 0; k < count; ++k) {
+        const Address at = access.address[i] + k * bytes;
+        const Node old = get(warp, space, access.home, i, at, bytes);
+        const Node given = k < sources_.size() ? sources_[k][i] : SumForms::kPlain;
+        if (old || given) {
+          put(warp, space, access.home, i, at, bytes, updated(access, i, k, old, given, space),
+              false);
+        }
+        // What it was told of itself depends on who came before.
+        if (!access.silent && k < writes().size()) {
+          set(warp, writes()[k], i, old ? old : SumForms::kOfOrder);
+        }
+      }
+    });
+  }
+
+  Node updated(const Access& access, unsigned i, unsigned k, Node old, Node given, Space space) {
+    Warp& warp = access.warp;
+    switch (flow_->sum) {
+      case Sum::kAdds:
+        if (given) {
+          // What is there of itself is where the sum begins: zero, or something that counts.
+          if (!old) {
+            return forms_.plus(given, held_there(access, i, k, space));
+          }
+          return forms_.add(old, given);
+        }
+        return forms_.plus(old, value(warp, reads()[k], i));
+      case Sum::kMoves: return given;
+      case Sum::kSwaps: {
+        if (old) decides_by(old);
+        if (given) decides_by(given);
+        const Node next = sources_.size() > 1 ? sources_[1][i] : SumForms::kPlain;
+        const std::uint64_t there = bits_there(access, i, k, space);
+        return there == bits(warp, reads()[0], i) ? next : old;
+      }
+      default: return forms_.lost(old ? old : given, old ? given : SumForms::kPlain);
+    }
+  }
+
+  std::uint64_t bits_there(const Access& access, unsigned i, unsigned k, Space space) {
+    const unsigned bytes = access.element ? access.element : access.bytes;
+    const Address at = access.address[i] + k * bytes;
+    const std::byte* from = nullptr;
+    if (space == Space::kShared) {
+      Block* const home = access.home ? access.home : &block_;
+      from = home->shared() + at;
+    } else if (const Sums::Region* const r = region(at)) {
+      from = r->allocation.host + (at - r->allocation.base);
+    }
+    std::uint64_t value = 0;
+    if (from) std::memcpy(&value, from, std::min<std::size_t>(bytes, sizeof value));
+    return value;
+  }
+  double held_there(const Access& access, unsigned i, unsigned k, Space space) {
+    const unsigned bytes = access.element ? access.element : access.bytes;
+    const std::uint64_t b = bits_there(access, i, k, space);
+    if (flow_->floating && bytes == 4) return std::bit_cast<float>(static_cast<std::uint32_t>(b));
+    if (flow_->floating && bytes == 8) return std::bit_cast<double>(b);
+    return bytes == 4 ? static_cast<double>(static_cast<std::int32_t>(b))
+                      : static_cast<double>(static_cast<std::int64_t>(b));
+  }
+
+  void land(std::uint64_t number) {
+    const auto found = copies_.find(number);
+    if (found == copies_.end()) return;
+    const OnItsWay copy = found->second;
+    copies_.erase(found);
+    forms_.maker = {.site = copy.site, .block = number_};
+    sums_.block = number_;
+    const Space global = Space::kGlobal;
+    for (std::uint64_t k = 0; k + 4 <= copy.bytes; k += 4) {
+      Node n = SumForms::kPlain;
+      if (copy.from_space == Space::kGeneric) {
+        n = copy.nodes[static_cast<std::size_t>(k / 4)];
+      } else if (copy.from_space == Space::kShared) {
+        if (copy.from + k + 4 <= 4 * shared_.size())
+          n = load_words(forms_, shared_.data(), copy.from + k, 4);
+      } else if (Sums::Region* const r = region(copy.from + k)) {
+        n = sums_.load(*r, copy.from + k - r->allocation.base, 4);
+      }
+      if (copy.to_space == global) {
+        if (Sums::Region* const r = region(copy.to + k)) {
+          sums_.store(*r, copy.to + k - r->allocation.base, 4, n, false);
+        }
+      } else if (copy.to + k + 4 <= 4 * shared_.size()) {
+        put_words(shared_, copy.to + k, 4, n, Sums::in_shared(0));
+      }
+    }
+  }
+
+  Sums& sums_;
+  SumForms& forms_;
+  Block& block_;
+  const Code& code_;
+  std::uint64_t local_words_;
+  std::vector<Node> shared_, local_;
+  std::vector<std::uint32_t> site_of_;
+  std::vector<Registers> warps_;
+  std::uint32_t number_ = 0;
+  bool several_blocks_ = false, rehearses_ = false;
+  const Flow* flow_ = nullptr;
+  std::vector<Lanes> sources_;  ///< what an access puts into memory
+  std::array<std::array<Node, kMostBytes / 4>, kLanes> staged_{};
+  std::unordered_map<std::uint64_t, OnItsWay> copies_;
+  Sums::Region* last_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<BlockObserver> follow_sums(Sums& sums, Block& block) {
+  return std::make_unique<BlockSums>(sums, block);
+}
+
+}  // namespace emu

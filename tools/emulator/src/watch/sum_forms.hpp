@@ -1,0 +1,84 @@
+/// \file
+/// Values as sums of what the host put into device memory: which elements of it have entered, and
+/// how often. A value is a node of a graph; nodes come after those that they are made of, so one
+/// walk back from a value gives the coefficient of each element.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace emu {
+
+class SumForms {
+ public:
+  using Node = std::uint32_t;
+  static constexpr Node kPlain = 0;    ///< no element has entered it
+  static constexpr Node kOfOrder = 2;  ///< none, but it depends on the order of threads
+
+  enum class Kind : std::uint8_t {
+    kPlain,
+    kInput,   ///< bytes of an element: a, the number of its allocation; b, where
+    kAdd,     ///< a + b
+    kScale,   ///< a times constant number b
+    kPlus,    ///< a, and constant number b
+    kWiden,   ///< a sum, put into a wider register
+    kPiece,   ///< bytes of a, from number b on
+    kJoin,    ///< bytes of a, and behind them b; either may be plain
+    kLost,    ///< something else made of a and b
+    kNoMore,  ///< there is no room for further nodes
+  };
+  struct Entry {
+    Kind kind = Kind::kPlain;
+    std::uint8_t bytes = 0;  ///< of an input, a piece, or the first part of two
+    bool floating = false;
+    std::uint32_t a = 0, b = 0;
+    std::uint32_t from = 0;   ///< a bit for each allocation that has entered: bit_of its number
+    std::uint32_t site = 0;   ///< where it was made
+    std::uint32_t block = 0;  ///< by which block, of all launches
+    std::uint32_t chain = 0;  ///< the most additions one after another
+  };
+  /// Where nodes are made from now on.
+  struct Maker {
+    std::uint32_t site = 0, block = 0;
+    bool floating = false;
+  };
+
+  SumForms();
+
+  Node input(std::uint32_t allocation, std::uint32_t offset, unsigned bytes);
+  Node add(Node a, Node b);
+  Node plus(Node a, double constant);
+  Node scale(Node a, double factor);
+  Node widen(Node a);
+  Node piece(Node a, unsigned offset, unsigned bytes);
+  Node join(Node a, Node b, unsigned bytes_of_a);
+  Node lost(Node a, Node b = kPlain);
+  /// `bytes` of `into`, from `offset` on, are those of `part`.
+  Node insert(Node into, Node part, unsigned offset, unsigned bytes, unsigned whole);
+
+  const Entry& operator[](Node n) const { return entries_[n]; }
+  std::size_t size() const { return entries_.size(); }
+  double constant(std::uint32_t number) const { return constants_[number]; }
+  bool full() const { return full_; }
+  static std::uint32_t bit_of(std::uint32_t allocation) {
+    return std::uint32_t{1} << (allocation < 31 ? allocation : 31);
+  }
+  /// The nodes that n is made of.
+  std::pair<Node, Node> parts(Node n) const;
+
+  Maker maker;
+
+ private:
+  Node make(Kind kind, std::uint32_t a, std::uint32_t b, unsigned bytes, std::uint32_t from,
+            std::uint32_t chain);
+  std::uint32_t number(double constant);
+
+  std::vector<Entry> entries_;
+  std::vector<double> constants_;
+  std::map<double, std::uint32_t> numbers_;
+  bool full_ = false;
+};
+
+}  // namespace emu
