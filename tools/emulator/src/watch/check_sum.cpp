@@ -70,7 +70,6 @@ class SumsOfProgram final : public SumCheck {
       r.stored = r.stored_other_than_zero = false;
       r.used_since_filled = true;
     }
-    name_arguments(config);
     const Kernel& kernel = *config.kernel;
     Sums::Launch l{.kernel = kernel.name,
                    .first_block = sums_.blocks,
@@ -79,7 +78,8 @@ class SumsOfProgram final : public SumCheck {
                    .shared = {},
                    .static_shared = kernel.static_shared_bytes,
                    .numbers = {},
-                   .races_before = 0};
+                   .arguments = {}};
+    name_arguments(config, l);
     for (const Parameter& p : kernel.parameters) {
       std::uint64_t value = 0;
       if (p.size != 4 && p.size != 8) continue;
@@ -215,7 +215,7 @@ class SumsOfProgram final : public SumCheck {
     }
   }
 
-  void name_arguments(const LaunchConfig& config) {
+  void name_arguments(const LaunchConfig& config, Sums::Launch& launch) {
     unsigned number = 0;
     for (const Parameter& p : config.kernel->parameters) {
       ++number;
@@ -223,7 +223,9 @@ class SumsOfProgram final : public SumCheck {
         Address value = 0;
         std::memcpy(&value, config.parameters.data() + p.offset + k, sizeof value);
         Sums::Region* const r = sums_.region(value);
-        if (!r || !r->kernel.empty()) continue;
+        if (!r) continue;
+        launch.arguments.emplace(r->number, number);
+        if (!r->kernel.empty()) continue;
         r->kernel = config.kernel->name;
         r->argument = number;
       }

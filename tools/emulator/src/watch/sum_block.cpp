@@ -387,7 +387,8 @@ class BlockSums final : public BlockObserver {
       case Sum::kJoins: {
         Node all = SumForms::kPlain;
         for (std::size_t k = r.size(); k-- > 0;) {
-          all = forms_.join(node(warp, r[k], i), all, r[k].width / 8);
+          const Node part = node(warp, r[k], i);
+          all = k + 1 == r.size() ? part : forms_.join(part, all, r[k].width / 8);
         }
         return all;
       }
@@ -441,7 +442,7 @@ class BlockSums final : public BlockObserver {
         continue;
       }
       const Node part = forms_.piece(whole, byte % 4, 1);
-      all = all || part ? forms_.join(part, all, 1) : SumForms::kPlain;
+      all = k == 3 ? part : forms_.join(part, all, 1);
     }
     return all;
   }

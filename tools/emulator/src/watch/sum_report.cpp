@@ -232,8 +232,13 @@ class Judge {
       return what.substr(what.rfind(' ') + 1);
     }
     if (r->kernel.empty()) return "the " + r->allocation.what + " memory";
-    const std::string argument = "argument " + std::to_string(r->argument);
-    return r->kernel == kernel() ? argument : argument + " of " + short_name(r->kernel);
+    if (!launches_.empty()) {
+      const auto& own = sums_.launches[*launches_.rbegin()].arguments;
+      if (const auto at = own.find(number); at != own.end()) {
+        return "argument " + std::to_string(at->second);
+      }
+    }
+    return "argument " + std::to_string(r->argument) + " of " + short_name(r->kernel);
   }
   /// Of the last launch that had a part in the outputs.
   std::string kernel() const {

@@ -62,10 +62,9 @@ SumForms::Node load_words(SumForms& forms, const SumForms::Node* words, std::uin
   const auto within = static_cast<unsigned>(offset % 4);
   if (bytes == 4 && within == 0) return words[first];
   if (within + bytes <= 4) return forms.piece(words[first], within, bytes);
-  SumForms::Node all = SumForms::kPlain;
-  for (unsigned k = (within + bytes + 3) / 4; k-- > 0;) {
-    all = all || words[first + k] ? forms.join(words[first + k], all, 4) : SumForms::kPlain;
-  }
+  unsigned k = (within + bytes + 3) / 4 - 1;
+  SumForms::Node all = words[first + k];
+  while (k-- > 0) all = forms.join(words[first + k], all, 4);
   return within ? forms.piece(all, within, bytes) : all;
 }
 

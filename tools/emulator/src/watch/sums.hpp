@@ -53,8 +53,8 @@ class Sums {
     Dim3 grid, block;
     std::vector<std::pair<std::string, std::pair<std::uint64_t, std::uint64_t>>> shared;
     std::uint64_t static_shared = 0;
-    std::vector<std::uint64_t> numbers;  ///< its arguments that are whole numbers
-    std::size_t races_before = 0;
+    std::vector<std::uint64_t> numbers;           ///< its arguments that are whole numbers
+    std::map<std::uint32_t, unsigned> arguments;  ///< from 1: which of them an allocation is
     bool finished = false;
   };
 
