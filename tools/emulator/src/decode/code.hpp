@@ -125,6 +125,8 @@ struct Code {
       kShiftsRight,
       kMasks,     ///< the bits that are set in the second source
       kTakes,     ///< bits from the second source's number on, as many as the third says
+      kFlips,     ///< the bits that are set in the second source
+      kSets,      ///< the same bits to one
       kPermutes,  ///< bytes of the first two sources, as the third says
       kDots,      ///< bytes of the first source by bytes of the second, and the third
       kJoins,     ///< the sources one behind the other

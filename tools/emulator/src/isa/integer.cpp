@@ -736,10 +736,10 @@ constexpr Row kRows[] = {
      {.low_zeros = LowZeros::kMost, .sum = Sum::kMasks, .flow = Code::Flow::Kind::kAnds}},
     {"or",
      [](Builder& b) { logic<Logic::kOr>(b, any_bits<Of<Or>::Binary>); },
-     {.low_zeros = LowZeros::kLeast, .flow = Code::Flow::Kind::kOrs}},
+     {.low_zeros = LowZeros::kLeast, .sum = Sum::kSets, .flow = Code::Flow::Kind::kOrs}},
     {"xor",
      [](Builder& b) { logic<Logic::kXor>(b, any_bits<Of<Xor>::Binary>); },
-     {.low_zeros = LowZeros::kLeast}},
+     {.low_zeros = LowZeros::kLeast, .sum = Sum::kFlips}},
     {"not",
      [](Builder& b) {
        const Type t = b.take_type();

@@ -109,7 +109,7 @@ class SumsOfProgram final : public SumCheck {
       if (r.host_can_write() || !judged_) read_all(r);
     }
     judge();
-    if (!judged_ && !sums_.launches.empty()) {
+    if (!judged_ && std::ranges::any_of(sums_.launches, &Sums::Launch::finished)) {
       findings_.add({.check = "sum",
                      .what = "the host has read nothing back that an element of its data is in",
                      .fault = false});
@@ -249,7 +249,7 @@ class SumsOfProgram final : public SumCheck {
         return other.kind == SumForms::Kind::kPiece && other.a == e.a && other.b == part;
       };
       SumOutput out{.region = r.number, .offset = 4 * w, .bytes = 4, .node = node};
-      if (e.kind == SumForms::Kind::kPiece && e.b == 0 && w + 1 < end && piece_at(w + 1, 4)) {
+      if (e.kind == SumForms::Kind::kPiece && e.b == 0 && w + 1 < end && piece_at(w + 1, 32)) {
         out.bytes = 8;
         out.node = e.a;
         ++w;

@@ -117,8 +117,10 @@ class BlockSums final : public BlockObserver {
         Node all = SumForms::kPlain;
         double plain = 0;
         for_each_lane(lanes, [&](unsigned i) {
-          all = forms_.add(all, from[i]);
-          if (!from[i]) plain += value(warp, flow_of(i).slots[0], i);
+          const bool order = from[i] == SumForms::kOfOrder;
+          if (order) sums_.order(forms_.maker.site);
+          if (!order) all = forms_.add(all, from[i]);
+          if (!from[i] || order) plain += value(warp, flow_of(i).slots[0], i);
         });
         all = forms_.plus(all, plain);
         for_each_lane(lanes, [&](unsigned i) { to[i] = all; });
@@ -294,7 +296,7 @@ class BlockSums final : public BlockObserver {
         for_each_lane(some, [&](unsigned i) {
           if (!out[i] || (all && (forms_[out[i]].from | from) == from)) return;
           from |= forms_[out[i]].from;
-          all = forms_.lost(out[i], all);
+          all = all || out[i] != SumForms::kOfOrder ? forms_.lost(out[i], all) : out[i];
         });
         Registers& held = of(warp);
         if (const Mask others = held.held[r.slot / 4]; others && all) {
@@ -316,6 +318,21 @@ class BlockSums final : public BlockObserver {
     for (std::size_t k = 0; k < std::min<std::size_t>(r.size(), in.size()); ++k) {
       in[k] = node(warp, r[k], i);
     }
+    if (flow_->kind == Flow::Kind::kSelects) {
+      const bool first = (bits(warp, r[2], i) != 0) != flow_->negated;
+      return in[first ? 0 : 1];
+    }
+    // What only the order of threads decides counts as a number, where sums are.
+    bool sums = false, order = false;
+    for (const Flow::Register& one : r) {
+      const Node n = node(warp, one, i);
+      (n == SumForms::kOfOrder ? order : sums) |= n != SumForms::kPlain;
+    }
+    if (!sums) return SumForms::kOfOrder;
+    if (order) {
+      sums_.order(forms_.maker.site);
+      for (Node& n : in) n = n == SumForms::kOfOrder ? SumForms::kPlain : n;
+    }
     const auto lost = [&] {
       Node all = SumForms::kPlain;
       for (const Flow::Register& one : r) {
@@ -323,10 +340,6 @@ class BlockSums final : public BlockObserver {
       }
       return all;
     };
-    if (flow_->kind == Flow::Kind::kSelects) {
-      const bool first = (bits(warp, r[2], i) != 0) != flow_->negated;
-      return in[first ? 0 : 1];
-    }
     // A predicate is no number.
     if (!writes().empty() && writes()[0].width == 1) return lost();
     const auto plain = [&](std::size_t k) { return value(warp, r[k], i); };
@@ -365,26 +378,34 @@ class BlockSums final : public BlockObserver {
         if (in[1] || plain(1) == 0) return lost_of(in);
         return forms_.scale(in[0], 1 / plain(1));
       case Sum::kShiftsLeft:
-        if (in[1] || bits(warp, r[1], i) >= 53) return lost_of(in);
+        if (in[1]) return lost_of(in);
+        if (bits(warp, r[1], i) >= r[0].width) return SumForms::kPlain;
         return forms_.scale(in[0], static_cast<double>(std::uint64_t{1} << bits(warp, r[1], i)));
       case Sum::kShiftsRight: {
         const std::uint64_t by = bits(warp, r[1], i);
-        if (in[1] || by % 8) return lost_of(in);
-        if (by >= r[0].width) return SumForms::kPlain;
-        return forms_.piece(in[0], static_cast<unsigned>(by / 8),
-                            static_cast<unsigned>((r[0].width - by) / 8));
+        if (in[1]) return lost_of(in);
+        if (by >= r[0].width) return forms_.lost(in[0]);
+        return forms_.bits(in[0], static_cast<unsigned>(by),
+                           static_cast<unsigned>(r[0].width - by));
       }
       case Sum::kMasks: return masked(warp, i, in);
       case Sum::kTakes: {
         const std::uint64_t from = bits(warp, r[1], i) & 0xff, count = bits(warp, r[2], i) & 0xff;
-        if (in[1] || in[2] || from % 8 || count % 8 || from + count > r[0].width)
-          return lost_of(in);
-        return forms_.piece(in[0], static_cast<unsigned>(from / 8),
-                            static_cast<unsigned>(count / 8));
+        if (in[1] || in[2] || from + count > r[0].width) return lost_of(in);
+        return forms_.bits(in[0], static_cast<unsigned>(from), static_cast<unsigned>(count));
       }
+      case Sum::kFlips: {
+        if (in[0] && in[1]) return lost_of(in);
+        return forms_.flip(in[0] ? in[0] : in[1], bits(warp, r[in[0] ? 1 : 0], i));
+      }
+      case Sum::kSets: return with_bits(warp, i, in);
       case Sum::kPermutes: return permuted(warp, i, in);
       case Sum::kDots: return dotted(warp, i, in);
       case Sum::kJoins: {
+        if (r.size() == 2 && !in[0]) {
+          const Node high = forms_.scale(in[1], r[0].width == 32 ? 0x1p32 : 0x1p16);
+          return forms_.plus(high, static_cast<double>(bits(warp, r[0], i)));
+        }
         Node all = SumForms::kPlain;
         for (std::size_t k = r.size(); k-- > 0;) {
           const Node part = node(warp, r[k], i);
@@ -409,13 +430,14 @@ class BlockSums final : public BlockObserver {
     if (low < 32) return forms_.piece(n, 0, low / 8);
     const SumForms::Kind kind = forms_[n].kind;
     if (to < from) {
+      if (forms_[n].zeros >= to) return forms_.bits(n, 0, to);
       const bool parts = kind == SumForms::Kind::kInput || kind == SumForms::Kind::kJoin;
       return parts ? forms_.piece(n, 0, to / 8) : n;
     }
     return to > from ? forms_.widen(n) : n;
   }
 
-  /// An `and` with ones in whole bytes.
+  /// An `and` with the low bits set.
   Node masked(Warp& warp, unsigned i, const std::array<Node, 4>& in) {
     const auto r = reads();
     if (in[0] && in[1]) return lost_of(in);
@@ -423,8 +445,29 @@ class BlockSums final : public BlockObserver {
     const std::uint64_t ones = bits(warp, r[1 - value], i);
     if (ones == 0) return SumForms::kPlain;
     const unsigned width = static_cast<unsigned>(std::bit_width(ones));
-    if (std::popcount(ones) != static_cast<int>(width) || width % 8) return lost_of(in);
-    return width >= r[value].width ? in[value] : forms_.piece(in[value], 0, width / 8);
+    if (std::popcount(ones) != static_cast<int>(width)) return lost_of(in);
+    return width >= r[value].width ? in[value] : forms_.bits(in[value], 0, width);
+  }
+
+  /// An `or` of what has no bit in common.
+  Node with_bits(Warp& warp, unsigned i, const std::array<Node, 4>& in) {
+    const auto r = reads();
+    const auto fits = [](std::uint64_t value, unsigned bits) { return value >> bits == 0; };
+    for (const std::size_t k : {0, 1}) {
+      const Node high = in[k], low = in[1 - k];
+      if (!high) continue;
+      const SumForms::Entry &h = forms_[high], &l = forms_[low];
+      if (!low) {
+        const std::uint64_t value = bits(warp, r[1 - k], i);
+        if (value == 0 || (h.zeros && fits(value, h.zeros))) {
+          return forms_.plus(high, static_cast<double>(value));
+        }
+      } else if ((l.kind == SumForms::Kind::kInput && 8 * l.size <= h.zeros) ||
+                 (l.kind == SumForms::Kind::kPiece && l.size <= h.zeros)) {
+        return forms_.add(high, low);
+      }
+    }
+    return lost_of(in);
   }
 
   /// Bytes of two registers: those one behind the other of one, and zeros.
@@ -643,7 +686,11 @@ class BlockSums final : public BlockObserver {
       for (unsigned k = 0; k < count; ++k) {
         const Address at = access.address[i] + k * bytes;
         const Node old = get(warp, space, access.home, i, at, bytes);
-        const Node given = k < sources_.size() ? sources_[k][i] : SumForms::kPlain;
+        Node given = k < sources_.size() ? sources_[k][i] : SumForms::kPlain;
+        if (given == SumForms::kOfOrder) {
+          sums_.order(forms_.maker.site);
+          given = SumForms::kPlain;
+        }
         if (old || given) {
           put(warp, space, access.home, i, at, bytes, updated(access, i, k, old, given, space),
               false);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace emu {
 namespace {
@@ -16,15 +17,16 @@ SumForms::SumForms() {
   entries_.push_back({.kind = Kind::kLost});
 }
 
-SumForms::Node SumForms::make(Kind kind, std::uint32_t a, std::uint32_t b, unsigned bytes,
-                              std::uint32_t from, std::uint32_t chain) {
+SumForms::Node SumForms::make(Kind kind, std::uint32_t a, std::uint32_t b, unsigned size,
+                              std::uint32_t from, std::uint32_t chain, unsigned zeros) {
   if (entries_.size() >= kMostNodes) {
     full_ = true;
     return 1;
   }
   entries_.push_back({.kind = kind,
-                      .bytes = static_cast<std::uint8_t>(bytes),
+                      .size = static_cast<std::uint8_t>(size),
                       .floating = maker.floating,
+                      .zeros = static_cast<std::uint8_t>(std::min(zeros, 63u)),
                       .a = a,
                       .b = b,
                       .from = from,
@@ -50,6 +52,7 @@ std::pair<SumForms::Node, SumForms::Node> SumForms::parts(Node n) const {
     case Kind::kScale:
     case Kind::kPlus:
     case Kind::kWiden:
+    case Kind::kFlip:
     case Kind::kPiece: return {e.a, kPlain};
     default: return {kPlain, kPlain};
   }
@@ -62,63 +65,130 @@ SumForms::Node SumForms::input(std::uint32_t allocation, std::uint32_t offset, u
 SumForms::Node SumForms::add(Node a, Node b) {
   if (!a || !b) return a | b;
   const Entry &x = entries_[a], &y = entries_[b];
-  return make(Kind::kAdd, a, b, 0, x.from | y.from, std::max(x.chain, y.chain) + 1);
+  return make(Kind::kAdd, a, b, 0, x.from | y.from, std::max(x.chain, y.chain) + 1,
+              std::min(x.zeros, y.zeros));
 }
 
 SumForms::Node SumForms::plus(Node a, double constant) {
   if (!a || constant == 0) return a;
   if (std::isnan(constant)) return lost(a);
-  return make(Kind::kPlus, a, number(constant), 0, entries_[a].from, entries_[a].chain);
+  const Entry& e = entries_[a];
+  return make(Kind::kPlus, a, number(constant), 0, e.from, e.chain, e.zeros);
 }
 
 SumForms::Node SumForms::scale(Node a, double factor) {
   if (!a || factor == 0) return kPlain;
   if (factor == 1) return a;
-  if (!(std::abs(factor) < 0x1p53)) return lost(a);
-  return make(Kind::kScale, a, number(factor), 0, entries_[a].from, entries_[a].chain);
+  int exponent = 0;
+  const bool power = std::frexp(std::abs(factor), &exponent) == 0.5;  // 2 to the exponent - 1
+  if (!power && !(std::abs(factor) < 0x1p53)) return lost(a);
+  const Entry e = entries_[a];
+  if (e.kind == Kind::kScale) return scale(e.a, constants_[e.b] * factor);
+  int zeros = e.zeros;
+  if (power) {
+    zeros += exponent - 1;
+  } else {
+    for (double f = std::abs(factor); std::fmod(f, 2) == 0; f /= 2) ++zeros;
+  }
+  return make(Kind::kScale, a, number(factor), 0, e.from, e.chain,
+              static_cast<unsigned>(std::max(zeros, 0)));
 }
 
 SumForms::Node SumForms::widen(Node a) {
-  const Kind kind = entries_[a].kind;
-  if (!a || kind == Kind::kInput || kind == Kind::kWiden) return a;
-  return make(Kind::kWiden, a, 0, 0, entries_[a].from, entries_[a].chain);
+  const Entry e = entries_[a];
+  if (!a || e.kind == Kind::kInput || e.kind == Kind::kWiden) return a;
+  return make(Kind::kWiden, a, 0, 0, e.from, e.chain, e.zeros);
 }
 
-SumForms::Node SumForms::piece(Node a, unsigned offset, unsigned bytes) {
-  if (!a || bytes == 0) return kPlain;
+SumForms::Node SumForms::flip(Node a, std::uint64_t bits) {
+  if (!a || bits == 0) return a;
   const Entry e = entries_[a];
-  switch (e.kind) {
-    case Kind::kInput:
-      if (offset == 0 && bytes >= e.bytes) return a;
-      if (offset >= e.bytes) return kPlain;  // what extends it
-      return make(Kind::kInput, e.a, e.b + offset, std::min(bytes, e.bytes - offset), e.from, 0);
-    case Kind::kJoin: {
-      if (offset >= e.bytes) return piece(e.b, offset - e.bytes, bytes);
-      if (offset + bytes <= e.bytes) return piece(e.a, offset, bytes);
-      const unsigned first = e.bytes - offset;
-      return join(piece(e.a, offset, first), piece(e.b, 0, bytes - first), first);
+  if (e.kind == Kind::kFlip) return flip(e.a, flips_[e.b] ^ bits);
+  flips_.push_back(bits);
+  return make(Kind::kFlip, a, static_cast<std::uint32_t>(flips_.size() - 1), 0, e.from, e.chain);
+}
+
+double SumForms::plain_part(Node n) const {
+  std::map<Node, double, std::greater<>> left{{n, 1.0}};
+  double all = 0;
+  while (!left.empty()) {
+    const auto [node, factor] = *left.begin();
+    left.erase(left.begin());
+    const Entry& e = entries_[node];
+    switch (e.kind) {
+      case Kind::kInput: break;
+      case Kind::kAdd:
+        left[e.a] += factor;
+        left[e.b] += factor;
+        break;
+      case Kind::kScale: left[e.a] += factor * constants_[e.b]; break;
+      case Kind::kWiden: left[e.a] += factor; break;
+      case Kind::kPlus:
+        all += factor * constants_[e.b];
+        left[e.a] += factor;
+        break;
+      case Kind::kPiece: break;  // as of an input: what it is isn't known, nor asked
+      default: return std::nan("");
     }
-    case Kind::kPiece:
-      if (offset == 0 && bytes >= e.bytes) return a;
-      if (offset >= e.bytes) return kPlain;
-      return make(Kind::kPiece, e.a, e.b + offset, std::min(bytes, e.bytes - offset), e.from,
-                  e.chain);
-    case Kind::kNoMore: return a;
-    default: return make(Kind::kPiece, a, offset, bytes, e.from, e.chain);
   }
+  return all;
+}
+
+/// What is above low bits that no element has entered.
+SumForms::Node SumForms::without_low(Node a, unsigned bits) {
+  const double low = plain_part(a), unit = std::ldexp(1.0, static_cast<int>(bits));
+  if (!(std::abs(low) < 0x1p53)) return lost(a);
+  const double rest = low - unit * std::floor(low / unit);
+  // Added first, so that a factor can go against that of the value.
+  const Entry e = entries_[a];
+  if (low == 0 || e.kind != Kind::kPlus) return plus(scale(a, 1 / unit), -rest / unit);
+  return plus(scale(e.a, 1 / unit), (constants_[e.b] - rest) / unit);
+}
+
+SumForms::Node SumForms::bits(Node a, unsigned offset, unsigned count) {
+  if (!a || count == 0) return kPlain;
+  const Entry e = entries_[a];
+  if (e.kind == Kind::kNoMore) return a;
+  const bool whole = offset % 8 == 0 && count % 8 == 0;
+  if (e.kind == Kind::kInput) {
+    const unsigned size = 8u * e.size;
+    if (offset == 0 && count >= size) return a;
+    if (offset >= size) return kPlain;  // what extends it
+    if (whole) {
+      return make(Kind::kInput, e.a, e.b + offset / 8, std::min(count, size - offset) / 8, e.from,
+                  0);
+    }
+  }
+  if (e.kind == Kind::kJoin && whole) {
+    const unsigned size = 8u * e.size;
+    if (offset >= size) return bits(e.b, offset - size, count);
+    if (offset + count <= size) return bits(e.a, offset, count);
+    const unsigned first = size - offset;
+    return join(bits(e.a, offset, first), bits(e.b, 0, count - first), first / 8);
+  }
+  if (e.kind == Kind::kPiece) {
+    if (offset == 0 && count >= e.size) return a;
+    if (offset >= e.size) return kPlain;
+    return make(Kind::kPiece, e.a, e.b + offset, std::min<unsigned>(count, e.size - offset), e.from,
+                e.chain);
+  }
+  if (e.zeros > 0 && offset + count <= e.zeros) return kOfOrder;
+  if (offset > 0 && e.zeros >= offset) return without_low(a, offset);
+  return make(Kind::kPiece, a, offset, count, e.from, e.chain);
 }
 
 SumForms::Node SumForms::join(Node a, Node b, unsigned bytes_of_a) {
   if (!a && !b) return kPlain;
   const Entry x = entries_[a], y = entries_[b];
-  if (a && b && x.kind == y.kind && x.a == y.a && x.bytes == bytes_of_a && x.b + x.bytes == y.b) {
-    const unsigned bytes = x.bytes + y.bytes;
-    if (x.kind == Kind::kInput) return make(Kind::kInput, x.a, x.b, bytes, x.from, 0);
-    if (x.kind == Kind::kPiece) {  // the whole, as far as anyone wants to know
-      return x.b == 0 && bytes == 8 ? x.a : make(Kind::kPiece, x.a, x.b, bytes, x.from, x.chain);
-    }
+  const bool same = a && b && x.kind == y.kind && x.a == y.a;
+  if (same && x.kind == Kind::kInput && x.size == bytes_of_a && x.b + x.size == y.b) {
+    return make(Kind::kInput, x.a, x.b, x.size + y.size, x.from, 0);
   }
-  if (!b && x.kind == Kind::kInput && x.bytes <= bytes_of_a) return a;
+  if (same && x.kind == Kind::kPiece && x.size == 8 * bytes_of_a && x.b + x.size == y.b) {
+    const unsigned count = x.size + y.size;
+    return x.b == 0 && count == 64 ? x.a : make(Kind::kPiece, x.a, x.b, count, x.from, x.chain);
+  }
+  if (!b && x.kind == Kind::kInput && x.size <= bytes_of_a) return a;
   return make(Kind::kJoin, a, b, bytes_of_a, x.from | y.from, std::max(x.chain, y.chain));
 }
 

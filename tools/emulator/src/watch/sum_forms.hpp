@@ -24,15 +24,17 @@ class SumForms {
     kScale,   ///< a times constant number b
     kPlus,    ///< a, and constant number b
     kWiden,   ///< a sum, put into a wider register
-    kPiece,   ///< bytes of a, from number b on
+    kPiece,   ///< bits of a, from number b on
+    kFlip,    ///< a with some bits flipped: those of number b
     kJoin,    ///< bytes of a, and behind them b; either may be plain
     kLost,    ///< something else made of a and b
     kNoMore,  ///< there is no room for further nodes
   };
   struct Entry {
     Kind kind = Kind::kPlain;
-    std::uint8_t bytes = 0;  ///< of an input, a piece, or the first part of two
+    std::uint8_t size = 0;  ///< bytes of an input, or of the first part of two; bits of a piece
     bool floating = false;
+    std::uint8_t zeros = 0;  ///< so many low bits are what no element has brought
     std::uint32_t a = 0, b = 0;
     std::uint32_t from = 0;   ///< a bit for each allocation that has entered: bit_of its number
     std::uint32_t site = 0;   ///< where it was made
@@ -52,7 +54,10 @@ class SumForms {
   Node plus(Node a, double constant);
   Node scale(Node a, double factor);
   Node widen(Node a);
-  Node piece(Node a, unsigned offset, unsigned bytes);
+  /// Bytes, or bits, of a value.
+  Node piece(Node a, unsigned offset, unsigned bytes) { return bits(a, 8 * offset, 8 * bytes); }
+  Node bits(Node a, unsigned offset, unsigned count);
+  Node flip(Node a, std::uint64_t bits);
   Node join(Node a, Node b, unsigned bytes_of_a);
   Node lost(Node a, Node b = kPlain);
   /// `bytes` of `into`, from `offset` on, are those of `part`.
@@ -61,6 +66,8 @@ class SumForms {
   const Entry& operator[](Node n) const { return entries_[n]; }
   std::size_t size() const { return entries_.size(); }
   double constant(std::uint32_t number) const { return constants_[number]; }
+  /// What is in a value beside its elements; not a number where that can't be told.
+  double plain_part(Node n) const;
   bool full() const { return full_; }
   static std::uint32_t bit_of(std::uint32_t allocation) {
     return std::uint32_t{1} << (allocation < 31 ? allocation : 31);
@@ -71,13 +78,15 @@ class SumForms {
   Maker maker;
 
  private:
-  Node make(Kind kind, std::uint32_t a, std::uint32_t b, unsigned bytes, std::uint32_t from,
-            std::uint32_t chain);
+  Node make(Kind kind, std::uint32_t a, std::uint32_t b, unsigned size, std::uint32_t from,
+            std::uint32_t chain, unsigned zeros = 0);
+  Node without_low(Node a, unsigned bits);
   std::uint32_t number(double constant);
 
   std::vector<Entry> entries_;
   std::vector<double> constants_;
   std::map<double, std::uint32_t> numbers_;
+  std::vector<std::uint64_t> flips_;
   bool full_ = false;
 };
 

@@ -157,13 +157,15 @@ class Judge {
     std::ranges::sort(nodes, std::greater<>());
     std::vector<Leaf> found;
     std::map<std::uint32_t, std::vector<Leaf>> by_region;
+    std::map<Node, std::vector<Piece>> pieces;
     for (const Node n : nodes) {
       const SumForms::Entry& e = forms_[n];
+      if (const auto cut = pieces.find(n); cut != pieces.end()) put_together(n, cut->second, form);
       const double f = factor_[n];
       note_launch(e.block, e.kind);
       switch (e.kind) {
         case Kind::kInput:
-          by_region[e.a].push_back({number, e.b, e.bytes, f});
+          by_region[e.a].push_back({number, e.b, e.size, f});
           ++form.elements;
           break;
         case Kind::kAdd:
@@ -171,7 +173,10 @@ class Judge {
           factor_[e.a] += f;
           factor_[e.b] += f;
           break;
-        case Kind::kScale: factor_[e.a] += f * forms_.constant(e.b); break;
+        case Kind::kScale:
+          form.widened |= std::abs(forms_.constant(e.b)) < 1;
+          factor_[e.a] += f * forms_.constant(e.b);
+          break;
         case Kind::kPlus:
           form.constant += f * forms_.constant(e.b);
           factor_[e.a] += f;
@@ -180,10 +185,7 @@ class Judge {
           form.widened = true;
           factor_[e.a] += f;
           break;
-        case Kind::kPiece:
-          if (e.b != 0) lose(form, e.site);
-          factor_[e.a] += f;
-          break;
+        case Kind::kPiece: pieces[e.a].push_back({e.b, e.size, f, e.site}); break;
         case Kind::kJoin:
           if (e.a && e.b) lose(form, e.site);
           if (e.a) factor_[e.a] += f;
@@ -201,6 +203,26 @@ class Judge {
       }
     }
     parts_.push_back(form);
+  }
+
+  /// Pieces of a value, each times what its place is worth, are the value.
+  struct Piece {
+    unsigned offset, bits;
+    double factor;
+    std::uint32_t site;
+  };
+  void put_together(Node n, std::vector<Piece>& pieces, Form& form) {
+    std::ranges::sort(pieces, {}, &Piece::offset);
+    const double unit = pieces[0].factor;
+    unsigned at = 0;
+    for (const Piece& p : pieces) {
+      if (p.offset != at || p.factor != std::ldexp(unit, static_cast<int>(at))) {
+        return lose(form, p.site);
+      }
+      at += p.bits;
+    }
+    if (at != 32 && at != 64) return lose(form, pieces.back().site);
+    factor_[n] += unit;
   }
 
   static void lose(Form& form, std::uint32_t site) {
@@ -362,7 +384,7 @@ class Judge {
     for (std::size_t n = r->since; n < forms_.size(); ++n) {
       const SumForms::Entry& e = forms_[static_cast<Node>(n)];
       if (e.kind != Kind::kInput || e.a != from) continue;
-      for (unsigned k = 0; k < e.bytes; k += bytes) {
+      for (unsigned k = 0; k < e.size; k += bytes) {
         if ((e.b + k) / bytes < size) read[(e.b + k) / bytes] = 1;
       }
     }
@@ -549,7 +571,7 @@ class Judge {
   bool is_element(const SumForms::Entry& e, std::uint32_t from, std::uint64_t element,
                   unsigned bytes) const {
     return e.kind == Kind::kInput && e.a == from && e.b <= element * bytes &&
-           e.b + e.bytes > element * bytes;
+           e.b + e.size > element * bytes;
   }
 
   /// Where an element enters a sum in which it is already, or is turned round.
@@ -578,6 +600,7 @@ class Judge {
       double f =
           is_element(e, from, element, bytes) ? 1 : (a ? factor_[a] : 0) + (b ? factor_[b] : 0);
       if (e.kind == Kind::kScale) f *= forms_.constant(e.b);
+      if (e.kind == Kind::kPiece && e.b) f = 0;  // the lowest stands for all
       factor_[n] = f;
       const bool enters = share < 0 ? f < 0 : std::abs(f) > 1;
       if (!enters) continue;
