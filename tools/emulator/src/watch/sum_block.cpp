@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -385,14 +386,15 @@ class BlockSums final : public BlockObserver {
         const std::uint64_t by = bits(warp, r[1], i);
         if (in[1]) return lost_of(in);
         if (by >= r[0].width) return forms_.lost(in[0]);
-        return forms_.bits(in[0], static_cast<unsigned>(by),
-                           static_cast<unsigned>(r[0].width - by));
+        return forms_.bits(in[0], static_cast<unsigned>(by), static_cast<unsigned>(r[0].width - by),
+                           r[0].width);
       }
       case Sum::kMasks: return masked(warp, i, in);
       case Sum::kTakes: {
         const std::uint64_t from = bits(warp, r[1], i) & 0xff, count = bits(warp, r[2], i) & 0xff;
         if (in[1] || in[2] || from + count > r[0].width) return lost_of(in);
-        return forms_.bits(in[0], static_cast<unsigned>(from), static_cast<unsigned>(count));
+        return forms_.bits(in[0], static_cast<unsigned>(from), static_cast<unsigned>(count),
+                           r[0].width);
       }
       case Sum::kFlips: {
         if (in[0] && in[1]) return lost_of(in);
@@ -437,7 +439,7 @@ class BlockSums final : public BlockObserver {
     return to > from ? forms_.widen(n) : n;
   }
 
-  /// An `and` with the low bits set.
+  /// An `and` with ones one after another.
   Node masked(Warp& warp, unsigned i, const std::array<Node, 4>& in) {
     const auto r = reads();
     if (in[0] && in[1]) return lost_of(in);
@@ -445,8 +447,11 @@ class BlockSums final : public BlockObserver {
     const std::uint64_t ones = bits(warp, r[1 - value], i);
     if (ones == 0) return SumForms::kPlain;
     const unsigned width = static_cast<unsigned>(std::bit_width(ones));
-    if (std::popcount(ones) != static_cast<int>(width)) return lost_of(in);
-    return width >= r[value].width ? in[value] : forms_.bits(in[value], 0, width);
+    const auto low = static_cast<unsigned>(std::countr_zero(ones));
+    if (std::popcount(ones) != static_cast<int>(width - low)) return lost_of(in);
+    if (low == 0 && width >= r[value].width) return in[value];
+    return forms_.scale(forms_.bits(in[value], low, width - low, r[value].width),
+                        std::ldexp(1.0, static_cast<int>(low)));
   }
 
   /// An `or` of what has no bit in common.

@@ -145,7 +145,7 @@ SumForms::Node SumForms::without_low(Node a, unsigned bits) {
   return plus(scale(e.a, 1 / unit), (constants_[e.b] - rest) / unit);
 }
 
-SumForms::Node SumForms::bits(Node a, unsigned offset, unsigned count) {
+SumForms::Node SumForms::bits(Node a, unsigned offset, unsigned count, unsigned width) {
   if (!a || count == 0) return kPlain;
   const Entry e = entries_[a];
   if (e.kind == Kind::kNoMore) return a;
@@ -173,8 +173,23 @@ SumForms::Node SumForms::bits(Node a, unsigned offset, unsigned count) {
                 e.chain);
   }
   if (e.zeros > 0 && offset + count <= e.zeros) return kOfOrder;
-  if (offset > 0 && e.zeros >= offset) return without_low(a, offset);
+  if (offset > 0 && e.zeros >= offset) {
+    const Node above = without_low(a, offset);
+    return offset + count < width ? bits(above, 0, count) : above;
+  }
   return make(Kind::kPiece, a, offset, count, e.from, e.chain);
+}
+
+SumForms::Node SumForms::word(Node a, unsigned number) {
+  const Entry e = entries_[a];
+  if (e.zeros == 0) return piece(a, 4 * number, 4);
+  return make(Kind::kPiece, a, 32 * number, 32, e.from, e.chain);
+}
+
+SumForms::Node SumForms::alone(Node word) {
+  const Entry e = entries_[word];
+  if (e.kind != Kind::kPiece || entries_[e.a].zeros == 0) return word;
+  return bits(e.a, e.b, e.size);
 }
 
 SumForms::Node SumForms::join(Node a, Node b, unsigned bytes_of_a) {

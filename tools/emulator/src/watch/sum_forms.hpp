@@ -54,9 +54,12 @@ class SumForms {
   Node plus(Node a, double constant);
   Node scale(Node a, double factor);
   Node widen(Node a);
-  /// Bytes, or bits, of a value.
+  /// Bytes, or bits, of a value, which has `width` bits.
   Node piece(Node a, unsigned offset, unsigned bytes) { return bits(a, 8 * offset, 8 * bytes); }
-  Node bits(Node a, unsigned offset, unsigned count);
+  Node bits(Node a, unsigned offset, unsigned count, unsigned width = 64);
+  /// A word of a value of 64 bits, which `join` makes whole again, and what it is by itself.
+  Node word(Node a, unsigned number);
+  Node alone(Node word);
   Node flip(Node a, std::uint64_t bits);
   Node join(Node a, Node b, unsigned bytes_of_a);
   Node lost(Node a, Node b = kPlain);

@@ -60,7 +60,7 @@ SumForms::Node load_words(SumForms& forms, const SumForms::Node* words, std::uin
                           unsigned bytes) {
   const std::uint64_t first = offset / 4;
   const auto within = static_cast<unsigned>(offset % 4);
-  if (bytes == 4 && within == 0) return words[first];
+  if (bytes == 4 && within == 0) return forms.alone(words[first]);
   if (within + bytes <= 4) return forms.piece(words[first], within, bytes);
   unsigned k = (within + bytes + 3) / 4 - 1;
   SumForms::Node all = words[first + k];
@@ -73,7 +73,7 @@ void store_words(SumForms& forms, SumForms::Node* words, std::uint64_t offset, u
   const std::uint64_t first = offset / 4;
   const auto within = static_cast<unsigned>(offset % 4);
   if (within + bytes > 4) {  // of whole words
-    for (unsigned k = 0; k < bytes / 4; ++k) words[first + k] = forms.piece(node, 4 * k, 4);
+    for (unsigned k = 0; k < bytes / 4; ++k) words[first + k] = forms.word(node, k);
     return;
   }
   if (bytes == 4) {
