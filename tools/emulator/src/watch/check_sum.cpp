@@ -242,20 +242,22 @@ class SumsOfProgram final : public SumCheck {
       const SumForms::Entry& e = sums_.forms[node];
       // What still lies where the host put it, and the upper half of a value.
       if (e.kind == SumForms::Kind::kInput && e.a == r.number && e.b == 4 * w) continue;
-      const auto piece_at = [&](std::uint64_t at, unsigned part) {
-        if (at >= r.words.size() || !Sums::is_node(r.words[static_cast<std::size_t>(at)]))
-          return false;
-        const SumForms::Entry& other = sums_.forms[r.words[static_cast<std::size_t>(at)]];
-        return other.kind == SumForms::Kind::kPiece && other.a == e.a && other.b == part;
-      };
       SumOutput out{.region = r.number, .offset = 4 * w, .bytes = 4, .node = node};
-      if (e.kind == SumForms::Kind::kPiece && e.b == 0 && w + 1 < end && piece_at(w + 1, 32)) {
+      const bool first = e.kind == SumForms::Kind::kPiece && e.b == 0;
+      if (w + 1 < end && is_upper_half(r, w + 1, first ? e.a : node)) {
         out.bytes = 8;
-        out.node = e.a;
+        out.node = first ? e.a : node;
         ++w;
       }
       outputs_.push_back(out);
     }
+  }
+
+  bool is_upper_half(const Sums::Region& r, std::uint64_t word, Sums::Node of) const {
+    const Sums::Node node = r.words[static_cast<std::size_t>(word)];
+    if (!Sums::is_node(node)) return false;
+    const SumForms::Entry& e = sums_.forms[node];
+    return e.kind == SumForms::Kind::kPiece && e.a == of && e.b == 32;
   }
 
   void judge() {

@@ -153,8 +153,7 @@ SumForms::Node SumForms::bits(Node a, unsigned offset, unsigned count, unsigned 
   if (e.kind == Kind::kInput) {
     const unsigned size = 8u * e.size;
     if (offset == 0 && count >= size) return a;
-    if (offset >= size) return kPlain;  // what extends it
-    if (whole) {
+    if (whole && offset < size) {
       return make(Kind::kInput, e.a, e.b + offset / 8, std::min(count, size - offset) / 8, e.from,
                   0);
     }
@@ -203,7 +202,10 @@ SumForms::Node SumForms::join(Node a, Node b, unsigned bytes_of_a) {
     const unsigned count = x.size + y.size;
     return x.b == 0 && count == 64 ? x.a : make(Kind::kPiece, x.a, x.b, count, x.from, x.chain);
   }
-  if (!b && x.kind == Kind::kInput && x.size <= bytes_of_a) return a;
+  if (x.kind == Kind::kInput && x.size <= bytes_of_a) {
+    // Behind it lies nothing, or what extends it.
+    if (!b || (y.kind == Kind::kPiece && y.a == a && y.b == 8 * bytes_of_a)) return a;
+  }
   return make(Kind::kJoin, a, b, bytes_of_a, x.from | y.from, std::max(x.chain, y.chain));
 }
 

@@ -221,7 +221,9 @@ class Judge {
       }
       at += p.bits;
     }
-    if (at != 32 && at != 64) return lose(form, pieces.back().site);
+    const SumForms::Entry& e = forms_[n];
+    const bool all = at == 32 || at == 64 || (e.kind == Kind::kInput && at >= 8u * e.size);
+    if (!all) return lose(form, pieces.back().site);
     factor_[n] += unit;
   }
 
@@ -347,7 +349,9 @@ class Judge {
       all += count;
       if (count > 1) in_sums += count;
     }
-    if (2 * in_sums < all) {
+    std::uint64_t filled = 0;
+    for (const auto& [begin, end] : r->filled) filled += end - begin;
+    if (2 * in_sums < all && filled > bytes) {
       add(false,
           places_of(leaves) + (of_output.size() == 1 ? " is an element of " : " are elements of ") +
               name(from) + ", not sums",
@@ -452,8 +456,8 @@ class Judge {
       details.push_back(places_of_outputs(further) + " " + (further.size() == 1 ? "has" : "have") +
                         " elements of other memory too");
     }
-    add_standing(from, floating, widened, details);
-    add(false, what, details);
+    const bool proved = add_standing(from, floating, widened, details);
+    add(false, what + (proved ? ", for all data" : ", in this run"), details);
   }
 
   std::string places_of_outputs(const std::set<std::uint32_t>& outputs) const {
@@ -463,7 +467,7 @@ class Judge {
   }
 
   /// Whether this holds for other data too.
-  void add_standing(std::uint32_t from, bool floating, bool widened,
+  bool add_standing(std::uint32_t from, bool floating, bool widened,
                     std::vector<std::string>& details) {
     std::vector<std::string> not_proved;
     std::set<std::string> given;
@@ -493,7 +497,7 @@ class Judge {
     }
     if (!not_proved.empty()) {
       details.push_back("so it was with these data, and no more is proved: " + not_proved.front());
-      return;
+      return false;
     }
     std::string text =
         floating ? "in this order of additions for all data of this size and launch; how they "
@@ -515,6 +519,7 @@ class Judge {
       text += ", and for the order in which blocks ran here, which " + sums_.sites[order_at] +
               " depends on";
     details.push_back(text);
+    return true;
   }
 
   void accuse(std::uint32_t from, const std::vector<Leaf>& leaves, unsigned bytes,
