@@ -28,7 +28,10 @@ class SumsOfProgram final : public SumCheck {
     if (r == nullptr) return;
     if (r->host_can_write()) read_all(*r);
     judge();  // while it can be named
-    sums_.by_number[r->number] = nullptr;
+    r->words.clear();
+    r->seen.clear();
+    sums_.gone.push_back(std::move(*r));
+    sums_.by_number[sums_.gone.back().number] = &sums_.gone.back();
     sums_.regions.erase(allocation.base);
   }
 
@@ -65,6 +68,7 @@ class SumsOfProgram final : public SumCheck {
   void started(const LaunchConfig& config) override {
     judge();
     settle();
+    meet_the_hosts(config);
     for (auto& [base, r] : sums_.regions) {
       look_at_what_the_host_wrote(r);
       r.stored = r.stored_other_than_zero = false;
@@ -187,6 +191,15 @@ class SumsOfProgram final : public SumCheck {
     }
   }
 
+  /// Of memory of the host's that the device sees nobody tells. Kernels are given it.
+  void meet_the_hosts(const LaunchConfig& config) {
+    for (const auto& [number, value] : pointers(config)) {
+      const bool known = sums_.region(value) != nullptr || !config.memory;
+      if (const Allocation* const a = known ? nullptr : config.memory->find(value, 1))
+        allocated(*a);
+    }
+  }
+
   void look_at_what_the_host_wrote(Sums::Region& r) {
     if (!r.host_can_write()) return;
     const std::byte* const now = r.allocation.host;
@@ -215,20 +228,29 @@ class SumsOfProgram final : public SumCheck {
     }
   }
 
-  void name_arguments(const LaunchConfig& config, Sums::Launch& launch) {
+  /// What may be an address among a kernel's arguments, each with the argument's number, from 1.
+  static std::vector<std::pair<unsigned, Address>> pointers(const LaunchConfig& config) {
+    std::vector<std::pair<unsigned, Address>> all;
     unsigned number = 0;
     for (const Parameter& p : config.kernel->parameters) {
       ++number;
-      for (std::uint64_t k = 0; k + 8 <= p.size; k += 8) {
+      for (std::uint64_t k = 0; k + sizeof(Address) <= p.size; k += sizeof(Address)) {
         Address value = 0;
         std::memcpy(&value, config.parameters.data() + p.offset + k, sizeof value);
-        Sums::Region* const r = sums_.region(value);
-        if (!r) continue;
-        launch.arguments.emplace(r->number, number);
-        if (!r->kernel.empty()) continue;
-        r->kernel = config.kernel->name;
-        r->argument = number;
+        all.emplace_back(number, value);
       }
+    }
+    return all;
+  }
+
+  void name_arguments(const LaunchConfig& config, Sums::Launch& launch) {
+    for (const auto& [number, value] : pointers(config)) {
+      Sums::Region* const r = sums_.region(value);
+      if (!r) continue;
+      launch.arguments.emplace(r->number, number);
+      if (!r->kernel.empty()) continue;
+      r->kernel = config.kernel->name;
+      r->argument = number;
     }
   }
 

@@ -113,7 +113,11 @@ class Judge {
     for (auto& [region, leaves] : leaves_) {
       std::set<std::uint32_t> targets;
       for (const Leaf& leaf : leaves) targets.insert(outputs_[leaf.output].region);
-      if (say_of(region, leaves) || targets.size() == 1) continue;
+      if (say_of(region, leaves)) continue;
+      if (targets.size() == 1) {
+        describe_several(region, leaves);
+        continue;
+      }
       for (const std::uint32_t target : targets) {  // sums of one thing, made several times
         std::vector<Leaf> its;
         std::ranges::copy_if(leaves, std::back_inserter(its), [&](const Leaf& leaf) {
@@ -250,12 +254,11 @@ class Judge {
   const Sums::Region* region(std::uint32_t number) const { return sums_.by_number[number]; }
   std::string name(std::uint32_t number) const {
     const Sums::Region* const r = region(number);
-    if (r == nullptr) return "memory that is freed";
     if (r->allocation.kind == Allocation::Kind::kVariable) {
       const std::string& what = r->allocation.what;
       return what.substr(what.rfind(' ') + 1);
     }
-    if (r->kernel.empty()) return "the " + r->allocation.what + " memory";
+    if (r->kernel.empty()) return r->allocation.what + " number " + std::to_string(number + 1);
     if (!launches_.empty()) {
       const auto& own = sums_.launches[*launches_.rbegin()].arguments;
       if (const auto at = own.find(number); at != own.end()) {
@@ -269,11 +272,11 @@ class Judge {
     return launches_.empty() ? "" : sums_.launches[*launches_.rbegin()].kernel;
   }
   static std::string short_name(const std::string& mangled) {
-    const std::string whole = kernel_name(mangled);
-    const std::size_t end = std::min(whole.find('<'), whole.find('('));
-    const std::size_t from = whole.find_last_of(": ", end);
-    return whole.substr(from == whole.npos ? 0 : from + 1,
-                        end - (from == whole.npos ? 0 : from + 1));
+    std::string whole = kernel_name(mangled);
+    constexpr std::string_view kUnnamed = "<unnamed>::";
+    while (whole.find(kUnnamed) != whole.npos) whole.erase(whole.find(kUnnamed), kUnnamed.size());
+    whole.resize(std::min(whole.find('<'), whole.find('(')));
+    return whole.substr(whole.find_last_of(": ") + 1);
   }
   std::string places_of(const std::vector<Leaf>& leaves) const {
     std::map<std::uint32_t, std::set<std::uint64_t>> places;
@@ -286,7 +289,8 @@ class Judge {
       const std::vector<std::uint64_t> numbers(all.begin(), all.end());
       const std::vector<Run> runs = runs_of(numbers);
       text += (text.empty() ? "" : " and ") + name(number) + "[" + text_of(runs[0]) +
-              (runs.size() > 1 ? ", …" : "") + "]";
+              (runs.size() > 1 ? ", " + text_of(runs[1]) : "") + (runs.size() > 2 ? ", …" : "") +
+              "]";
     }
     return text;
   }
@@ -320,7 +324,7 @@ class Judge {
   /// False where these are nothing that should hold each element once.
   bool say_of(std::uint32_t from, const std::vector<Leaf>& leaves) {
     const Sums::Region* const r = region(from);
-    if (r == nullptr || leaves.empty()) return true;
+    if (leaves.empty()) return true;
     unsigned bytes = 16;
     for (const Leaf& leaf : leaves) bytes = std::min<unsigned>(bytes, leaf.bytes);
     const std::uint64_t size = r->allocation.size / bytes;
@@ -479,7 +483,7 @@ class Judge {
         break;
       }
       for (const Sums::Region* r : sums_.by_number) {
-        if (r && (d.from & SumForms::bit_of(r->number))) given.insert(name(r->number));
+        if (d.from & SumForms::bit_of(r->number)) given.insert(name(r->number));
       }
     }
     for (const Sums::Decided& d : sums_.ordered) {
@@ -541,7 +545,7 @@ class Judge {
       said.push_back(elements_in_words(gone) + (gone.size() == 1 ? " is" : " are") + " missing");
     std::string what;
     for (const std::string& s : said) what += (what.empty() ? "" : "; ") + s;
-    details.push_back(where + " of " + name(from));
+    details.push_back("in " + where + ", made of " + name(from));
     std::set<std::string> places;
     for (const auto& [share, elements] : odd) {
       for (const Run& run : first_of(runs_of(elements))) {

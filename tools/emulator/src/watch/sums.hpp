@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -81,7 +82,8 @@ class Sums {
 
   SumForms forms;
   std::map<Address, Region> regions;
-  std::vector<Region*> by_number;  ///< null: freed
+  std::vector<Region*> by_number;
+  std::deque<Region> gone;  ///< those that are freed
   std::vector<Launch> launches;
   std::vector<Decided> decided;
   std::vector<Decided> ordered;  ///< places where the order of blocks may decide: `from` is empty
