@@ -64,7 +64,7 @@ FAULTS = {
 }
 #: What else kernels do, and what is said of it.
 OTHERS = {
-    "copy": "argument 2 of copied[0 … 999] are elements of argument 1 of copied, not sums",
+    "copy": "argument 2[0 … 999] are elements of argument 1, not sums",
     "stencil": "argument 2[1 … 998] are made of elements of argument 1, many of which are in",
     "scanned": "argument 2[64 … 127] are made of elements of argument 1, many of which are in",
     "weighted": "is a sum of elements of argument 1 with different weights",

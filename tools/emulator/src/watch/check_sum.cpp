@@ -146,6 +146,7 @@ class SumsOfProgram final : public SumCheck {
     if (r.used_since_filled) r.filled.clear();
     r.used_since_filled = false;
     r.since = sums_.forms.size();
+    std::erase_if(r.filled, [&](const auto& f) { return f.first >= from && f.second <= to; });
     if (!r.filled.empty() && r.filled.back().second == from) {
       r.filled.back().second = to;
     } else {
