@@ -1,5 +1,5 @@
-// Instructions that a page refuses by name: no listing has them, and every reader would wait for
-// them.
+// What every reader would wait for, and no page has. Instructions that a page refuses by name,
+// since no listing has them; and the sum check, of which page_device.cpp says that there is none.
 #include "isa/table.hpp"
 
 namespace emu {

@@ -303,7 +303,7 @@ PAGE_ENTRY bool page_begin(double apart, double limit, bool lines) {
     Session& s = *session;
     if (!in_box.empty()) {
       const std::optional<Checks> checks = parse_checks(in_box);
-      if (!checks) {
+      if (!checks || checks->sum) {  // which left_out.cpp leaves out
         throw Refused{"--check " + in_box +
                       ": there are race, memory, init, sync and all, with commas between"};
       }

@@ -378,10 +378,18 @@ class BlockSums final : public BlockObserver {
       case Sum::kDivides:
         if (in[1] || plain(1) == 0) return lost_of(in);
         return forms_.scale(in[0], 1 / plain(1));
-      case Sum::kShiftsLeft:
+      case Sum::kShiftsLeft: {
         if (in[1]) return lost_of(in);
-        if (bits(warp, r[1], i) >= r[0].width) return SumForms::kPlain;
-        return forms_.scale(in[0], static_cast<double>(std::uint64_t{1} << bits(warp, r[1], i)));
+        const auto by = static_cast<unsigned>(std::min<std::uint64_t>(bits(warp, r[1], i), 64));
+        if (by >= r[0].width) return SumForms::kPlain;
+        // What leaves at the top is known of what has a size.
+        const SumForms::Entry& e = forms_[in[0]];
+        const unsigned size = e.kind == SumForms::Kind::kInput   ? 8u * e.size
+                              : e.kind == SumForms::Kind::kPiece ? e.size
+                                                                 : 0;
+        const Node kept = size + by > r[0].width ? forms_.bits(in[0], 0, r[0].width - by) : in[0];
+        return forms_.scale(kept, std::ldexp(1.0, static_cast<int>(by)));
+      }
       case Sum::kShiftsRight: {
         const std::uint64_t by = bits(warp, r[1], i);
         if (in[1]) return lost_of(in);

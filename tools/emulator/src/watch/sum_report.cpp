@@ -334,13 +334,13 @@ class Judge {
     if (leaves.empty()) return true;
     unsigned bytes = 16;
     for (const Leaf& leaf : leaves) bytes = std::min<unsigned>(bytes, leaf.bytes);
-    const std::uint64_t size = r->allocation.size / bytes;
+    const auto size = static_cast<std::size_t>(r->allocation.size / bytes);
     std::vector<std::uint32_t> times(size), last(size, ~std::uint32_t{0});
     std::vector<double> factor(size);
     std::map<std::uint32_t, std::uint64_t> of_output;
     for (const Leaf& leaf : leaves) {
       for (unsigned k = 0; k < leaf.bytes; k += bytes) {
-        const std::uint64_t e = (leaf.offset + k) / bytes;
+        const std::size_t e = (leaf.offset + k) / bytes;
         if (e >= size) continue;
         factor[e] += leaf.factor;
         if (last[e] == leaf.output) continue;
@@ -351,7 +351,7 @@ class Judge {
     }
     std::uint64_t held = 0, once = 0, in_sums = 0, all = 0;
     std::map<double, std::uint64_t> factors;
-    for (std::uint64_t e = 0; e < size; ++e) {
+    for (std::size_t e = 0; e < size; ++e) {
       held += times[e] > 0;
       once += times[e] == 1;
       if (times[e] == 1) ++factors[std::abs(factor[e])];
@@ -369,7 +369,7 @@ class Judge {
           {});
       return true;
     }
-    if (2 * once < held) {
+    if (2 * once < held || once == 0) {
       // All of them as often in one sum is a multiple of it.
       return false;
     }
@@ -385,7 +385,7 @@ class Judge {
       return true;
     }
     double direction = 0;
-    for (std::uint64_t e = 0; e < size; ++e) {
+    for (std::size_t e = 0; e < size; ++e) {
       if (times[e] == 1 && std::abs(factor[e]) == unit) direction += factor[e] > 0 ? 1 : -1;
     }
     const double one = direction < 0 ? -unit : unit;
@@ -393,8 +393,9 @@ class Judge {
     // What should be there.
     std::vector<char> wanted(size), read(size);
     for (const auto& [begin, end] : r->filled) {
-      for (std::uint64_t e = (begin + bytes - 1) / bytes; e < std::min(size, end / bytes); ++e)
-        wanted[e] = 1;
+      for (std::uint64_t e = (begin + bytes - 1) / bytes; e < end / bytes && e < size; ++e) {
+        wanted[static_cast<std::size_t>(e)] = 1;
+      }
     }
     for (std::size_t n = r->since; n < forms_.size(); ++n) {
       const SumForms::Entry& e = forms_[static_cast<Node>(n)];
@@ -406,7 +407,7 @@ class Judge {
     std::vector<std::uint64_t> missing, unread;
     std::map<double, std::vector<std::uint64_t>> odd;
     std::uint64_t expected = 0, seen = 0;
-    for (std::uint64_t e = 0; e < size; ++e) {
+    for (std::size_t e = 0; e < size; ++e) {
       expected += wanted[e];
       seen += wanted[e] && read[e];
       const double share = factor[e] / one;
