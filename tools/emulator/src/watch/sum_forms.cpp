@@ -139,11 +139,10 @@ SumForms::Node SumForms::without_low(Node a, unsigned bits) {
   const double low = plain_part(a), unit = std::ldexp(1.0, static_cast<int>(bits));
   if (!(std::abs(low) < 0x1p53)) return lost(a);
   const double rest = low - unit * std::floor(low / unit);
-  // Added first, so that a factor can go against that of the value. What was shifted out at the
-  // other end is taken not to have been there: as of a sum that is made wider.
+  // Added first, so that a factor can go against that of the value.
   const Entry e = entries_[a];
-  if (low == 0 || e.kind != Kind::kPlus) return widen(plus(scale(a, 1 / unit), -rest / unit));
-  return widen(plus(scale(e.a, 1 / unit), (constants_[e.b] - rest) / unit));
+  if (low == 0 || e.kind != Kind::kPlus) return plus(scale(a, 1 / unit), -rest / unit);
+  return plus(scale(e.a, 1 / unit), (constants_[e.b] - rest) / unit);
 }
 
 SumForms::Node SumForms::bits(Node a, unsigned offset, unsigned count, unsigned width) {
@@ -175,7 +174,9 @@ SumForms::Node SumForms::bits(Node a, unsigned offset, unsigned count, unsigned 
   if (e.zeros > 0 && offset + count <= e.zeros) return kOfOrder;
   if (offset > 0 && e.zeros >= offset) {
     const Node above = without_low(a, offset);
-    return offset + count < width ? bits(above, 0, count) : above;
+    // Up to the top, what a shift has put out there is taken to have been nothing: as of a sum that
+    // is made wider.
+    return offset + count < width ? bits(above, 0, count) : widen(above);
   }
   return make(Kind::kPiece, a, offset, count, e.from, e.chain);
 }
