@@ -1,5 +1,5 @@
-// What every reader would wait for, and no page has. Instructions that a page refuses by name,
-// since no listing has them; and the sum check, of which page_device.cpp says that there is none.
+// Instructions that a page refuses by name: no listing has them, and every reader would wait for
+// them. (EMU_WITHOUT_SUMS leaves out the sum check, which parse_checks doesn't know then.)
 #include "isa/table.hpp"
 
 namespace emu {

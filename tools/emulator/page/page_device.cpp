@@ -303,7 +303,7 @@ PAGE_ENTRY bool page_begin(double apart, double limit, bool lines) {
     Session& s = *session;
     if (!in_box.empty()) {
       const std::optional<Checks> checks = parse_checks(in_box);
-      if (!checks || checks->sum) {  // which left_out.cpp leaves out
+      if (!checks || (kFollowsSums && checks->sum)) {  // a session has no sum check
         throw Refused{"--check " + in_box +
                       ": there are race, memory, init, sync and all, with commas between"};
       }

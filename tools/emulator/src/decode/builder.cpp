@@ -28,7 +28,7 @@ std::optional<Type> Builder::take_type_if_any() {
   for (auto it = left_.begin(); it != left_.end(); ++it) {
     if (const auto type = type_named(*it)) {
       left_.erase(it);
-      if (!floating_) floating_ = is_float(*type);
+      if (kFollowsSums && !floating_) floating_ = is_float(*type);
       return type;
     }
   }
@@ -106,12 +106,12 @@ Slot Builder::result(const Operand& o, unsigned width) {
 
 Code::Flow Builder::flow(const Traits& traits) const {
   using Kind = Code::Flow::Kind;
-  Code::Flow flow{.kind = traits.flow,
-                  .sum = sum_.value_or(traits.sum),
-                  .floating = floating_.value_or(false),
-                  .low = low_,
-                  .reads = reads_.size(),
-                  .slots = reads_};
+  Code::Flow flow{.kind = traits.flow, .reads = reads_.size(), .slots = reads_};
+  if constexpr (kFollowsSums) {
+    flow.sum = sum_.value_or(traits.sum);
+    flow.floating = floating_.value_or(false);
+    flow.low = low_;
+  }
   flow.slots.insert(flow.slots.end(), writes_.begin(), writes_.end());
   if (!in_.operands.empty()) flow.negated = in_.operands.back().negated;
   const bool acts = addresses_ || frame_.ops.back().control != Control::kStraight;
@@ -231,7 +231,7 @@ AddressOperand Builder::address(std::size_t i) {
   const unsigned bits = register_width(base, 64);
   if (bits != 32 && bits != 64) unsupported("an address of this size");
   const Slot slot = source(base, bits);
-  reads_.back().address = true;
+  if constexpr (kFollowsSums) reads_.back().address = true;
   return {slot, o.offset, bits == 32};
 }
 

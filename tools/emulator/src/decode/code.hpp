@@ -83,6 +83,13 @@ struct Ordering {
   std::uint8_t element = 0;  ///< bytes of each of several elements; 0 where there is one
 };
 
+/// Whether code says what its instructions make of sums. A page has no use for that.
+#ifdef EMU_WITHOUT_SUMS
+inline constexpr bool kFollowsSums = false;
+#else
+inline constexpr bool kFollowsSums = true;
+#endif
+
 struct Code {
   struct Constant {
     Slot slot;

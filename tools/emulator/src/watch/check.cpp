@@ -260,7 +260,7 @@ std::optional<Checks> parse_checks(std::string_view list) {
       checks.init = true;
     } else if (name == "sync") {
       checks.sync = true;
-    } else if (name == "sum") {
+    } else if (kFollowsSums && name == "sum") {
       checks.sum = checks.race = true;
     } else {
       return std::nullopt;
