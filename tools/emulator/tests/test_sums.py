@@ -33,6 +33,7 @@ RIGHT = {
     "reduced": (ALL.format(1000, "it"), "modulo the range of the type"),
     "floats": ("in them 0.5 times, for all data", "how they round is not looked at"),
     "positive": ("in it once, in this run", "what {positive} (PTX line "),
+    "swapped": ("in it once, in this run", "what device_atomic_functions.hpp:"),
     "rows": (ALL.format(1000, "them"), "with what is in argument 2"),
     "bytes": (ALL.format(4000, "it"), "proved"),
     "dotted": (ALL.format(4000, "it"), "proved"),

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -695,6 +696,7 @@ class BlockSums final : public BlockObserver {
     const unsigned count = access.element ? access.bytes / access.element : 1;
     const unsigned bytes = access.bytes / count;
     if (from.empty() || sources_.empty()) return;
+    if (flow_->sum == Sum::kSwaps) return swap(access, space);
     for_each_lane(access.lanes, [&](unsigned i) {
       for (unsigned k = 0; k < count; ++k) {
         const Address at = access.address[i] + k * bytes;
@@ -705,14 +707,37 @@ class BlockSums final : public BlockObserver {
           given = SumForms::kPlain;
         }
         if (old || given) {
+          const bool zero = bits(warp, from[k], i) == 0;
           put(warp, space, access.home, i, at, bytes, updated(access, i, k, old, given, space),
-              false);
+              zero);
         }
         // What it was told of itself depends on who came before.
         if (!access.silent && k < writes().size()) {
           set(warp, writes()[k], i, old ? old : SumForms::kOfOrder);
         }
       }
+    });
+  }
+
+  /// The device's own memory says which lanes' values are taken; those of lanes before are on top.
+  void swap(const Access& access, Space space) {
+    Warp& warp = access.warp;
+    std::map<Address, std::uint64_t> now;
+    for_each_lane(access.lanes, [&](unsigned i) {
+      const Address at = access.address[i];
+      const Node old = get(warp, space, access.home, i, at, access.bytes);
+      const Node wanted = sources_[0][i], next = sources_[1][i];
+      for (const Node n : {old, wanted}) {
+        if (n) decides_by(n);
+      }
+      const auto there = now.try_emplace(at, bits_there(access, i, 0, space)).first;
+      if (there->second == bits(warp, reads()[0], i)) {
+        there->second = bits(warp, reads()[1], i);
+        if (old || next) {
+          put(warp, space, access.home, i, at, access.bytes, next, there->second == 0);
+        }
+      }
+      if (!access.silent) set(warp, writes()[0], i, old ? old : SumForms::kOfOrder);
     });
   }
 
@@ -729,13 +754,6 @@ class BlockSums final : public BlockObserver {
         }
         return forms_.plus(old, value(warp, reads()[k], i));
       case Sum::kMoves: return given;
-      case Sum::kSwaps: {
-        if (old) decides_by(old);
-        if (given) decides_by(given);
-        const Node next = sources_.size() > 1 ? sources_[1][i] : SumForms::kPlain;
-        const std::uint64_t there = bits_there(access, i, k, space);
-        return there == bits(warp, reads()[0], i) ? next : old;
-      }
       default: return forms_.lost(old ? old : given, old ? given : SumForms::kPlain);
     }
   }

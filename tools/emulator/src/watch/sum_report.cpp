@@ -424,7 +424,7 @@ class Judge {
     });
     if (told || 2 * unread.size() > expected) unread.clear();
     if (missing.empty() && unread.empty() && odd.empty()) {
-      praise(from, leaves, held, unit, of_output);
+      praise(from, leaves, held, one, of_output);
     } else {
       accuse(from, leaves, bytes, missing, unread, odd, read);
     }

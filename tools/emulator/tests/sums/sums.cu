@@ -92,6 +92,16 @@ __global__ void of_positive(const int* in, int* total, int n) {
   if (i < n && in[i] > 0) atomicAdd(total, in[i]);  // @positive
 }
 
+__global__ void swapped(const int* in, int* total, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  int seen = 0, old = 0;
+  do {
+    seen = old;
+    old = atomicCAS(total, seen, seen + in[i]);
+  } while (old != seen);  // @swapped
+}
+
 __global__ void of_rows(const int* in, const int* begin, long long* sums) {
   long long sum = 0;
   for (int i = begin[threadIdx.x]; i < begin[threadIdx.x + 1]; ++i) sum += in[i];
@@ -257,6 +267,11 @@ const std::map<std::string, void (*)()> kCases{
      [] {
        const Data<int> d(kN, 1, true);
        of_positive<<<kGrid, kBlock>>>(d.in, d.out, kN);
+     }},
+    {"swapped",
+     [] {
+       const Data<int> d(kN, 1, true);
+       swapped<<<kGrid, kBlock>>>(d.in, d.out, kN);
      }},
     {"rows",
      [] {
