@@ -288,7 +288,7 @@ class SumsOfProgram final : public SumCheck {
     judged_ = true;
     std::size_t races = 0;
     for (const Finding& f : findings_.all()) races += f.check == "race";
-    judge_sums(sums_, std::exchange(outputs_, {}), races > 0, findings_);
+    judge_sums(sums_, walks_, std::exchange(outputs_, {}), races > 0, findings_);
     sums_.decided.clear();
     sums_.ordered.clear();
     // What comes next reads the data anew.
@@ -299,6 +299,7 @@ class SumsOfProgram final : public SumCheck {
   Sums sums_;
   std::vector<Written> written_;  ///< by the host, and not looked at yet
   std::vector<SumOutput> outputs_;
+  SumWalks walks_;
   bool judged_ = false;
 };
 

@@ -93,18 +93,23 @@ struct Leaf {
 
 class Judge {
  public:
-  Judge(const Sums& sums, std::vector<SumOutput> outputs, bool raced, Findings& findings)
+  Judge(const Sums& sums, SumWalks& walks, std::vector<SumOutput> outputs, bool raced,
+        Findings& findings)
       : sums_(sums),
         forms_(sums.forms),
         raced_(raced),
         findings_(findings),
-        factor_(sums.forms.size()),
-        stamp_(sums.forms.size()) {
+        factor_(walks.factor),
+        stamp_(walks.stamp),
+        now_(walks.now) {
+    factor_.resize(sums.forms.size());
+    stamp_.resize(sums.forms.size());
+    const std::uint32_t before = now_;
     // Those that are made last may hold others, which are then no results of their own.
     std::ranges::stable_sort(
         outputs, [](const SumOutput& a, const SumOutput& b) { return a.node > b.node; });
     for (const SumOutput& o : outputs) {
-      if (forms_[o.node].from && !stamp_[o.node]) take(o);
+      if (forms_[o.node].from && stamp_[o.node] <= before) take(o);
     }
     // What is read back as it was put there was copied by the last kernel.
     if (launches_.empty() && !sums.launches.empty()) launches_.insert(sums.launches.size() - 1);
@@ -751,17 +756,18 @@ class Judge {
   std::map<std::uint32_t, std::vector<Leaf>> leaves_;  ///< by the allocation that they are of
   std::set<std::size_t> launches_;
   std::uint32_t last_block_ = ~std::uint32_t{0};
-  std::vector<double> factor_;
-  std::vector<std::uint32_t> stamp_;  ///< of the walk that came by last
-  std::uint32_t now_ = 0;
+  std::vector<double>& factor_;
+  std::vector<std::uint32_t>& stamp_;
+  std::uint32_t& now_;
   std::uint64_t visited_ = 0;
   bool cut_ = false;
 };
 
 }  // namespace
 
-void judge_sums(const Sums& sums, std::vector<SumOutput> outputs, bool raced, Findings& findings) {
-  Judge(sums, std::move(outputs), raced, findings).say();
+void judge_sums(const Sums& sums, SumWalks& walks, std::vector<SumOutput> outputs, bool raced,
+                Findings& findings) {
+  Judge(sums, walks, std::move(outputs), raced, findings).say();
 }
 
 }  // namespace emu

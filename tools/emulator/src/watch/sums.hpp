@@ -117,6 +117,13 @@ SumForms::Node load_words(SumForms& forms, const SumForms::Node* words, std::uin
 void store_words(SumForms& forms, SumForms::Node* words, std::uint64_t offset, unsigned bytes,
                  SumForms::Node node);
 
+/// Room for walks over nodes, kept from one to the next: a program may read back often.
+struct SumWalks {
+  std::vector<double> factor;
+  std::vector<std::uint32_t> stamp;  ///< of the walk that came by last
+  std::uint32_t now = 0;
+};
+
 /// What the host has read back.
 struct SumOutput {
   std::uint32_t region = 0;
@@ -126,7 +133,8 @@ struct SumOutput {
 };
 
 /// Says what the outputs hold, and finds what is in them too often or not at all.
-void judge_sums(const Sums& sums, std::vector<SumOutput> outputs, bool raced, Findings& findings);
+void judge_sums(const Sums& sums, SumWalks& walks, std::vector<SumOutput> outputs, bool raced,
+                Findings& findings);
 
 /// Follows the values of blocks, one after another.
 std::unique_ptr<BlockObserver> follow_sums(Sums& sums, Block& block);
