@@ -439,6 +439,7 @@ class BlockSums final : public BlockObserver {
   Node moved(Node n, unsigned from, unsigned to) {
     const unsigned low = flow_->low ? std::min<unsigned>(flow_->low, from) : from;
     if (low < 32) return forms_.piece(n, 0, low / 8);
+    if (flow_->floating) return to > from ? forms_.widen(n) : n;
     const SumForms::Kind kind = forms_[n].kind;
     if (to < from) {
       if (forms_[n].zeros >= to) return forms_.bits(n, 0, to);

@@ -87,6 +87,12 @@ __global__ void in_floats(const float* in, float* partial, int n) {
   if (threadIdx.x == 0) partial[blockIdx.x] = tile[0] / 2;
 }
 
+__global__ void narrowed(const double* in, float* total, int n) {
+  float sum = 0;
+  for (int i = 0; i < n; ++i) sum += static_cast<float>(in[i]);
+  *total = sum;
+}
+
 __global__ void of_positive(const int* in, int* total, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n && in[i] > 0) atomicAdd(total, in[i]);  // @positive
@@ -262,6 +268,11 @@ const std::map<std::string, void (*)()> kCases{
      [] {
        const Data<float> d(kN, kGrid, false);
        in_floats<<<kGrid, kBlock>>>(d.in, d.out, kN);
+     }},
+    {"narrowed",
+     [] {
+       const Data<double, float> d(kN, 1, false);
+       narrowed<<<1, 1>>>(d.in, d.out, kN);
      }},
     {"positive",
      [] {
