@@ -16,8 +16,8 @@ class SumCheck : public Observer {
   virtual void finish() = 0;
 };
 
-/// Null in a build that leaves this check out. What it finds and what it describes goes to
-/// `findings`. Launches that it looks on at take one thread of the host.
+/// What it finds and what it describes goes to `findings`. Launches that it looks on at take one
+/// thread of the host.
 std::unique_ptr<SumCheck> make_sum_check(Findings& findings);
 
 }  // namespace emu

@@ -431,7 +431,7 @@ class Judge {
     if (missing.empty() && unread.empty() && odd.empty()) {
       praise(from, leaves, held, one, of_output);
     } else {
-      accuse(from, leaves, bytes, missing, unread, odd, read);
+      accuse(from, leaves, bytes, missing, unread, odd);
     }
     return true;
   }
@@ -538,7 +538,7 @@ class Judge {
 
   void accuse(std::uint32_t from, const std::vector<Leaf>& leaves, unsigned bytes,
               const std::vector<std::uint64_t>& missing, const std::vector<std::uint64_t>& unread,
-              const std::map<double, std::vector<std::uint64_t>>& odd, const std::vector<char>&) {
+              const std::map<double, std::vector<std::uint64_t>>& odd) {
     std::vector<std::string> said, details;
     const std::string where = places_of(leaves);
     for (const auto& [share, elements] : odd) {
@@ -650,7 +650,7 @@ class Judge {
       const Sums::Stored& s = sums_.log[i];
       if (!s.node || !holds[s.node]) continue;
       // What was made of it afterwards and stayed in registers tells more.
-      if (s.node < last.node && !only_as_lanes(last.node, s.node)) break;
+      if (s.node < last.node) break;
       last.stored = i + 1;
       for (std::size_t j = i + 1; j < sums_.log.size(); ++j) {
         const Sums::Stored& other = sums_.log[j];
@@ -663,7 +663,6 @@ class Judge {
     }
     return last;
   }
-  static bool only_as_lanes(Node, Node) { return false; }
 
   std::string lost(std::uint32_t from, const Run& run, unsigned bytes,
                    std::set<std::string>& places) {
