@@ -21,8 +21,6 @@ from tools.tests.limits import LIMIT
 HERE = Path(__file__).resolve().parent
 EMULATE = HERE.parents[1] / "emulate"
 
-pytestmark = pytest.mark.nvcc
-
 
 class Ran(NamedTuple):
     code: int
@@ -113,6 +111,7 @@ def test_texels_are_not_counted(run: Callable[..., Ran]) -> None:
 LOADS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 
 
+@pytest.mark.nvcc
 def test_the_checks_find_nothing_where_all_is_well(run: Callable[..., Ran]) -> None:
     ran = run("sound", "--check", "all")
     assert (ran.code, ran.findings) == (0, [])

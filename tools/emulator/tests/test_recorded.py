@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.tests.built import nvcc
+from tools.emulator.tests.probes import forms
 from tools.tests.limits import LIMIT
 
 HERE = Path(__file__).resolve().parent
@@ -68,14 +68,14 @@ def differing(theirs: list[str], ours: list[str]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]]:
-    folder = tmp_path_factory.mktemp("probes")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("probes")
 
+
+@pytest.fixture(scope="module")
+def answers(folder: Path) -> Callable[[str], list[str]]:
     def answer(probe: str) -> list[str]:
-        program = folder / probe
-        flags = ["-std=c++17", "-w", "-cudart", "shared", "-arch=compute_90", "-code=compute_90"]
-        source = HERE / f"probes/{probe}.cu"
-        subprocess.run([nvcc(), *flags, "-o", program, source], check=True)
+        program = forms.built(HERE / f"probes/{probe}.cu", folder)
         lines: list[str] = []
         for run in RUNS[probe]:
             ran = subprocess.run(
@@ -116,3 +116,13 @@ def test_one_wrong_digit_is_seen_in_any_line(probe: str) -> None:
         assert differing(lines, [*lines[:at], wrong, *lines[at + 1 :]]) == [line]
     with pytest.raises(ValueError, match="shorter"):
         differing(lines, lines[:-1])
+
+
+def test_the_list_of_compared_forms_is_of_these_programs(folder: Path) -> None:
+    """`python -m tools.emulator.tests.probes.forms` writes it anew."""
+    now = forms.compared(folder)
+    text = forms.LIST.read_text(encoding="utf-8")
+    assert text == forms.listed(now)
+    assert text != forms.listed(now - {"ld.global.u32"})
+    assert {"ld.global.u32", "bar.sync", "shfl.sync.down.b32"} <= now
+    assert not now & {"sin.approx.f32", "tanh.approx.f32"}

@@ -27,8 +27,10 @@ PROBES = {
     EMULATOR / "tests/probes/symbols_and_masks.cu": (
         EMULATOR / "tests/probes/symbols_and_masks.h200.txt"
     ),
-    EMULATOR / "tests/probes/textures.cu": EMULATOR / "tests/probes/textures.h200.txt",
-    EMULATOR / "tests/probes/surfaces.cu": EMULATOR / "tests/probes/surfaces.h200.txt",
+    **{
+        EMULATOR / f"tests/probes/{name}.cu": EMULATOR / f"tests/probes/{name}.h200.txt"
+        for name in ("matrices", "clusters", "textures", "surfaces")
+    },
     EMULATOR / "tests/meeting_probe.cu": EMULATOR / "tests/meeting_h200.txt",
 }
 _INSTRUCTION = re.compile(r"(?:@!?[%\w$]+\s+)?([a-z][a-z0-9_]*(?:[.:]+\w+)*)(?=\s|$)")
@@ -46,6 +48,15 @@ def forms(ptx: str) -> set[str]:
     return found
 
 
+def built(source: Path, folder: Path) -> Path:
+    """Its program in a folder, where it may be already."""
+    program = folder / source.stem
+    options = ["-std=c++17", "-w", "-cudart", "shared", "-arch=compute_90", "-code=compute_90"]
+    if not program.is_file():
+        subprocess.run([nvcc(), *options, "-o", program, source], check=True)
+    return program
+
+
 def compared(folder: Path) -> set[str]:
     """Those of the chapters' programs in the build, and of the probes, which are built here."""
     chapters = sorted(path.name for path in (ROOT / "chapters").glob("chapter*"))
@@ -53,10 +64,7 @@ def compared(folder: Path) -> set[str]:
     programs = [BUILD / "chapters" / name / name for name in chapters if name in recorded]
     for source, answers in PROBES.items():
         assert answers.is_file(), answers
-        program = folder / source.stem
-        options = ["-std=c++20", "-O3", "-cudart", "shared", "-arch=compute_90"]
-        subprocess.run([nvcc(), *options, "-o", program, source], check=True)
-        programs.append(program)
+        programs.append(built(source, folder))
     found: set[str] = set()
     for program in programs:
         command = [ROOT / "tools/emulate", "--print-ptx", program]
