@@ -28,6 +28,6 @@ ATOMICS = {
     "shared_collisions": "shared_collisions",
 }
 #: Properties of a kernel, which no launch adds to.
-STATIC = ("shared_bytes", "divisions")
+STATIC = ("shared_bytes", "divisions", "fences")
 
 COUNTED = (*COUNTS, *SUMS, *ATOMICS, *STATIC)

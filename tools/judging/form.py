@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 #: Types of parameters: their letter in a mangled name, their size, how Python packs them.
 TYPES = {
@@ -142,7 +143,9 @@ def faults(form: Form, file: str, source: str, ptx: str, entry: str = "") -> Ite
     if (entry or form.mangled) not in names:
         same = [each for each in names if _plain(each) == form.name]
         others = sorted({_plain(each) for each in names})
-        if same:
+        if form.name in names:
+            yield Wrong(f'{form.name} is extern "C", which hides its parameters: leave that out')
+        elif same:
             yield Wrong(f"{form.name} has other parameters; the puzzle calls {form.text}")
         elif others:
             yield Wrong(
@@ -158,7 +161,11 @@ def _host_code(source: str) -> Iterator[Wrong]:
     for pattern, why in _HOST.items():
         if found := re.search(pattern, text):
             line = text.count("\n", 0, found.start()) + 1
-            yield Wrong(f"{found[0].strip()} {why}: the judge takes a kernel alone", line)
+            yield Wrong(
+                f"{found[0].strip()} {why}: the judge takes a kernel alone, "
+                "so move the program around it to another file",
+                line,
+            )
 
 
 def _timed(ptx: str, file: str) -> Iterator[Wrong]:
@@ -177,24 +184,42 @@ def _timed(ptx: str, file: str) -> Iterator[Wrong]:
                 yield Wrong(why, line)
 
 
+def runs(ptx: str, kernel: str) -> str:
+    """The PTX of a kernel and of the file's functions, without comments and other kernels."""
+    heads = r"^(?:\.(?:visible|weak|extern|noreturn)\s+)*\.(?=(?:entry|func)\b)"
+    pieces = re.split(heads, blanked(ptx), flags=re.MULTILINE)[1:]
+    own = re.compile(rf"func\b|entry\s+{re.escape(kernel)}\s*\(")
+    return "".join(piece for piece in pieces if own.match(piece))
+
+
 def most_threads(ptx: str, kernel: str) -> int:
     """What a kernel's launch bounds allow; 0 where it has none."""
-    found = re.search(r"\.maxntid\s+(\d+)", _body(ptx, kernel))
+    found = re.search(r"\.maxntid\s+(\d+)", runs(ptx, kernel))
     return int(found[1]) if found else 0
 
 
-def _body(ptx: str, kernel: str) -> str:
-    start = ptx.find(f".entry {kernel}(")
-    return ptx[start : ptx.find("\n}", start)]
-
-
 def shared_bytes(ptx: str, kernel: str) -> int:
-    """Static shared memory of a kernel, as its PTX declares it."""
-    declared = r"\.shared\s+(?:\.align\s+\d+\s+)?\.b(\d+)\s+[\w$]+(?:\[(\d+)\])?\s*;"
-    sizes = re.findall(declared, _body(ptx, kernel))
-    return sum(int(bits) // 8 * int(count or 1) for bits, count in sizes)
+    """Static shared memory of a kernel, as its PTX declares it: within the kernel, or outside where
+    several functions use it."""
+    text = runs(ptx, kernel)
+    sizes: dict[str, int] = {}
+    declared = (
+        r"(\.extern\s+)?\.shared\s+(?:\.align\s+\d+\s+)?(?:\.v([24])\s+)?\.[a-z]+(\d+)\s+([^;=]+)"
+    )
+    for outside, lanes, bits, names in re.findall(declared, blanked(ptx)):
+        for name, counts in re.findall(r"([\w$%]+)\s*((?:\[\s*\w*\s*\]\s*)*)", names):
+            words = [int(count, 0) for count in re.findall(r"0x[0-9a-fA-F]+|[1-9]\d*", counts)]
+            if not outside and re.search(rf"(?<![\w$%]){re.escape(name)}(?![\w$])", text):
+                sizes[name] = int(bits) // 8 * int(lanes or 1) * prod(words)
+    return sum(sizes.values())
 
 
-def divisions(ptx: str) -> int:
-    """Integer divisions and remainders in a file's PTX, its functions' too."""
-    return len(re.findall(r"\b(?:div|rem)\.[us]\d+\b", ptx))
+def divisions(ptx: str, kernel: str) -> int:
+    """Divisions and remainders in a kernel's PTX and in the file's functions, also of floats."""
+    return len(re.findall(r"\b(?:div|rem|rcp)\.[\w.]+", runs(ptx, kernel)))
+
+
+def fences(ptx: str, kernel: str) -> int:
+    """Fences there, and atomics that order other accesses as a fence would."""
+    ordered = r"\b(?:membar|fence)\b|\b(?:atom|red|ld|st)\.[\w.]*\b(?:acquire|release|acq_rel)\b"
+    return len(re.findall(ordered, runs(ptx, kernel)))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.judging import REFUSED, ROOT, Failure, explain, form, shapes, trial
+from tools.judging import REFUSED, ROOT, Failure, explain, fair, form, shapes, trial
 from tools.judging.arithmetic import value
 from tools.judging.compiler import Refusal, compile_to_ptx, plain
 from tools.judging.counts import ATOMICS, COUNTS, STATIC
@@ -100,7 +100,8 @@ def _formed(
             f"it declares {static} bytes of shared memory{beside}, and a block has {MOST_STATIC}",
         )
         return None
-    return Kernel(ptx, entry, wanted, static, form.divisions(ptx))
+    once = {"divisions": form.divisions(ptx, entry), "fences": form.fences(ptx, entry)}
+    return Kernel(ptx, entry, wanted, static, once)
 
 
 def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str) -> None:
@@ -124,6 +125,9 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
             return _tell(verdict, name, kernel, puzzle, outcome, seed)
         missed = missed or _missed(puzzle, outcome)
     missed = _compare(verdict, kernel, puzzle, seed) or missed
+    if not missed and (said := fair.hoarded(kernel, puzzle, seed)):
+        verdict.reject("goal", "right, but its blocks don't share the work", said)
+        return
     if missed:
         case = trial.case_at(puzzle, missed.shape, seed)
         by_line = trial.run(kernel, puzzle, missed.shape, [case], lines=True)

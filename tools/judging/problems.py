@@ -89,6 +89,7 @@ class Buffer:
     data: bytes = b""
     size: int = 0
     begins: int = 0  #: bytes of the allocation before it, which the kernel must leave as they are
+    unset: range = range(0)  #: bytes that are not written, so that a check sees who reads them
 
 
 @dataclass(frozen=True)

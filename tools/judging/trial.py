@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tools.judging.arithmetic import value
@@ -44,7 +44,7 @@ class Kernel:
     entry: str
     form: Form
     static_shared: int = 0
-    divisions: int = 0
+    once: dict[str, int] = field(default_factory=dict)  #: what its PTX has of each, by count
 
 
 def case_at(puzzle: Puzzle, shape: Shape, seed: str) -> Case:
@@ -101,7 +101,7 @@ def _run(
             if poisoned:
                 session.write(numbers[name], _before(buffer))
             if known and (launch == 0 or buffer.role != "zero"):
-                session.write(numbers[name], buffer.data, buffer.begins)
+                _fill(session, numbers[name], buffer)
         arguments = tuple(
             (numbers[p.name], case.buffers[p.name].begins)
             if p.pointer
@@ -127,7 +127,7 @@ def _run(
     for name, what in ATOMICS.items():
         counts[name] = result["atomics"][what]
     counts["shared_bytes"] = shared + kernel.static_shared
-    counts["divisions"] = kernel.divisions
+    counts |= kernel.once
     launches = len(result["launches"])
     found = tuple(result["findings"])
     return Outcome(
@@ -142,6 +142,12 @@ def _run(
         schedule,
         tuple(result["lines"]),
     )
+
+
+def _fill(session: Session, number: int, buffer: Buffer) -> None:
+    start, end = buffer.unset.start, buffer.unset.stop
+    session.write(number, buffer.data[:start], buffer.begins)
+    session.write(number, buffer.data[end:], buffer.begins + end)
 
 
 def _before(buffer: Buffer) -> bytes:

@@ -289,3 +289,15 @@ def test_letters_of_seven_bits_are_enough(tmp_path: Path) -> None:
     )
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert b"? chapter02/1" in ran.stdout
+
+
+def test_another_kernel_of_the_file_counts_for_nothing() -> None:
+    other = ".visible .entry old(\n)\n{\n.shared .align 4 .b8 his[64];\ndiv.u32 %r1, %r2, %r3;\n}\n"
+    mine = ".entry sum(\n)\n{\n.shared .v2 .f32 a[0x2], b;\nmov.u32 %r1, wide;\nrem.s32 %r1, 1, 2;\n"
+    mine += "fence.sc.cta;\natom.add.acq_rel.gpu.u32 %r1, [x], 1;\n// div.u32\n}\n"
+    helper = ".func help()\n{\ndiv.rn.f32 %f1, %f2, %f3;\n}\n"
+    ptx = f".shared .b8 wide[4][100U];\n.extern .shared .b8 given[];\n{other}{mine}{helper}"
+    assert form.shared_bytes(ptx, "sum") == 400 + 16 + 8
+    assert form.shared_bytes(ptx, "old") == 64
+    assert (form.divisions(ptx, "sum"), form.divisions(ptx, "old")) == (2, 2)
+    assert (form.fences(ptx, "sum"), form.fences(ptx, "old")) == (2, 0)
