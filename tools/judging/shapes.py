@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from tools.judging.arithmetic import value
 from tools.judging.problems import PROBLEMS, Shape
-from tools.judging.puzzles import Puzzle
+from tools.judging.puzzles import MOST_N, Puzzle
 
 SMALL = (0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129)
 MIDDLE = (255, 256, 257, 999, 1000, 1023, 1024, 1025, 4095, 4096, 4097)
@@ -112,7 +112,10 @@ def unchecked(puzzle: Puzzle, side: bool, seed: str) -> list[Shape]:
         sizes = (*SIDES, *(chance.randrange(2, 200) for _ in range(4)))
         if not side:
             sizes = (*SMALL, *MIDDLE, *LARGE, *_around(threads))
-            sizes += (*(chance.randrange(2, 5000) for _ in range(4)), chance.randrange(5000, 60000))
+            sizes += (
+                *(chance.randrange(2, 5000) for _ in range(4)),
+                chance.randrange(5000, LARGE[0]),
+            )
             sizes += (threads**2,) if peaks and threads <= 256 else ()  # each place has its turn
         shapes += [at(puzzle, n, block, turn + k) for k, n in enumerate(_within(puzzle, sizes))]
     affordable = sorted(
@@ -125,7 +128,7 @@ def unchecked(puzzle: Puzzle, side: bool, seed: str) -> list[Shape]:
     # More blocks than 16 bits count.
     smallest = min(puzzle.blocks, key=lambda block: block[0] * block[1])
     many = _within(puzzle, (2**16 * smallest[0] * smallest[1] + 3,))
-    between = _within(puzzle, (chance.randrange(70_000, 500_000),))
+    between = _within(puzzle, (chance.randrange(LARGE[-1] + 1, MOST_N - 1),))
     widest = max(puzzle.blocks, key=lambda block: block[0] * block[1])
     every = _within(puzzle, ((widest[0] * widest[1]) ** 2,)) if peaks else []
     return [
