@@ -65,6 +65,8 @@ def _read(name: str) -> tuple[Path, str]:
 
 
 def _list(folder: Path) -> str:
+    if not folder.is_dir():
+        raise Failure(f"{folder} is not a folder: --list takes the one with your kernels")
     solved = progress.accepted(folder)
     every = puzzles.all_puzzles()
     width = max((len(puzzle.key) for puzzle in every), default=0)
@@ -143,7 +145,9 @@ def _run(arguments: list[str]) -> int:
         if argument in ("-h", "--help"):
             say(USAGE)
             return 0
-        if argument == "--puzzle":
+        if argument.startswith("--puzzle="):
+            key = argument.partition("=")[2]
+        elif argument == "--puzzle":
             key = next(rest, None)
             if key is None:
                 raise Failure("--puzzle needs a key, such as chapter04/2")
@@ -170,10 +174,15 @@ def _run(arguments: list[str]) -> int:
     return _judge(words[0], key, flags["--details"], flags["--json"], not flags["--no-time"])
 
 
+def _ended(number: int, _frame: object) -> None:
+    sys.exit(128 + number)
+
+
 def main() -> int:
     prepare()
     arguments = sys.argv[1:]
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _ended)  # so that the compiler and its folder go, too
     try:
         return _run(arguments)
     except Failure as failure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,8 @@ from tools.judging.files import must_have_room, scratch
 #: As the book's programs are compiled. PTX for 90 is what the embedded device takes first.
 OPTIONS = ("-ptx", "-arch=compute_90", "-std=c++20", "-lineinfo")
 LIMIT_S = 120
+#: What each program of the compiler may take: a file can include what never ends.
+MOST_MEMORY = 6 << 30
 
 
 def nvcc() -> Path:
@@ -89,6 +92,8 @@ def _run(command: list[str], folder: Path) -> tuple[int | None, str]:
             env={**os.environ, "TMPDIR": str(folder)},
             start_new_session=True,  # with the programs that it starts
         )
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(started.pid, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     except OSError as error:
         raise Failure(f"{command[0]} can't be started: {error.strerror}", NOT_AVAILABLE) from None
     try:

@@ -119,6 +119,8 @@ def test_what_is_no_submission(tmp_path: Path) -> None:
         (["new"], "new takes"),
         (["--puzzle"], "needs a key"),
         (["--list", "a", "b"], "one folder"),
+        (["--list", "/nowhere"], "/nowhere is not a folder"),
+        (["a.cu", "--puzzle=chapter02/1"], "a.cu: no such file"),
     ],
 )
 def test_bad_arguments(words: list[str], said: str) -> None:
@@ -217,10 +219,11 @@ def test_an_embedded_device_that_cannot_be_built(tmp_path: Path) -> None:
     assert "no compiler" in done.stderr and "nothing was judged" in done.stderr
 
 
-def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_judge_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     file = answer(tmp_path)
     slow = tmp_path / "nvcc"
-    slow.write_text(f'#!/bin/sh\ntouch "{tmp_path}/started"\nexec sleep 60\n', encoding="utf-8")
+    slow.write_text(f'#!/bin/sh\necho $$ >"{tmp_path}/started"\nexec sleep 60\n', encoding="utf-8")
     slow.chmod(0o755)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -233,12 +236,14 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
         env={**os.environ, "CUDACXX": str(slow), "TMPDIR": str(scratch)},
     ) as process:
         end = time.monotonic() + 60
-        while not (tmp_path / "started").exists():
+        while not (tmp_path / "started").is_file() or not (tmp_path / "started").read_text():
             assert time.monotonic() < end
             time.sleep(0.02)
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, number)
         out, err = process.communicate(timeout=60)
-    assert process.returncode == 130 and "stopped" in err and out == ""
+    assert process.returncode == 128 + number and out == ""
+    assert ("stopped" in err) == (number == signal.SIGINT)
+    assert not Path("/proc", (tmp_path / "started").read_text().strip()).exists()
     assert list(scratch.iterdir()) == []
     assert not (tmp_path / progress.FILE).exists()
 
@@ -293,7 +298,9 @@ def test_letters_of_seven_bits_are_enough(tmp_path: Path) -> None:
 
 def test_another_kernel_of_the_file_counts_for_nothing() -> None:
     other = ".visible .entry old(\n)\n{\n.shared .align 4 .b8 his[64];\ndiv.u32 %r1, %r2, %r3;\n}\n"
-    mine = ".entry sum(\n)\n{\n.shared .v2 .f32 a[0x2], b;\nmov.u32 %r1, wide;\nrem.s32 %r1, 1, 2;\n"
+    mine = (
+        ".entry sum(\n)\n{\n.shared .v2 .f32 a[0x2], b;\nmov.u32 %r1, wide;\nrem.s32 %r1, 1, 2;\n"
+    )
     mine += "fence.sc.cta;\natom.add.acq_rel.gpu.u32 %r1, [x], 1;\n// div.u32\n}\n"
     helper = ".func help()\n{\ndiv.rn.f32 %f1, %f2, %f3;\n}\n"
     ptx = f".shared .b8 wide[4][100U];\n.extern .shared .b8 given[];\n{other}{mine}{helper}"
@@ -301,3 +308,15 @@ def test_another_kernel_of_the_file_counts_for_nothing() -> None:
     assert form.shared_bytes(ptx, "old") == 64
     assert (form.divisions(ptx, "sum"), form.divisions(ptx, "old")) == (2, 2)
     assert (form.fences(ptx, "sum"), form.fences(ptx, "old")) == (2, 0)
+
+
+def test_the_compiler_cannot_take_all_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiler, "MOST_MEMORY", 1 << 28)
+    greedy = tmp_path / "nvcc"
+    greedy.write_text("#!/bin/sh\nsleep 0.1\nulimit -v >&2\nexit 1\n", encoding="utf-8")
+    greedy.chmod(0o755)
+    monkeypatch.setenv("CUDACXX", str(greedy))
+    made = compiler.compile_to_ptx(answer(tmp_path), "")
+    assert isinstance(made, compiler.Refusal) and made.said == str(1 << 18)
