@@ -70,3 +70,10 @@ def test_atomics_are_counted() -> None:
     assert shape.blocks == 1
     assert counts("answers") == (256, 96, 0)
     assert counts("skeletons") == (256, 96, 3 * 31)  # one bank for all 32 lanes
+
+
+def test_sizes_between_the_known_ones_are_drawn_from_the_whole_range() -> None:
+    puzzle = puzzles.find("chapter02/2")
+    drawn = [s.n for k in range(12) for s in shapes.unchecked(puzzle, False, f"seed {k}")]
+    assert any(600_000 < n < puzzles.MOST_N - 2 for n in drawn)
+    assert any(60_000 < n < 65_000 for n in drawn)
