@@ -341,6 +341,13 @@ TEST(Race, AsynchronousCopies) {
       check("st.shared.u32 [%r1], 1; bar.sync 0;" + other + copy + "cp.async.wait_all;", 64, "race")
           .found,
       ElementsAre(kWar));
+  // It comes after what its own thread did, a copy among it that the thread has waited for.
+  const std::string store = "st.shared.u32 [%r1], 1;", wait = "cp.async.wait_all;";
+  EXPECT_THAT(check(copy + wait + copy + wait + own, 64).found, IsEmpty());
+  EXPECT_THAT(check(store + copy + wait + own, 64).found, IsEmpty());
+  EXPECT_THAT(check(copy + copy + wait, 64).found, ElementsAre(kWaw));
+  EXPECT_THAT(check("xor.b32 %r3, %r1, 4; st.shared.u32 [%r3], 1;" + copy + wait, 64).found,
+              ElementsAre(kWaw));
   // What is left on its way ends with the block.
   EXPECT_THAT(check(copy, 64, "all", 3).found, IsEmpty());
 }

@@ -61,7 +61,7 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
     if (kernel == nullptr || name == nullptr) return cudaErrorInvalidValue;
     FatBinary* binary = find_library(runtime, library);
     if (binary == nullptr) return cudaErrorInvalidResourceHandle;
-    // An H200 tells what is no PTX at all from PTX with a fault in it.
+    // An H200 tells other text from PTX with a fault in it.
     if (binary->text.find(".version") == std::string::npos) return cudaErrorInvalidKernelImage;
     const cudaError_t status = runtime.load(*binary);  // and again after a reset
     if (status != cudaSuccess) return status;

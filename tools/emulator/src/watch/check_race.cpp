@@ -78,7 +78,9 @@ void RaceCheck::copy_began(const Copy& told) {
     touch({.warp = copy.warp,
            .space = space,
            .direction = writes ? Direction::kCopy : Direction::kLoad,
-           .known = *view},
+           .known = *view,
+           // A bulk copy goes another way to memory, and needs a fence for that.
+           .after_own = copy.from_space == Space::kGeneric},
           at, copy.bytes, mark);
   };
   if (copy.from_space != Space::kGeneric) one(copy.from_space, copy.from, false);
@@ -409,7 +411,8 @@ std::pair<Mask, Mask> RaceCheck::compare(const Touch& touch, Marks& marks, std::
   const Mask both = before.words & now.words;
   const Mask open = unknown(touch, before, before.lanes);
   if (open == 0) return {both, 0};
-  const bool one_warp = before.of_warp(now) && before.time != kNever && now.time != kNever;
+  const bool one_warp =
+      before.of_warp(now) && before.time != kNever && (now.time != kNever || touch.after_own);
   const bool stores = (before.kind & Mark::kWrites) && touch.direction == Direction::kStore;
   // Two stores by one instruction: same_instruction has looked at them.
   const bool passes = excused(before, now) || (stores && one_warp && before.number == now.number &&

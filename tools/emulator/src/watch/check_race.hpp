@@ -97,6 +97,7 @@ class RaceCheck {
     const std::byte* values = nullptr;  ///< lane i's at i * bytes; null: not known
     unsigned bytes = 0;
     const std::uint64_t* address = nullptr;
+    bool after_own = false;  ///< of a copy: what its thread did and has waited for comes before it
   };
   struct OnItsWay {
     unsigned warp, lane;

@@ -192,7 +192,7 @@ class SumsOfProgram final : public SumCheck {
     }
   }
 
-  /// Of memory of the host's that the device sees nobody tells. Kernels are given it.
+  /// Host memory that the device sees is never told of: kernels are given its address.
   void meet_the_hosts(const LaunchConfig& config) {
     for (const auto& [number, value] : pointers(config)) {
       const bool known = sums_.region(value) != nullptr || !config.memory;

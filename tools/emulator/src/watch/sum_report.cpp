@@ -317,7 +317,7 @@ class Judge {
     for (const auto& [where, count] : others) {
       std::vector<std::string> details;
       if (where.second)
-        details.push_back("what " + sums_.sites[where.second] + " makes of them is no sum");
+        details.push_back("what " + sums_.sites[where.second] + " makes of them isn't a sum");
       add(false,
           plural(count, "value") + " of " + name(where.first) + " that the host reads " +
               (count == 1 ? "isn't a sum" : "aren't sums") + " of its data" +
