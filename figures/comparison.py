@@ -111,6 +111,8 @@ PROBE_FAMILIES = {
     "shared loads: strides, offsets, widths": ("shared load",),
     "shared stores: strides, offsets, widths": ("shared store",),
     "a tile turned, with and without padding": ("turned tile",),
+    "matrices: ldmatrix and stmatrix": ("ldmatrix", "stmatrix"),
+    "matrices: loads and stores by wmma": ("wmma",),
 }
 
 
