@@ -268,7 +268,7 @@ Taps taps_of(const Texture& t, const float* place, I64 layer, float level) {
   const auto last = static_cast<float>(t.levels.size() - 1);
   const float in = std::clamp(std::clamp(asked, t.least, std::max(t.least, t.most)), 0.0f, last);
   if (!t.between_levels) {
-    add(static_cast<std::size_t>(in + 0.5f), 256);
+    add(static_cast<std::size_t>(std::floor(in + 0.5f)), 256);
     return taps;
   }
   const auto k = static_cast<unsigned>(in * 256);

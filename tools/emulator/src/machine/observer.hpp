@@ -128,7 +128,7 @@ class Observer {
   virtual void host_wrote(Address, std::uint64_t /*bytes*/) {}  ///< a copy to it, or a set
   /// A set, for who wants to tell it from a copy.
   virtual void host_set(Address address, std::uint64_t bytes) { host_wrote(address, bytes); }
-  virtual void host_read(Address, std::uint64_t /*bytes*/) {}   ///< a copy from it
+  virtual void host_read(Address, std::uint64_t /*bytes*/) {}  ///< a copy from it
   virtual void host_copied(Address /*to*/, Address /*from*/, std::uint64_t /*bytes*/) {}
 };
 

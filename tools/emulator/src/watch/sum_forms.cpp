@@ -1,6 +1,7 @@
 #include "watch/sum_forms.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 
@@ -87,8 +88,9 @@ SumForms::Node SumForms::scale(Node a, double factor) {
   int zeros = e.zeros;
   if (power) {
     zeros += exponent - 1;
-  } else {
-    for (double f = std::abs(factor); std::fmod(f, 2) == 0; f /= 2) ++zeros;
+  } else if (const auto whole = static_cast<std::uint64_t>(std::abs(factor));
+             whole != 0 && static_cast<double>(whole) == std::abs(factor)) {
+    zeros += std::countr_zero(whole);
   }
   return make(Kind::kScale, a, number(factor), 0, e.from, e.chain,
               static_cast<unsigned>(std::max(zeros, 0)));
@@ -204,10 +206,9 @@ SumForms::Node SumForms::join(Node a, Node b, unsigned bytes_of_a) {
     const unsigned count = x.size + y.size;
     return x.b == 0 && count == 64 ? x.a : make(Kind::kPiece, x.a, x.b, count, x.from, x.chain);
   }
-  if (x.kind == Kind::kInput && x.size <= bytes_of_a) {
-    // Behind it lies nothing, or what extends it.
-    if (!b || (y.kind == Kind::kPiece && y.a == a && y.b == 8 * bytes_of_a)) return a;
-  }
+  // Behind it lies nothing, or what extends it.
+  const bool extended = !b || (y.kind == Kind::kPiece && y.a == a && y.b == 8 * bytes_of_a);
+  if (x.kind == Kind::kInput && x.size <= bytes_of_a && extended) return a;
   return make(Kind::kJoin, a, b, bytes_of_a, x.from | y.from, std::max(x.chain, y.chain));
 }
 
