@@ -21,6 +21,8 @@ TYPES = {
 #: What a kernel may not do to look fast or to go uncounted, and why. Matched in PTX.
 _TIMED = {
     r"\bcp\.(?:async|reduce)\b[\w.]*\.bulk\b": "copies in bulk: no count here sees what that reads",
+    r"\b(?:tex|tld4|suld|sust)\.": "uses textures or surfaces: no count here sees what those read "
+    "or write",
     r"\bnanosleep\b": "sleeps: waiting isn't work",
     r"%(?:clock|clock_hi|clock64|globaltimer\w*)\b": "reads the clock: its "
     "result must not depend on its time",

@@ -1,6 +1,6 @@
 // judge: chapter02/1
-// rejected: refused: isn't supported
-// PTX that is a GPU's, and not the embedded device's.
+// rejected: form: texture.cu:11: uses textures or surfaces
+// What a texture reads, no counter of loads sees.
 #include "tree.cuh"
 
 __global__ void sum(const int* in, int* partial, std::size_t n) {
