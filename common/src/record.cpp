@@ -49,35 +49,38 @@ Json json_of(const Run& run) {
   Json samples = Json::array();
   for (const double sample : run.samples_us) samples.push_back(us("samples_us", sample));
   const auto& ci = run.summary.median_ci;
-  return {{"variant", run.variant},
-          {"from", run.from},
-          {"region", run.region},
-          {"legacy", run.legacy},
-          {"n", run.n},
-          {"block", run.block},
-          {"params", json_of(run.params)},
-          {"repeat", 0},
-          {"grid", run.grid},
-          {"shared_bytes", run.shared_bytes},
-          {"registers", json_of(run.registers)},
-          {"local_bytes", json_of(run.local_bytes)},
-          {"blocks_per_sm", json_of(run.blocks_per_sm)},
-          {"bytes_read", run.bytes_read},
-          {"bytes_written", run.bytes_written},
-          {"samples_us", samples},
-          {"median_us", us("median_us", run.summary.median)},
-          {"median_ci_us",
-           ci ? Json::array({us("median_ci_us", ci->first), us("median_ci_us", ci->second)})
-              : Json(nullptr)},
-          {"p25_us", us("p25_us", run.summary.p25)},
-          {"p75_us", us("p75_us", run.summary.p75)},
-          {"min_us", us("min_us", run.summary.min)},
-          {"gb_per_s", us("gb_per_s", run.gb_per_s())},
-          {"stopped_by", run.stopped_by},
-          {"cache", run.cache},
-          {"clock", run.clock},
-          {"verified", run.verified},
-          {"kernel_hash", nullptr}};
+  Json json{{"variant", run.variant},
+            {"from", run.from},
+            {"region", run.region},
+            {"legacy", run.legacy},
+            {"n", run.n},
+            {"block", run.block},
+            {"params", json_of(run.params)},
+            {"repeat", 0},
+            {"grid", run.grid},
+            {"shared_bytes", run.shared_bytes},
+            {"registers", json_of(run.registers)},
+            {"local_bytes", json_of(run.local_bytes)},
+            {"blocks_per_sm", json_of(run.blocks_per_sm)},
+            {"bytes_read", run.bytes_read},
+            {"bytes_written", run.bytes_written},
+            {"samples_us", samples},
+            {"median_us", us("median_us", run.summary.median)},
+            {"median_ci_us",
+             ci ? Json::array({us("median_ci_us", ci->first), us("median_ci_us", ci->second)})
+                : Json(nullptr)},
+            {"p25_us", us("p25_us", run.summary.p25)},
+            {"p75_us", us("p75_us", run.summary.p75)},
+            {"min_us", us("min_us", run.summary.min)},
+            {"gb_per_s", us("gb_per_s", run.gb_per_s())},
+            {"stopped_by", run.stopped_by},
+            {"cache", run.cache},
+            {"clock", run.clock},
+            {"verified", run.verified},
+            {"kernel_hash", nullptr}};
+  // A sum of floats that isn't the exact one; infinite where that is 0, which JSON has no word for.
+  if (run.error && std::isfinite(*run.error)) json["error"] = *run.error;
+  return json;
 }
 
 Json json_of(const Device& device) {

@@ -77,6 +77,7 @@ bool Runner::check_and_time(const Case& c) {
   // memory a block may have is what the launch has asked for.
   describe_kernel(c, run);
   run.verified = true;
+  run.error = verdict.error;
   if (std::ranges::find(agreed_, verdict.message) == agreed_.end()) {
     agreed_.push_back(verdict.message);
   }

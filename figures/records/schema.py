@@ -138,6 +138,9 @@ class TimedRun(_From):
     clock: Text
     verified: Annotated[bool, Meta(extra_json_schema={"const": True})]
     kernel_hash: KernelHash
+    error: NotRequired[
+        Annotated[float, Meta(ge=0, description="of a sum of floats: |found - exact| / |exact|")]
+    ]
 
 
 @final

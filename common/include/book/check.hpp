@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -47,6 +48,8 @@ void check_cuda(cudaError_t status, const char* call, const char* file, int line
 struct Verdict {
   bool agrees = false;
   std::string message;  ///< for a reader: what was found and what was expected
+  /// How far off a result in floats is: |found - exact| / |exact|. Empty where equality is wanted.
+  std::optional<double> error = {};
 };
 
 /// What every partial sum is set to before a kernel runs.

@@ -8,15 +8,19 @@
 
 namespace book {
 
-/// The value at a position: 0…255, and the same on host and device.
-///
-/// The high byte of the splitmix64 finaliser (Steele, Lea and Flood, OOPSLA 2014), so that
-/// neighbouring positions differ: an input of equal values would hide an element read twice.
-__host__ __device__ inline int input_value(std::uint64_t seed, std::uint64_t position) {
+/// 64 bits for a position, the same on host and device: the splitmix64 finaliser (Steele, Lea and
+/// Flood, OOPSLA 2014).
+__host__ __device__ inline std::uint64_t input_bits(std::uint64_t seed, std::uint64_t position) {
   std::uint64_t z = seed + (position + 1) * 0x9e3779b97f4a7c15ull;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return static_cast<int>((z ^ (z >> 31)) >> 56);
+  return z ^ (z >> 31);
+}
+
+/// The value at a position: 0…255, the high byte of its bits, so that neighbouring positions
+/// differ: an input of equal values would hide an element read twice.
+__host__ __device__ inline int input_value(std::uint64_t seed, std::uint64_t position) {
+  return static_cast<int>(input_bits(seed, position) >> 56);
 }
 
 /// How an input gets to the device.

@@ -39,6 +39,7 @@ struct Run {
   std::string cache;  ///< "cold", "dirty", "warm"
   std::string clock;  ///< "events", "host"
   bool verified = false;
+  std::optional<double> error;    ///< of a sum of floats: |found - exact| / |exact|
   std::vector<Counter> counters;  ///< on the embedded device, in place of times
 
   /// Useful bytes over the median time, in 10^9 bytes per second.

@@ -95,8 +95,8 @@
     return (a1 * b1 + Math.floor(middle / 65536) + Math.floor(other / 65536)) >>> 0;
   }
 
-  /** A function of the position: input_value (common/include/book/input.hpp), 0…255. */
-  function inputOf(seed) {
+  /** A function of the position: the halves of input_bits (common/include/book/input.hpp). */
+  function bitsOf(seed) {
     const whole = BigInt.asUintN(64, BigInt(seed));
     const seedHigh = Number(whole >> 32n), seedLow = Number(whole & 0xffffffffn);
     return (position) => {
@@ -112,12 +112,19 @@
       zh = (zh ^ (zh >>> 30)) >>> 0;
       zh = (highOf(zl, 0x1ce4e5b9) + Math.imul(zl, 0xbf58476d) + Math.imul(zh, 0x1ce4e5b9)) >>> 0;
       zl = Math.imul(zl, 0x1ce4e5b9) >>> 0;
-      // z = (z ^ z >> 27) * 0x94d049bb133111eb, of which the highest byte is the value
+      // z = (z ^ z >> 27) * 0x94d049bb133111eb
       zl = (zl ^ ((zl >>> 27) | (zh << 5))) >>> 0;
       zh = (zh ^ (zh >>> 27)) >>> 0;
       zh = (highOf(zl, 0x133111eb) + Math.imul(zl, 0x94d049bb) + Math.imul(zh, 0x133111eb)) >>> 0;
-      return zh >>> 24;
+      zl = Math.imul(zl, 0x133111eb) >>> 0;
+      // z ^ z >> 31
+      return { high: (zh ^ (zh >>> 31)) >>> 0, low: (zl ^ ((zl >>> 31) | (zh << 1))) >>> 0 };
     };
+  }
+  /** A function of the position: input_value, 0…255, the bits' highest byte. */
+  function inputOf(seed) {
+    const bits = bitsOf(seed);
+    return (position) => bits(position).high >>> 24;
   }
   const smallInputOf = (seed) => {
     const value = inputOf(seed);
@@ -389,7 +396,7 @@
       counted(chapter, variant).map(([, n, block]) => ({ n, block })),
     ptxHash: (chapter) => chapters.get(chapter)?.ptx.hash,
     // For the chapters' own problems.
-    inputOf, smallInputOf, filled, sumOf, view, wholeSum, comparePartials, compareEach, floatText,
+    bitsOf, inputOf, smallInputOf, filled, sumOf, view, wholeSum, comparePartials, compareEach, floatText,
     kPoison,
   };
 })();

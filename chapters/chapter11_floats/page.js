@@ -1,0 +1,136 @@
+// What this chapter's problem is filled with and held to, in a page: problem.cuh and exact_host.hpp
+// are the original, and a test holds the two equal.
+"use strict";
+(() => {
+  const { bitsOf, filled, problem, view } = LadderPlans;
+
+  const word = new Uint32Array(1);
+  const asFloat = new Float32Array(word.buffer);
+  function floatOf(bits) {
+    word[0] = bits;
+    return asFloat[0];
+  }
+  function wordOf(value) {
+    asFloat[0] = value;
+    return word[0];
+  }
+
+  // A float of each kind of data: uniform, mixed, ill, wide.
+  const KINDS = [
+    (seed) => {
+      const bits = bitsOf(seed);
+      return (position) => (bits(position).high >>> 8) * 2 ** -24;
+    },
+    (seed) => {
+      const bits = bitsOf(seed);
+      return (position) => ((bits(position).high >>> 7) - 2 ** 24) * 2 ** -24;
+    },
+    (seed) => {
+      const bits = bitsOf(seed);
+      const others = bitsOf(BigInt(seed) + 1n);
+      return (position) => {
+        const pair = (position % 4096) + Math.floor(position / 8192) * 4096;
+        const large = 1 + (bits(pair).high >>> 21) * 2 ** -11;
+        const small = (others(position).high >>> 21) * 2 ** -23;
+        return (position & 4096) === 0 ? large + small : small - large;
+      };
+    },
+    (seed) => {
+      const bits = bitsOf(seed);
+      return (position) => {
+        const { high, low } = bits(position);
+        const power = ((low & 0xffff) * 120) >>> 16;
+        return floatOf((high & 0x807fffff) | ((67 + power) << 23));
+      };
+    },
+  ];
+
+  /** The exact sum: units of 2^-149 as a BigInt, and the sum of the magnitudes. */
+  function exactSum(n, value) {
+    const at = new Array(255).fill(0);
+    const sizes = new Array(255).fill(0);
+    for (let i = 0; i < n; ++i) {
+      const bits = wordOf(value(i));
+      const exponent = (bits >>> 23) & 255;
+      const whole = (bits & 0x7fffff) + (exponent > 0 ? 0x800000 : 0);
+      at[exponent] += bits >>> 31 ? -whole : whole;
+      sizes[exponent] += whole;
+    }
+    let units = 0n;
+    let magnitudes = 0;
+    for (let e = 0; e < 255; ++e) {
+      units += BigInt(at[e]) << BigInt(Math.max(e, 1) - 1);
+      magnitudes += sizes[e] * 2 ** (Math.max(e, 1) - 150);
+    }
+    return { units, magnitudes };
+  }
+
+  // The leading bits of a number, rounded to the nearest, of two as near to the even one, or cut.
+  function leading(units, count, round) {
+    const negative = units < 0n;
+    const size = negative ? -units : units;
+    const length = size === 0n ? 0 : size.toString(2).length;
+    const cut = BigInt(Math.max(length - count, 0));
+    let kept = size >> cut;
+    if (round && cut > 0n) {
+      const half = 1n << (cut - 1n);
+      const rest = size - (kept << cut);
+      if (rest > half || (rest === half && kept % 2n === 1n)) ++kept;
+    }
+    const value = Number(kept) * 2 ** (Number(cut) - 149);
+    return negative ? -value : value;
+  }
+  const nearest = (units) => Math.fround(leading(units, 24, true));
+
+  /** A float as printf's %.9g has it. */
+  function text(value) {
+    if (Number.isNaN(value)) return "nan";
+    if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";
+    if (value === 0) return Object.is(value, -0) ? "-0" : "0";
+    const [digits, power] = value.toExponential(8).split("e");
+    const exponent = Number(power);
+    const trimmed = (number) => (number.includes(".") ? number.replace(/\.?0+$/, "") : number);
+    if (exponent >= -4 && exponent < 9) return trimmed(value.toFixed(8 - exponent));
+    const size = `${Math.abs(exponent)}`.padStart(2, "0");
+    return `${trimmed(digits)}e${exponent < 0 ? "-" : "+"}${size}`;
+  }
+
+  const HALF_ULP = 2 ** -24;
+  const ALLOWED = [
+    () => 0,
+    (depth, { magnitudes }) => depth * HALF_ULP * magnitudes,
+    (depth, { magnitudes }) => 4 * HALF_ULP * magnitudes,
+    (depth, { magnitudes, value }) =>
+      2 * HALF_ULP * Math.abs(value) + depth * depth * HALF_ULP * HALF_ULP * magnitudes,
+  ];
+
+  const name = /^chapter11::FloatSum<chapter11::Floats<\(chapter11::Data\)(\d)>, \(chapter11::Bound\)(\d)>$/;
+  problem(name, (kind, bound) => ({
+    inputs: [({ n, seed }) => filled(Float32Array, n, KINDS[kind](seed))],
+    check: ([out, state], { n, seed, grid, block }) => {
+      const found = view(Float32Array, out)[0];
+      const exact = exactSum(n, KINDS[kind](seed));
+      exact.value = leading(exact.units, 53, false);
+      const expected = nearest(exact.units);
+      const off = Math.abs(found - exact.value);
+      const depth = Math.ceil(n / Math.max(1, grid * block)) + 64 + grid / 32;
+      const allowed = ALLOWED[bound](depth, exact);
+      const sum = `sum is ${text(found)}`;
+      const agreed = `the exact sum, to the nearest float: ${text(expected)}`;
+      let ok = off <= allowed;
+      let what = ok
+        ? agreed
+        : `${sum}, and the exact one ${text(expected)}: off by ${text(Math.fround(off))}, ` +
+          `where rounding explains ${text(Math.fround(allowed))}`;
+      if (bound === "0") {
+        ok = Object.is(found, expected);
+        what = ok ? agreed : `${sum}, and the float nearest to the exact sum ${text(expected)}`;
+        if (ok && view(Uint32Array, state).some((each) => each !== 0)) {
+          ok = false;
+          what = `${sum}, but its digits aren't clear for the next launch`;
+        }
+      }
+      return { ok, got: text(found), expected: text(expected), what };
+    },
+  }));
+})();

@@ -1,0 +1,153 @@
+// The exact sum where it could go wrong unseen, as the variants of a chapter of its own, so that
+// the matrix checks it like any kernel: elements that are no numbers, numbers too small to be
+// normal, sums past the largest float on the way or at the end, sums half-way between two floats,
+// addresses that are no multiple of 16, grids of one block and of many more than fit, and two
+// launches with the same state.
+#include <algorithm>
+#include <limits>
+
+#include "../problem.cuh"
+#include "book/chapter.hpp"
+
+namespace {
+
+using chapter11::Bound;
+using chapter11::Data;
+using chapter11::FloatSum;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kLargest = std::numeric_limits<float>::max();
+constexpr float kSmallest = std::numeric_limits<float>::denorm_min();
+
+/// Any float's bits but those of an infinity or NaN.
+struct AnyBits {
+  std::uint64_t seed = 0;
+  __host__ __device__ float operator()(std::size_t position) const {
+    auto bits = static_cast<std::uint32_t>(book::input_bits(seed, position));
+    if (((bits >> 23) & 255) == 255) bits ^= 0x40000000u;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+};
+/// Numbers below the smallest normal one, of either sign.
+struct Denormal {
+  std::uint64_t seed = 0;
+  __host__ __device__ float operator()(std::size_t position) const {
+    const auto bits = static_cast<std::uint32_t>(book::input_bits(seed, position)) & 0x807fffffu;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+};
+/// One value everywhere but at a few positions, which have two others in turns.
+template <int Kind>
+struct Planted {
+  std::uint64_t seed = 0;
+  __host__ __device__ float operator()(std::size_t position) const {
+    const bool first = position == 5;
+    const bool second = position == 777;
+    switch (Kind) {
+      case 0: return first ? kInfinity : 1.0f;
+      case 1: return first ? -kInfinity : 1.0f;
+      case 2: return first ? kInfinity : second ? -kInfinity : 1.0f;
+      case 3: return first ? kNan : 1.0f;
+      case 4: return position % 2 == 0 ? kLargest : -kLargest;  // past the largest, and back
+      case 5: return position % 2 == 0 ? kLargest : kLargest / 4;
+      case 6: return -kLargest;
+      case 7: return -0.0f;
+      case 8: return position == 0 ? 0x1p24f : second ? 1.0f : 0.0f;         // a tie, to even
+      case 9: return position == 0 ? 0x1.000002p24f : second ? 1.0f : 0.0f;  // a tie, from odd
+      case 10:                                                               // just past a tie
+        return position == 0 ? 0x1p24f : second ? 1.0f : first ? kSmallest : 0.0f;
+      case 11: return position == 0 ? -0x1p24f : second ? -1.0f : first ? kSmallest : 0.0f;
+      case 12: return position == 0 ? kLargest : second ? 0x1p102f : 0.0f;  // just short of inf
+      case 13: return position == 0 ? kLargest : second ? 0x1p103f : 0.0f;  // half-way: inf
+      default: return position == 0 ? 0x1p-126f : position == 1 ? -kSmallest : 0.0f;
+    }
+  }
+};
+
+template <unsigned Block>
+void launch(unsigned grid, const float* in, float* out, chapter11::Exact* state, std::size_t n) {
+  constexpr std::size_t kBytes = sizeof(long long) * chapter11::kBins * Block;
+  const auto kernel = chapter11::exact<Block, 2>;
+  BOOK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(kBytes)));
+  kernel<<<grid, Block, kBytes>>>(in, out, state, n);
+}
+
+/// \param share  elements per thread, roughly; 0 for a single block
+template <class Input, unsigned Block = 128, unsigned Launches = 1>
+book::Variant exact(std::string name, unsigned share = 32) {
+  return {
+      .name = std::move(name),
+      .from = "chapter11_floats",
+      .region = "exact-sum",
+      .blocks = book::any_block(Block, Block),
+      .grid =
+          [share](std::size_t n, unsigned block) {
+            return share == 0 ? 1 : book::grid_for(std::max<std::size_t>(n, 1), block, share);
+          },
+      .axes = {{"n"}},
+      .launch = book::launch<FloatSum<Input, Bound::kExact>>([](const auto& l) {
+        for (unsigned k = 0; k < Launches; ++k) launch<Block>(l.grid, l.in, l.out, l.state, l.n);
+      }),
+  };
+}
+
+/// Any bits at any block: with as many threads as the next power of two.
+book::Variant any_block() {
+  book::Variant v = exact<AnyBits>("any_bits", 64);
+  v.blocks = book::any_block();
+  v.launch = book::launch<FloatSum<AnyBits, Bound::kExact>>([](const auto& l) {
+    const auto run = l.block <= 32    ? launch<32>
+                     : l.block <= 64  ? launch<64>
+                     : l.block <= 128 ? launch<128>
+                     : l.block <= 256 ? launch<256>
+                     : l.block <= 512 ? launch<512>
+                                      : launch<1024>;
+    run(l.grid, l.in, l.out, l.state, l.n);
+  });
+  return v;
+}
+
+/// The sum of all elements but the first Skip: from an address that is no multiple of 16.
+template <unsigned Skip>
+struct Skipped {
+  std::uint64_t seed = 0;
+  __host__ __device__ float operator()(std::size_t position) const {
+    return position < Skip ? 0.0f : AnyBits{seed}(position);
+  }
+};
+template <unsigned Skip>
+book::Variant skewed() {
+  book::Variant v = exact<Skipped<Skip>>("skewed" + std::to_string(Skip));
+  v.launch = book::launch<FloatSum<Skipped<Skip>, Bound::kExact>>([](const auto& l) {
+    const auto skip = std::min<std::size_t>(l.n, Skip);
+    launch<128>(l.grid, l.in + skip, l.out, l.state, l.n - skip);
+  });
+  return v;
+}
+
+template <int... Kinds>
+void add_planted(book::Chapter& chapter, std::integer_sequence<int, Kinds...>) {
+  (chapter.add(exact<Planted<Kinds>>("planted" + std::to_string(Kinds))), ...);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  book::Chapter chapter{"chapter11_edges", "The exact sum where it could go wrong"};
+  add_planted(chapter, std::make_integer_sequence<int, 15>{});
+  chapter.add(any_block());
+  chapter.add(exact<AnyBits, 32>("any_bits_one_block", 0));
+  chapter.add(exact<AnyBits, 64>("any_bits_many_blocks", 4));
+  chapter.add(exact<AnyBits, 256, 2>("twice"));
+  chapter.add(exact<Denormal>("denormal"));
+  chapter.add(skewed<1>());
+  chapter.add(skewed<2>());
+  chapter.add(skewed<3>());
+  return chapter.run(argc, argv);
+}
