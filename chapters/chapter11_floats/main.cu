@@ -96,7 +96,6 @@ ExactKernel exact_for(unsigned block) {
 template <Data D>
 book::Variant exact() {
   book::Variant v = on<D>("exact", "exact-sum");
-  if (D == Data::kUniform) v.axes.push_back({"block"});
   v.kernel = [](unsigned block) { return reinterpret_cast<const void*>(exact_for(block)); };
   v.blocks = book::powers_of_two(32);
   v.block = 512;
@@ -112,11 +111,17 @@ book::Variant exact() {
 template <Data D>
 void add_methods(book::Chapter& chapter) {
   using namespace chapter11;
-  chapter.add(total<Plain, D, Bound::kRounds>("plain", "plain-float"));
+  book::Variant plain = total<Plain, D, Bound::kRounds>("plain", "plain-float");
+  book::Variant whole = exact<D>();
+  if (D == Data::kUniform) {
+    plain.axes.push_back({"block"});
+    whole.axes.push_back({"block"});
+  }
+  chapter.add(std::move(plain));
   chapter.add(total<Kahan, D, Bound::kOnce>("kahan", "kahan-float"));
   chapter.add(total<Neumaier, D, Bound::kTwice>("neumaier", "neumaier-float"));
   chapter.add(total<Double, D, Bound::kTwice>("double", "in-double"));
-  chapter.add(exact<D>());
+  chapter.add(std::move(whole));
   book::Variant atomics = on<D>("atomics", "float-atomics");
   constexpr auto kKernel = sum_in_any_order<kLoads>;
   atomics.kernel = book::kernel(kKernel);

@@ -70,6 +70,16 @@ std::string grid_text(const Run& run) {
   return run.grid > 0 ? count_text(run.grid) : "–";
 }
 
+/// Puts a last column before the rows' ends where some run is a sum of floats: how far off it is.
+void add_errors(std::vector<std::vector<std::string>>& rows, const std::vector<Run>& runs) {
+  if (std::ranges::none_of(runs, [](const Run& run) { return run.error.has_value(); })) return;
+  rows[0].emplace_back("off by");
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::optional<double>& error = runs[i].error;
+    rows[i + 1].push_back(!error ? "–" : *error == 0 ? "0" : fmt::format("{:.1e}", *error));
+  }
+}
+
 }  // namespace
 
 double Run::gb_per_s() const {
@@ -108,6 +118,7 @@ std::string counter_table(const Session& session, const std::vector<Run>& runs) 
       rows.back().push_back(std::to_string(sum));
     }
   }
+  add_errors(rows, runs);
   return aligned(rows, 1) +
          "counted: a warp's requests to global memory and their 32-byte sectors;\n"
          "         wavefronts and bank conflicts of shared memory\n";
@@ -142,6 +153,7 @@ std::string table(const Session& session, const std::vector<Run>& runs) {
          rate > 0 && peak > 0 ? fmt::format("{:.1f}", 100 * rate / peak) : "–",
          run.registers ? std::to_string(*run.registers) : "–"});
   }
+  add_errors(rows, runs);
   std::string text = aligned(rows, 1);
   if (std::any_of(runs.begin(), runs.end(), [](const Run& run) { return run.legacy; })) {
     text += "† a classic form with a known fault, shown for comparison: the chapter says which\n";

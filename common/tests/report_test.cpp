@@ -182,6 +182,21 @@ TEST(Table, HasOneUnitOfTime) {
   EXPECT_THAT(book::table(session(), {slow, run()}), HasSubstr(" 1500.00  "));
 }
 
+TEST(Table, SaysHowFarSumsOfFloatsAreOff) {
+  EXPECT_THAT(book::table(session(), {run()}), Not(HasSubstr("off by")));
+  book::Run rounded = run("plain");
+  book::Run exact = run("exact");
+  rounded.error = 1.25e-7;
+  exact.error = 0;
+  for (const auto table : {book::table, book::counter_table}) {
+    const auto lines = lines_of(table(session(), {rounded, exact, run("sum_of_ints")}));
+    EXPECT_THAT(lines[0], EndsWith("   off by"));
+    EXPECT_THAT(lines[1], EndsWith("  1.2e-07"));
+    EXPECT_THAT(lines[2], EndsWith("        0"));
+    EXPECT_THAT(lines[3], EndsWith("        –"));
+  }
+}
+
 TEST(Table, ShowsNoShapeOfALibrarysOwnKernels) {
   book::Run cub = run("cub");
   cub.grid = 0;
@@ -296,6 +311,16 @@ TEST(Record, SaysNullWhereThereIsNothing) {
   EXPECT_EQ(record["runs"][0]["params"], nlohmann::json::object());
 }
 
+TEST(Record, HoldsTheErrorOfFloatsWhereThatIsANumber) {
+  book::Run r = run();
+  r.error = 1.25e-7;
+  book::Run of_nothing = run();
+  of_nothing.error = std::numeric_limits<double>::infinity();
+  const auto runs = nlohmann::json::parse(book::to_json(session(), {r, of_nothing}))["runs"];
+  EXPECT_EQ(runs[0]["error"], 1.25e-7);
+  EXPECT_FALSE(runs[1].contains("error"));
+}
+
 TEST(Record, LeavesOutRunsThatWereNotTimed) {
   const auto record = nlohmann::json::parse(book::to_json(session(), {run("smem", {}), run("b")}));
   ASSERT_EQ(record["runs"].size(), 1u);
@@ -354,7 +379,9 @@ TEST(Record, ForTheSchema) {
   other.registers.reset();
   other.local_bytes.reset();
   other.params = {{"cache", "dirty"}, {"hops", std::int64_t{64}}};
-  book::write_whole(path, book::to_json(session(), {run(), other, run("smem", {})}));
+  book::Run first = run();
+  first.error = 0;
+  book::write_whole(path, book::to_json(session(), {first, other, run("smem", {})}));
 }
 
 }  // namespace
