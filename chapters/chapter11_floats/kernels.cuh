@@ -266,11 +266,12 @@ __device__ inline float special_sum(unsigned kinds) {
 /// \param in     n floats in device memory, at any address
 /// \param out    their sum
 /// \param state  all zeros, and all zeros again when the kernel ends
-/// \tparam Block  threads per block: a power of two from 32 to 1024
+/// \tparam Block  threads per block: a power of two from 32 to 1024. An H200's SM has shared memory
+///                for the bins of 1536 threads, so the compiler is to leave registers for as many.
 /// \pre blockDim.x == Block; kBins * Block * 8 bytes of dynamic shared memory; a thread has at most
 ///      2^22 elements
 template <unsigned Block, unsigned Loads>
-__global__ void __launch_bounds__(Block, 1536 / Block)  // as many as have bins in an H200's SM
+__global__ void __launch_bounds__(Block, 1536 / Block)
     exact(const float* in, float* out, Exact* state, std::size_t n) {
   extern __shared__ long long bin[];  // [kBins][Block]: lanes side by side, so no bank conflict
   const unsigned t = threadIdx.x;
