@@ -26,7 +26,8 @@ _DEVICE = re.compile(
     r"L2 (?P<l2>.+), peak (?P<peak>\d+) GB/s"
 )
 _DIGITS = re.compile(r"-?\d+(?:\.(?P<decimals>\d+))?")
-_COLUMNS = 9
+#: Sums of floats have one more: how far off they are.
+_COLUMNS = (9, 10)
 #: What rounding in the record may move a number by.
 _RECORDED = 0.0011
 
@@ -45,6 +46,7 @@ class Row:
     rate: str
     share: str
     registers: str
+    error: str  # of a sum of floats; empty where the table has no such column
     us: float  # microseconds in the unit of its times
 
 
@@ -55,11 +57,11 @@ def rows(text: str) -> Iterator[Row]:
         cells = re.split(r" {2,}", line)
         if cells[0] == "variant":
             us = {"median µs": 1.0, "median ms": 1000.0}.get(cells[4], 0.0) if cells[5:] else 0.0
-        elif us and len(cells) == _COLUMNS:
-            name, n, block, grid, median, half, rate, share, registers = cells
+        elif us and len(cells) in _COLUMNS:
+            name, n, block, grid, median, half, rate, share, registers, error = [*cells, ""][:10]
             yield Row(
                 number, name.split()[0], count(n) or 0, block, grid, median, half, rate, share,
-                registers, us,
+                registers, error, us,
             )  # fmt: skip
         else:
             us = 0.0
@@ -140,9 +142,17 @@ def _check_rows(path: Path, text: str, data: ChapterFile) -> None:
             if not _rounds_to(printed, recorded, rounding):
                 stated = "none" if recorded is None else f"{recorded:g}"
                 raise DataError(path, where, f"{what} {printed} where {stated} is recorded")
+        if row.error and row.error != (error := _error_text(run)):
+            raise DataError(path, where, f"off by {row.error} where {error} is recorded")
     missing = {run["variant"] for run in first if _plain(run, data)} - seen
     if missing:
         raise DataError(path, "", f"has no row of {sorted(missing)[0]}, which is recorded")
+
+
+def _error_text(run: TimedRun) -> str:
+    """How far off a sum of floats is, as programs print it."""
+    error = run.get("error")
+    return "–" if error is None else "0" if error == 0 else f"{error:.1e}"
 
 
 def _plain(run: TimedRun, data: ChapterFile) -> bool:
