@@ -2,8 +2,9 @@
 
 - ``__main__``: the start, and ``command``: the command line
 - ``puzzles``: the folders that puzzles are, and the skeletons made from their answers
-- ``files``: files that are written, and a folder for the time it takes
+- ``files``: a folder for the time it takes
 - ``compiler``: nvcc, and what it says
+- ``flow``: what follows from what in a kernel's PTX
 - ``form``: what the reader's file must have, and what it must not
 - ``problems``: inputs, and what is right
 - ``counts``: what is counted

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tools.files import write_whole
 from tools.judging import Failure, progress, puzzles, timing
-from tools.judging.files import write_whole
 from tools.judging.judge import judge
 from tools.judging.terminal import complain, prepare, say, tamed
 
@@ -41,6 +41,8 @@ MOST_BYTES = 1 << 20
 
 def _read(name: str) -> tuple[Path, str]:
     """A submission's text."""
+    if not name:
+        raise Failure("the name of the file to judge is empty")
     file = Path(name)
     try:
         if file.is_dir():
@@ -118,7 +120,9 @@ def _judge(name: str, key: str | None, details: bool, as_json: bool, timed: bool
     verdict = judge(file, source, puzzle)
     if timed and verdict.kernel and not verdict.reason:
         verdict.times = timing.times(verdict.kernel, puzzle)
-    note = "" if verdict.reason else progress.remember(file.absolute().parent, key, file.name)
+    note = (
+        "" if verdict.reason else progress.remember(file.absolute().parent, puzzle.key, file.name)
+    )
     if as_json:
         say(_as_json(verdict.record()))
     else:

@@ -14,12 +14,15 @@ from pathlib import Path
 
 from tools.judging import NOT_AVAILABLE, ROOT, Failure
 from tools.judging.files import must_have_room, scratch
+from tools.judging.form import blanked, lines_of
 
 #: As the book's programs are compiled. PTX for 90 is what the embedded device takes first.
 OPTIONS = ("-ptx", "-arch=compute_90", "-std=c++20", "-lineinfo")
 LIMIT_S = 120
 #: What each program of the compiler may take: a file can include what never ends.
 MOST_MEMORY = 6 << 30
+#: Where nvcc finds options that are for other work.
+_ADDS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
 
 
 def nvcc() -> Path:
@@ -59,27 +62,64 @@ def plain(name: str) -> str:
 def compile_to_ptx(file: Path, source: str) -> str | Refusal:
     """What nvcc makes of a file's text, which it reads from a folder of the judge's. Nothing of it
     runs. Messages and line numbers speak of `plain` of the file's name."""
-    name = plain(file.name)
-    beside = dict.fromkeys((file.absolute().parent, file.resolve().parent))
     with scratch() as folder:
-        (folder / name).write_text(source, encoding="utf-8", newline="")
-        command = [str(nvcc()), *OPTIONS, "-x", "cu", name, "-o", "made.ptx"]
-        for number, place in enumerate(beside):  # headers of the reader's own, between quotes
-            (folder / f"beside{number}").symlink_to(place)
-            command.append(f"-Xcompiler=-iquote,beside{number}")
-        status, said = _run(command, folder)
+        status, said = _run([*OPTIONS, "-o", "made.ptx"], file, source, folder)
         out = folder / "made.ptx"
-        if status == 0 and out.is_file():
-            return out.read_text(encoding="utf-8", errors="replace")
+        made = out.read_text(encoding="utf-8", errors="replace") if out.is_file() else ""
+        if status == 0 and made:
+            return made
         must_have_room(folder)
     if status is None:
         return Refusal(0, "the compiler didn't end within two minutes", "")
     said = re.sub(r"\bbeside\d+/", "", said)
-    return _refusal(said, name) if said else Refusal(0, "the compiler failed and said nothing", "")
+    if not said:
+        return Refusal(0, "the compiler failed and said nothing", "")
+    return _refusal(said, plain(file.name), made)
 
 
-def _run(command: list[str], folder: Path) -> tuple[int | None, str]:
-    """Its status, none where it was stopped, and what it said."""
+def preprocessed(file: Path, source: str) -> str:
+    """A file's own lines where they stand, without those that its #if leaves out, and with macros
+    in place. Of a file that can't be read so, the text as it is."""
+    with scratch() as folder:
+        options = [*OPTIONS[1:-1], "-E", "-o", "whole"]
+        status, _said = _run(options, file, source, folder)
+        out = folder / "whole"
+        if status != 0 or not out.is_file():
+            return source
+        whole = out.read_text(encoding="utf-8", errors="replace")
+    own: dict[int, str] = {}
+    name, line = "", 0
+    for text in whole.split("\n"):
+        if found := re.match(r'# (\d+) "((?:[^"\\]|\\.)*)"', text):
+            line, name = int(found[1]), found[2]
+            continue
+        if name == plain(file.name):
+            own[line] = own.get(line, "") + text
+        line += 1
+    return "\n".join(own.get(number, "") for number in range(1, max(own, default=0) + 1))
+
+
+#: Directives that name another file or line for what follows.
+_RENAMES = re.compile(r"^[ \t]*(?:#|%:|\?\?=)[ \t]*(?:line\b|\d)[^\n]*", re.MULTILINE)
+
+
+def _run(options: list[str], file: Path, source: str, folder: Path) -> tuple[int | None, str]:
+    """The compiler's status on a text, none where it was stopped, and what it said."""
+    name = plain(file.name)
+    text = list(source)  # messages speak of the lines that the reader sees
+    for found in _RENAMES.finditer(blanked(source)):
+        text[found.start() : found.end()] = " " * (found.end() - found.start())
+    (folder / name).write_text("".join(text), encoding="utf-8", newline="")
+    command = [str(nvcc()), *options, "-x", "cu", name]
+    beside = dict.fromkeys((file.absolute().parent, file.resolve().parent))
+    for number, place in enumerate(beside):  # headers of the reader's own, between quotes
+        (folder / f"beside{number}").symlink_to(place)
+        command.append(f"-Xcompiler=-iquote,beside{number}")
+    return _wait_for(command, folder)
+
+
+def _wait_for(command: list[str], folder: Path) -> tuple[int | None, str]:
+    environment = {name: set_to for name, set_to in os.environ.items() if name not in _ADDS}
     try:
         started = subprocess.Popen(
             command,
@@ -89,7 +129,7 @@ def _run(command: list[str], folder: Path) -> tuple[int | None, str]:
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            env={**os.environ, "TMPDIR": str(folder)},
+            env={**environment, "TMPDIR": str(folder)},
             start_new_session=True,  # with the programs that it starts
         )
         with contextlib.suppress(ProcessLookupError):
@@ -108,9 +148,27 @@ def _run(command: list[str], folder: Path) -> tuple[int | None, str]:
     return started.returncode, (err + out).strip()
 
 
-def _refusal(said: str, name: str) -> Refusal:
-    own = rf"{re.escape(name)}[(:](\d+)\)?[:\d]*: (?:fatal )?error:? ?(?:#[\w-]+: )?(.*)"
-    if found := re.search(own, said):
+_ERROR = r"[(:](\d+)\)?[:\d]*: (?:fatal )?error:? ?(?:#[\w-]+: )?(.*)"
+
+
+def _refusal(said: str, name: str, made: str) -> Refusal:
+    """The first error, at the reader's line if there is one."""
+    own = re.escape(name)
+    if found := re.search(own + _ERROR, said):
         return Refusal(int(found[1]), found[2].strip(), said)
+    if found := re.search(r"At end of source: error:? ?(?:#[\w-]+: )?(.*)", said):
+        opened = re.search(rf'{own}\((\d+)\): note [^\n]*to match this ("."?)', said)
+        if opened:
+            what = f"{found[1].strip()} to match this {opened[2]}, and the file ends"
+            return Refusal(int(opened[1]), what, said)
+        return Refusal(0, f"at the end of the file: {found[1].strip()}", said)
+    if found := re.search(rf"^(?:.*/)?([^/\n]+?){_ERROR}", said, re.MULTILINE):
+        within = f"{found[1]}:{found[2]}: {found[3].strip()}"
+        called = re.search(rf'at line (\d+) of "?{own}|In file included from {own}:(\d+)', said)
+        return Refusal(int(called[1] or called[2]) if called else 0, within, said)
+    if found := re.search(r"ptxas \S+, line (\d+); error\s*: (.*)", said):
+        lines = made.split("\n")[: int(found[1])]
+        own_line = next(iter(lines_of(made, name)[len(lines) - 1 :]), 0)
+        return Refusal(own_line, f"the assembler says: {found[2].strip()}", said)
     found = re.search(r"(?:fatal )?error\s*:? *(.*)", said)
     return Refusal(0, (found[1] if found else said.splitlines()[0]).strip(), said)

@@ -20,6 +20,9 @@ SUMS = {
     "conflicts": ("load_conflicts", "store_conflicts"),
     "wavefronts": ("shared_loads", "shared_stores"),
 }
+#: Wavefronts that no conflict adds: of accesses to shared memory of up to four bytes per lane, one
+#: for each warp and instruction.
+REQUESTS = "shared_requests"
 #: What lanes do with atom and red, which none of the above sees: here and in the session's result.
 #: A collision is a lane whose word lies in the same bank as that of another lane of its warp.
 ATOMICS = {
@@ -28,6 +31,6 @@ ATOMICS = {
     "shared_collisions": "shared_collisions",
 }
 #: Properties of a kernel, which no launch adds to.
-STATIC = ("shared_bytes", "divisions", "fences")
+STATIC = ("shared_bytes", "divisions", "fences", "dependent_loads")
 
-COUNTED = (*COUNTS, *SUMS, *ATOMICS, *STATIC)
+COUNTED = (*COUNTS, *SUMS, REQUESTS, *ATOMICS, *STATIC)

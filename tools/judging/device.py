@@ -43,6 +43,7 @@ def _library() -> ctypes.CDLL:
         ("page_begin", flag, number, number, flag),
         ("page_module", flag),
         ("page_buffer", ctypes.c_int, number),
+        ("page_follow", flag, count, flag),
         ("page_write", ctypes.c_void_p, count, number, number),
         ("page_read", ctypes.c_void_p, count, number, number),
         ("page_kernel", flag),
@@ -104,6 +105,11 @@ class Session:
         number: int = self._library.page_buffer(size)
         self._must(number >= 0)
         return number
+
+    def follow(self, buffer: int, by_block: bool = False) -> None:
+        """The result's `followed` says what the kernel stores there, and how much each block reads,
+        in the order of these calls."""
+        self._must(self._library.page_follow(buffer, by_block))
 
     def write(self, buffer: int, data: bytes, offset: int = 0) -> None:
         if data:

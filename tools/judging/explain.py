@@ -17,6 +17,8 @@ _OUTSIDE = re.compile(
 
 _UNSET = re.compile(r"byte (\d+) of (\w+) \(\d+ bytes\).*? reads (\d+) bytes at ")
 
+_NOWHERE = re.compile(r"reads lane (\d+), (which the mask leaves out or which has exited)")
+
 #: What a line of the source is counted as, for a goal's count, and its name.
 _BY_LINE = {
     "load_requests": ("global_requests", "global requests"),
@@ -71,12 +73,19 @@ def line_of(finding: dict[str, Any], name: str, form: Form, case: Case) -> str:
     where = places(" ".join(finding["places"]), name) or places(details, name) or name
     if (outside := _OUTSIDE.search(details)) and (said := _element(outside, form, case)):
         return f"{where} {said}"
+    if nowhere := _NOWHERE.search(details):
+        line = where.split(" and ")[-1]
+        used = places(finding["details"][-1], name).split(" and ")[-1]
+        said = f"{line} reads lane {nowhere[1]}, {nowhere[2]}"
+        return f"{said}, and {used} uses it" if used not in ("", line) else said
     if finding["check"] == "race":
         return _both(finding["details"], name) or where
     if finding["check"] == "init" and (unset := _UNSET.search(details)):
         at, array, size = int(unset[1]), unset[2], int(unset[3])
         place = f"{array}[{at // size}]" if size == 4 else f"byte {at} of {array}"
         return f"{where} reads {place}, which no thread has written"
+    if where == name and ": " in details:  # no line of the reader's
+        return f"{name}: {finding['details'][-1].rpartition(': ')[2]}"
     return where
 
 

@@ -1,60 +1,60 @@
 """Whether the blocks share the work.
 
-A result doesn't say which block has computed it. But if the judge leaves an element unwritten, the
-check of uninitialised reads names the block that reads it. So it leaves out one after the other.
+A result doesn't say which block has computed it. The embedded device counts how much of the input
+each block reads.
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+from collections.abc import Iterator
 
 from tools.judging import shapes, trial
-from tools.judging.form import TYPES
 from tools.judging.problems import PROBLEMS, Shape
 from tools.judging.puzzles import Puzzle
 from tools.judging.trial import Kernel
 
-FEW, ENOUGH = 3, 4  #: so many of so many blocks must read something
-#: Where each of four blocks reads a quarter, this many elements are read by two alone once in
-#: millions of times.
-TRIED = 24
+#: With fewer blocks there is little to share.
+ENOUGH = 4
+#: Bytes that each thread of a block may read before the next block has its turn.
+NEIGHBOURS = 64
 
 
-def _shape(puzzle: Puzzle) -> Shape | None:
-    """Small, and with some blocks; none where the puzzle always launches fewer."""
+def _shapes(puzzle: Puzzle, seed: str) -> Iterator[Shape]:
+    """With some blocks, of sizes that no file knows; none where the puzzle launches fewer."""
+    chance = random.Random(f"fair {seed}")
     side = PROBLEMS[puzzle.problem].side
-    block = next((each for each in puzzle.blocks if each[0] * each[1] >= 32), puzzle.blocks[-1])
-    for n in (100,) if side else (4096, 16384):
-        turns = range(len(puzzle.grids))
-        tried = [shapes.at(puzzle, min(n, puzzle.most), block, turn) for turn in turns]
-        if enough := [shape for shape in tried if shape.blocks >= ENOUGH]:
-            return min(enough, key=lambda shape: shape.blocks)
-    return None
+    blocks = [block for block in shapes.blocks(puzzle, seed) if block[0] * block[1] >= 32]
+    smallest = min(blocks, key=lambda block: block[0] * block[1])
+    for block in {smallest: 0, chance.choice(blocks): 0}:
+        for turn in range(len(puzzle.grids)):
+            n = chance.randrange(90, 200) if side else chance.randrange(50_000, 70_000)
+            shape = shapes.at(puzzle, min(n, puzzle.most), block, turn)
+            if shape.blocks >= ENOUGH:
+                yield shape
 
 
 def hoarded(kernel: Kernel, puzzle: Puzzle, seed: str) -> str:
     """What a few blocks have done alone, in one sentence; nothing where the blocks share it."""
-    shape = _shape(puzzle)
-    if shape is None:
+    for shape in _shapes(puzzle, seed):
+        case = trial.case_at(puzzle, shape, seed)
+        outcome = trial.run(kernel, puzzle, shape, [case], by_block=True)
+        by_block = [sum(of) for of in zip(*outcome.read.values(), strict=True)]
+        if said := unshared(by_block, shape):
+            return said
+    return ""
+
+
+def unshared(by_block: list[int], shape: Shape) -> str:
+    """Which blocks read far more than their part of all that is read."""
+    most = sum(by_block) * 5 // (4 * shape.blocks) + NEIGHBOURS * shape.threads
+    busy = [block for block, read in enumerate(by_block) if read > most]
+    if not busy:
         return ""
-    case = trial.case_at(puzzle, shape, seed)
-    given = next(p for p in kernel.form.parameters if case.buffers.get(p.name, None) is not None)
-    buffer, size = case.buffers[given.name], TYPES[given.type][1]
-    chance = random.Random(f"fair {seed}")
-    readers: set[int] = set()
-    for _ in range(TRIED):
-        at = chance.randrange(len(buffer.data) // size) * size
-        left_out = replace(buffer, unset=range(at, at + size))
-        one = replace(case, buffers={**case.buffers, given.name: left_out})
-        outcome = trial.run(kernel, puzzle, shape, [one], checks="all")
-        reads = [f for f in outcome.findings if f["check"] == "init"]
-        readers |= {int(f["block"]) for f in reads}
-        if len(readers) >= FEW or not reads:
-            return ""
-    who = " and ".join(map(str, sorted(readers)))
-    blocks = f"block {who} reads" if len(readers) == 1 else f"blocks {who} read"
-    return (
-        f"{blocks} all of {TRIED} elements that were tried, at {shape}: "
-        "give every block its part of them"
-    )
+    share = 100 * sum(by_block[block] for block in busy) // sum(by_block)
+    *others, last = map(str, busy[:3])
+    who = f"blocks {', '.join(others)} and {last}" if others else f"block {last}"
+    if len(busy) > 3:
+        who = f"{len(busy)} of {shape.blocks} blocks"
+    verb = "reads" if len(busy) == 1 else "read"
+    return f"{who} {verb} {share} % of all that is read, at {shape}: give every block its part"

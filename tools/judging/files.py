@@ -1,4 +1,4 @@
-"""Files that the judge writes, whole or not at all, and a folder of its own while it works."""
+"""A folder of the judge's own while it works."""
 
 from __future__ import annotations
 
@@ -9,16 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.judging import Failure
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Writes a file under another name first, so that none is ever half written."""
-    part = file.with_name(f".judge-{os.getpid()}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

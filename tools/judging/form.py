@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
+from tools.judging import flow
+
 #: Types of parameters: their letter in a mangled name, their size, how Python packs them.
 TYPES = {
     "int": ("i", 4, "i"),
@@ -23,11 +25,13 @@ _TIMED = {
     r"\bcp\.(?:async|reduce)\b[\w.]*\.bulk\b": "copies in bulk: no count here sees what that reads",
     r"\b(?:tex|tld4|suld|sust)\.": "uses textures or surfaces: no count here sees what those read "
     "or write",
-    r"\bnanosleep\b": "sleeps: waiting isn't work",
-    r"%(?:clock|clock_hi|clock64|globaltimer\w*)\b": "reads the clock: its "
-    "result must not depend on its time",
     r"%(?:smid|nsmid|warpid|nwarpid|gridid|envreg\d+|pm\d+(?:_64)?)\b": "asks where it runs: a "
     "kernel must be right wherever it runs",
+}
+
+_TIME = {
+    "clock": "reads the clock: its result must not depend on its time",
+    "sleep": "sleeps: waiting isn't work",
 }
 
 #: What belongs to a program and not to a kernel. Matched in the source without its comments.
@@ -35,8 +39,9 @@ _HOST = {
     r"\bcuda(?:Event|Launch|Stream|Memcpy|Malloc|Device|Func|Get|Set|Free|Graph)\w*": (
         "calls CUDA's runtime"
     ),
-    r"\b(?:std::chrono|clock_gettime|gettimeofday|QueryPerformanceCounter|dlsym)\b": "takes a time "
-    "of its own or takes a function's place",
+    r"\b(?:(?<!cuda::)std::chrono|clock_gettime|gettimeofday|QueryPerformanceCounter|dlsym)\b": (
+        "takes a time of its own or takes a function's place"
+    ),
     r"\b__attribute__\s*\(\s*\(\s*constructor|<<<": "runs code of its own on the host",
     r"\bint\s+main\s*\(": "has a program of its own",
 }
@@ -95,7 +100,9 @@ class Form:
 
 def blanked(source: str) -> str:
     """C++ without its comments and the insides of strings; lines stay where they are."""
-    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+    pattern = re.compile(
+        r'R"([^()\\\s]{0,16})\(.*?\)\1"|//(?:\\\n|[^\n])*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL
+    )
     return pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 
@@ -133,14 +140,22 @@ def entries(ptx: str) -> list[str]:
 
 
 def _plain(mangled: str) -> str:
-    found = re.match(r"_Z(\d+)", mangled)
-    return mangled[found.end() : found.end() + int(found[1])] if found else mangled
+    """A kernel's name as its source has it, without parameters."""
+    names: list[str] = []
+    rest = re.sub(r"^_ZN?L?", "", mangled)
+    while found := re.match(r"L?(\d+)", rest):
+        end = found.end() + int(found[1])
+        names.append(rest[found.end() : end])
+        rest = rest[end:]
+        if not mangled.startswith("_ZN"):
+            break
+    return "::".join(names) or mangled
 
 
 def faults(form: Form, file: str, source: str, ptx: str, entry: str = "") -> Iterator[Wrong]:
     """What keeps a file that compiles from being judged. `entry`: its kernel's name in the PTX,
     where that isn't the form's."""
-    yield from _host_code(source)
+    yield from host_code(source)
     names = entries(ptx)
     if (entry or form.mangled) not in names:
         same = [each for each in names if _plain(each) == form.name]
@@ -149,6 +164,8 @@ def faults(form: Form, file: str, source: str, ptx: str, entry: str = "") -> Ite
             yield Wrong(f'{form.name} is extern "C", which hides its parameters: leave that out')
         elif same:
             yield Wrong(f"{form.name} has other parameters; the puzzle calls {form.text}")
+        elif inner := next((each for each in others if each.endswith(f"::{form.name}")), ""):
+            yield Wrong(f"{inner} is in a namespace: take it out, the puzzle calls {form.text}")
         elif others:
             yield Wrong(
                 f"no kernel {form.name}, only {', '.join(others)}; the puzzle calls {form.text}"
@@ -158,7 +175,8 @@ def faults(form: Form, file: str, source: str, ptx: str, entry: str = "") -> Ite
     yield from _timed(ptx, file)
 
 
-def _host_code(source: str) -> Iterator[Wrong]:
+def host_code(source: str) -> Iterator[Wrong]:
+    """What of a file is a program's and not a kernel's."""
     text = blanked(source)
     for pattern, why in _HOST.items():
         if found := re.search(pattern, text):
@@ -170,20 +188,30 @@ def _host_code(source: str) -> Iterator[Wrong]:
             )
 
 
-def _timed(ptx: str, file: str) -> Iterator[Wrong]:
+def lines_of(ptx: str, file: str) -> list[int]:
+    """Of each line of the PTX, the line of the reader's file that it comes from; 0 before any."""
     files = re.findall(r'^\s*\.file\s+(\d+)\s+"(?:[^"]*/)?([^"/]+)"', ptx, re.MULTILINE)
     own = {number for number, name in files if name == file}
-    line = 0
-    code = blanked(ptx).split("\n")  # a comment can hide a clock's name, not a clock
-    for number, text in enumerate(ptx.split("\n")):
+    out, line = [], 0
+    for text in ptx.split("\n"):
         if text.lstrip().startswith(".loc"):
             # The place itself, or the one where a function of a header stands.
             at = re.findall(r"(?:\.loc|inlined_at)\s+(\d+)\s+(\d+)", text)
             line = next((int(number) for where, number in at if where in own), line)
-            continue
+        out.append(line)
+    return out
+
+
+def _timed(ptx: str, file: str) -> Iterator[Wrong]:
+    lines = lines_of(ptx, file)
+    code = blanked(ptx)  # a comment can hide a clock's name, not a clock
+    if flow.CLOCK.search(code) or "nanosleep" in code:
+        for number, what in flow.clock_uses(code):
+            yield Wrong(_TIME[what], lines[number])
+    for number, text in enumerate(code.split("\n")):
         for pattern, why in _TIMED.items():
-            if re.search(pattern, code[number]):
-                yield Wrong(why, line)
+            if re.search(pattern, text):
+                yield Wrong(why, lines[number])
 
 
 def runs(ptx: str, kernel: str) -> str:
@@ -219,6 +247,17 @@ def shared_bytes(ptx: str, kernel: str) -> int:
 def divisions(ptx: str, kernel: str) -> int:
     """Divisions and remainders in a kernel's PTX and in the file's functions, also of floats."""
     return len(re.findall(r"\b(?:div|rem|rcp)\.[\w.]+", runs(ptx, kernel)))
+
+
+def dependent_loads(ptx: str, kernel: str) -> int:
+    """Loads from global memory there that wait for what another brings."""
+    return flow.dependent_loads(runs(ptx, kernel))
+
+
+def counts_in_pipelines(ptx: str, kernel: str) -> bool:
+    """Whether its atomics only count who is done with the mbarriers of a pipeline."""
+    text = runs(ptx, kernel)
+    return "mbarrier." in text and flow.atomics_of_values(text) == 0
 
 
 def fences(ptx: str, kernel: str) -> int:

@@ -1,4 +1,4 @@
-"""Compiles for the tests what they judge: answers, skeletons, and submissions to be rejected.
+"""Compiles for the tests what they judge: answers, skeletons, and submissions of either kind.
 
 ``python3 -m tools.judging.prepare FOLDER``: only what has changed since the last time, in as few
 runs of nvcc as there are kinds.
@@ -16,17 +16,23 @@ from tools.judging.compiler import OPTIONS, nvcc
 from tools.judging.puzzles import all_puzzles
 
 CHEATS = ROOT / "tools/judging/tests/cheats"
-KINDS = ("answers", "skeletons", "cheats")
+HONEST = ROOT / "tools/judging/tests/honest"
 
 
 def sources() -> dict[str, dict[str, str]]:
     """The files of each kind, by name."""
     puzzles = all_puzzles()
-    cheats = {file.name: file.read_text(encoding="utf-8") for file in sorted(CHEATS.glob("*.cu*"))}
+
+    def of(folder: Path) -> dict[str, str]:
+        return {
+            file.name: file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.cu*"))
+        }
+
     return {
         "answers": {puzzle.file_name: puzzle.answer for puzzle in puzzles},
         "skeletons": {puzzle.file_name: puzzle.skeleton() for puzzle in puzzles},
-        "cheats": cheats,
+        "cheats": of(CHEATS),
+        "honest": of(HONEST),
     }
 
 

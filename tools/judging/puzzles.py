@@ -21,7 +21,8 @@ from tools.judging.form import Form, form_of
 from tools.judging.problems import PROBLEMS
 
 _FOLDER = re.compile(r"(chapter\d\d)_\w+/puzzles/(\d+)_\w+")
-_MARK = re.compile(r"^// judge: (\S+)", re.MULTILINE)
+_KEY = re.compile(r"(?:chapter)?0*(\d+)/0*(\d+)", re.IGNORECASE | re.ASCII)
+_MARK = re.compile(r"^\s*//[ \t]*judge[ \t]*:[ \t]*(\S+)", re.MULTILINE | re.IGNORECASE)
 _NEEDED = {"title", "task", "hint", "problem"}
 _ALLOWED = _NEEDED | {"blocks", "from", "to", "grid", "grid_y", "share", "shared"}
 _ALLOWED |= {"values", "book", "goal"}
@@ -257,6 +258,9 @@ def all_puzzles(root: Path = ROOT) -> list[Puzzle]:
 
 
 def find(key: str, root: Path = ROOT) -> Puzzle:
+    """The puzzle of a key, which may also be written 4/2, 04/2 or Chapter4/2."""
+    if found := _KEY.fullmatch(key):
+        key = f"chapter{found[1]:0>2}/{found[2]}"
     puzzles = {puzzle.key: puzzle for puzzle in all_puzzles(root)}
     if key not in puzzles:
         near = [each for each in puzzles if each.startswith(key.partition("/")[0] + "/")]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools.judging.arithmetic import value
-from tools.judging.counts import ATOMICS, COUNTS, SUMS
+from tools.judging.counts import ATOMICS, COUNTS, REQUESTS, SUMS
 from tools.judging.device import LEAST, PER_ELEMENT, PER_WARP, Launch, Session
 from tools.judging.form import TYPES, Form
 from tools.judging.problems import PROBLEMS, Buffer, Case, Shape
@@ -30,6 +30,7 @@ class Outcome:
     total: int | None  #: of sums: what the outputs add up to
     schedule: int  #: 0 where the lanes of a warp run together
     lines: tuple[dict[str, Any], ...] = ()  #: what was counted by line, if that was asked for
+    read: dict[str, list[int]] = field(default_factory=dict)  #: bytes of each input, by block
 
     @property
     def good(self) -> bool:
@@ -60,6 +61,7 @@ def run(
     checks: str = "memory",
     apart: int | None = None,
     lines: bool = False,
+    by_block: bool = False,
 ) -> Outcome:
     """Launches the kernel once for each case, in one session: what it keeps from the first launch
     it has in the second."""
@@ -67,7 +69,8 @@ def run(
     most = LEAST + PER_ELEMENT * shape.n + PER_WARP * names["warps"]
     session = Session(kernel.ptx, checks=checks, apart=apart, most=most, lines=lines)
     try:
-        return _run(session, kernel, puzzle, shape, cases, checks == "memory", apart or 0)
+        poisoned = checks == "memory"
+        return _run(session, kernel, puzzle, shape, cases, poisoned, apart or 0, by_block)
     finally:
         session.end()
 
@@ -84,6 +87,7 @@ def _run(
     cases: list[Case],
     poisoned: bool,
     schedule: int,
+    by_block: bool,
 ) -> Outcome:
     names = [p.name for p in kernel.form.parameters if p.pointer]
     first = cases[0].buffers
@@ -91,8 +95,11 @@ def _run(
         name: session.buffer(name, max(first[name].begins + _size(first[name]), 1))
         for name in names
     }
+    inputs = [name for name in names if first[name].role in ("in", "work")]
+    for name in inputs:
+        session.follow(numbers[name], by_block)
     shared = value(puzzle.shared, names_of(shape))
-    wrong, done, total = "", True, None
+    wrong, touched, done, total = "", "", True, None
     for launch, case in enumerate(cases):
         for name in names:
             buffer = case.buffers[name]
@@ -114,16 +121,23 @@ def _run(
             break
         got = _outputs(session, case, numbers)
         total = case.total(got) if case.total else None
-        wrong = _touched(session, case, numbers) if poisoned else ""
-        wrong = wrong or _wrong(case, got, poisoned)
+        touched = _touched(session, case, numbers) if poisoned else ""
+        wrong = touched or _wrong(case, got, poisoned)
         if wrong:
             wrong = ("launched again with other input, " if launch else "") + wrong
             break
     result = session.result()
+    followed = dict(zip(inputs, result.get("followed", []), strict=True))
+    for name, use in followed.items():
+        # Also where what it wrote is as before again.
+        if use["stores"] and first[name].role == "in" and not touched:
+            place = use["place"].partition(" (PTX line")[0].rpartition("inlined at ")[2]
+            wrong = f"{name} is an input, and {place} writes to it"
     counters = result["counters"]
     counts = {name: counters[metric] for name, metric in COUNTS.items()}
     for name, (a, b) in SUMS.items():
         counts[name] = counts[a] + counts[b]
+    counts[REQUESTS] = counts["wavefronts"] - counts["conflicts"]
     for name, what in ATOMICS.items():
         counts[name] = result["atomics"][what]
     counts["shared_bytes"] = shared + kernel.static_shared
@@ -141,6 +155,7 @@ def _run(
         total,
         schedule,
         tuple(result["lines"]),
+        {name: use["read"] for name, use in followed.items()},
     )
 
 

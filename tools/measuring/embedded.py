@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any
 
 from figures.records.transcripts import EXAMPLES, transcripts
+from tools.files import write_whole
 from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, profilers
 from tools.measuring.programs import SCHEMA_VERSION, Program, Shape, Variant, find_programs
-from tools.measuring.provenance import write_whole
 from tools.measuring.records import record_text
 
 SET = "embedded"

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tools.files import write_whole
 from tools.measuring import ROOT, Failure
 from tools.measuring.embedded import HARDWARE_METRICS, Device
 from tools.measuring.launches import FOLDER, MOST_N, Listed, listed
 from tools.measuring.programs import Program, find_programs
-from tools.measuring.provenance import write_whole
 from tools.measuring.ptx import cut
 from tools.measuring.recipes import Recipe
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tools.files import write_whole
 from tools.measuring import Failure
 
 STAMP = "figures/data/.stamp.json"
@@ -63,18 +64,6 @@ def write_stamp(root: Path) -> str:
     write_whole(root / STAMP, json.dumps(stamp, indent=1) + "\n")
     state = "with changes that are not in it" if dirty else "clean"
     return f"{STAMP}: commit {commit[:12]}, {state}, {len(files)} files"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Writes by a temporary file and a rename, so that *path* is whole or untouched."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".new")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _stamped(root: Path, set_name: str) -> Source:

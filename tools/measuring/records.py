@@ -8,10 +8,11 @@ import signal
 from pathlib import Path
 from typing import Any
 
+from tools.files import write_whole
 from tools.measuring import Failure
 from tools.measuring.plan import run_name, timing_name
 from tools.measuring.programs import Program
-from tools.measuring.provenance import Source, write_whole
+from tools.measuring.provenance import Source
 from tools.measuring.steps import Result
 
 Record = dict[str, Any]

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from tools.files import write_whole
 from tools.measuring import children
-from tools.measuring.provenance import write_whole
 
 Result = dict[str, Any]
 

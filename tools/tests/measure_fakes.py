@@ -4,6 +4,7 @@ They are shell scripts, because a test calls dozens of them. The environment ste
 
 - FAKE_LOG        a file that gets a line for every call
 - FAKE_FAIL       "TEXT=STATUS": a chapter's call whose arguments hold TEXT ends with STATUS
+- FAKE_FULL       "TEXT=FOLDER": during such a call, what tools/measure writes to FOLDER is full
 - FAKE_SLEEP      seconds that a chapter's run takes
 - FAKE_TWICE      variants that launch two kernels
 - FAKE_WRONG      a variant whose result is wrong
@@ -43,6 +44,11 @@ chapter=${0##*/}
 if [ -n "$FAKE_FAIL" ]; then
   case "$*" in
     *"${FAKE_FAIL%=*}"*) echo "$chapter: this is the reason" >&2; exit "${FAKE_FAIL##*=}";;
+  esac
+fi
+if [ -n "$FAKE_FULL" ]; then
+  case "$*" in
+    *"${FAKE_FULL%=*}"*) ln -s /dev/full "${FAKE_FULL##*=}/.$PPID.new";;
   esac
 fi
 case "$*" in

@@ -43,6 +43,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("tools/measuring", "figures/data", "figures/records"):
         (root / name).mkdir(parents=True)
     shutil.copy(REPOSITORY / "tools" / "measure", root / "tools")
+    shutil.copy(REPOSITORY / "tools" / "files.py", root / "tools")
     for file in (REPOSITORY / "tools" / "measuring").glob("*.py"):
         shutil.copy(file, root / "tools" / "measuring")
     for name in (
@@ -627,9 +628,7 @@ def test_a_folder_that_cannot_be_written(book: Book) -> None:
 
 def test_a_full_disk(book: Book) -> None:
     work = book.local / ".partial"
-    work.mkdir(parents=True)
-    (work / f"{ONE}-sweep-rest-0.part.new").symlink_to("/dev/full")
-    done = book.measure()
+    done = book.measure(FAKE_FULL=f"--sweep rest={work}")
     assert done.returncode == 1
     assert "the disk is full; finished steps are kept" in one_line(done)
     assert [path.name for path in work.glob("*.part")] == [f"{ONE}-default-0.part"]

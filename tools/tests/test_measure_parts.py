@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tools.measuring import embedded, plan, profilers, programs, provenance, records
+from tools import files
+from tools.measuring import embedded, plan, profilers, programs, records
 from tools.measuring.programs import Program, Variant
 from tools.measuring.steps import Estimate, Progress, Step, duration
 
@@ -199,7 +200,7 @@ def test_all_files_of_a_set_are_replaced_or_none(
     def full_after_a(path: Path, text: str) -> None:
         if path.name != "a.json":
             raise OSError(errno.ENOSPC, "No space left on device")
-        provenance.write_whole(path, text)
+        files.write_whole(path, text)
 
     monkeypatch.setattr(records, "write_whole", full_after_a)
     with pytest.raises(OSError, match="No space"):

@@ -24,6 +24,7 @@
 #include "limits.hpp"
 #include "machine/random.hpp"
 #include "watch/atomic_counts.hpp"
+#include "watch/buffer_use.hpp"
 #include "watch/check.hpp"
 #include "watch/json.hpp"
 #include "watch/kernel_name.hpp"
@@ -76,8 +77,9 @@ struct Ran {
 
 struct Session {
   std::optional<Checker> checker;
-  AtomicCounts atomics;     ///< of launches that are checked, since it slows others down
-  std::uint64_t clock = 0;  ///< instructions of all launches
+  AtomicCounts atomics;            ///< of launches that are checked, since it slows others down
+  std::unique_ptr<BufferUse> use;  ///< of the buffers that are followed; null where none is
+  std::uint64_t clock = 0;         ///< instructions of all launches
   std::optional<LineProfile> profile;
   std::unique_ptr<GlobalMemory> memory;
   std::vector<Address> buffers;
@@ -348,6 +350,19 @@ PAGE_ENTRY int page_buffer(double bytes) {
   });
 }
 
+/// From here on it is seen whether a kernel writes to a buffer, and `by_block` how much each block
+/// reads of it.
+PAGE_ENTRY bool page_follow(unsigned buffer, bool by_block) {
+  return entry(false, [&] {
+    Session& s = open_session();
+    const Piece all = piece(s, buffer, 0, 0);
+    if (!s.use) s.use = std::make_unique<BufferUse>();
+    s.use->follow(
+        {.base = all.address, .bytes = s.memory->find(all.address, 1)->size, .by_block = by_block});
+    return true;
+  });
+}
+
 /// Where the bytes are, for a copy to the device.
 PAGE_ENTRY std::byte* page_write(unsigned buffer, double offset, double bytes) {
   return entry(static_cast<std::byte*>(nullptr), [&] {
@@ -495,6 +510,7 @@ PAGE_ENTRY bool page_launch(double grid_x, double grid_y, double grid_z, double 
       observers.push_back(&*s.checker);
       observers.push_back(&s.atomics);
     }
+    if (s.use) observers.push_back(s.use.get());
     if (s.profile) observers.push_back(&*s.profile);
     Progress progress;
     observers.push_back(&progress);
@@ -561,6 +577,13 @@ PAGE_ENTRY bool page_result() {
       out += ",\"atomics\":{\"global\":" + std::to_string(atomics.global) +
              ",\"shared\":" + std::to_string(atomics.shared) +
              ",\"shared_collisions\":" + std::to_string(atomics.shared_collisions) + "}";
+    }
+    if (s.use) {
+      out += ",\"followed\":" + joined(s.use->buffers(), [](const BufferUse::Used& used) {
+               return "{\"stores\":" + std::to_string(used.stores) +
+                      ",\"place\":" + quoted(used.place) + ",\"read\":" +
+                      joined(used.read, [](std::uint64_t n) { return std::to_string(n); }) + "}";
+             });
     }
     out += ",\"fault\":";
     if (s.fault) {

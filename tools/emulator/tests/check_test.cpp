@@ -914,13 +914,45 @@ TEST(Sync, WaitingForEver) {
   EXPECT_THAT(m.found, Contains("sync: threads wait for ever"));
 }
 
-TEST(Sync, AShuffleFromNowhere) {
-  EXPECT_THAT(check("setp.ge.u32 %p1, %r0, 16; @%p1 ret;"
-                    "shfl.sync.idx.b32 %r3, %r0, 20, 31, 0xffff;",
-                    32)
-                  .found,
-              ElementsAre("sync: an undefined result"));
-  EXPECT_THAT(check("shfl.sync.idx.b32 %r3, %r0, 20, 31, -1;", 32).found, IsEmpty());
+TEST(Sync, AShuffleFromNowhereCountsWhereItsValueIsUsed) {
+  // Lanes 0 to 15 are there. By 8 down, lanes 8 to 15 read others.
+  const std::string half = "setp.ge.u32 %p1, %r0, 16; @%p1 ret;";
+  const std::string down = "shfl.sync.down.b32 %r3, %r0, 8, 31, 0xffff; add.u32 %r4, %r0, %r3;";
+  const std::string again = "shfl.sync.down.b32 %r5, %r4, 4, 31, 0xffff;";
+  const auto found = [&](const std::string& body) { return check(half + body, 32).found; };
+  const auto undefined = ElementsAre("sync: an undefined result");
+  EXPECT_THAT(found(down), IsEmpty());
+  EXPECT_THAT(found(down + again), IsEmpty());
+  EXPECT_THAT(found(down + "st.shared.u32 [%r1], %r4;"), undefined);
+  EXPECT_THAT(found(down + "setp.eq.u32 %p2, %r4, 7; @%p2 bra DONE;"), undefined);
+  EXPECT_THAT(found(down + "setp.eq.u32 %p2, %r4, 7; vote.sync.any.pred %p3, %p2, 0xffff;"),
+              undefined);
+  EXPECT_THAT(found(down + "shfl.sync.idx.b32 %r5, %r0, %r4, 31, 0xffff;"), undefined);
+  // Lanes 4 to 7 are handed what lanes 8 to 11 have made of it; lanes 0 to 3 are not.
+  EXPECT_THAT(found(down + again + "setp.lt.u32 %p2, %r0, 4; @%p2 st.shared.u32 [%r1], %r5;"),
+              IsEmpty());
+  EXPECT_THAT(found(down + again + "setp.eq.u32 %p2, %r0, 5; @%p2 st.shared.u32 [%r1], %r5;"),
+              undefined);
+  EXPECT_THAT(found(down + "setp.lt.u32 %p2, %r0, 8; selp.b32 %r5, %r4, 0, %p2;"
+                           "st.shared.u32 [%r1], %r5;"),
+              IsEmpty());
+  // What replaces it is defined again.
+  EXPECT_THAT(found(down + "mov.u32 %r4, 1; st.shared.u32 [%r1], %r4;"), IsEmpty());
+  EXPECT_THAT(found("shfl.sync.down.b32 %r0, %r0, 8, 31, 0xffff;"
+                    "shfl.sync.idx.b32 %r0, %r0, 0, 31, 0xffff; st.shared.u32 [%r1], %r0;"),
+              IsEmpty());
+  EXPECT_THAT(found("shfl.sync.down.b32 %r0, %r0, 8, 31, 0xffff;"
+                    "shfl.sync.idx.b32 %r0, %r0, 8, 31, 0xffff; st.shared.u32 [%r1], %r0;"),
+              undefined);
+
+  const Checked c = check(half + down + "st.shared.u32 [%r1], %r4;", 32, "sync");
+  ASSERT_THAT(c.found, undefined);
+  EXPECT_THAT(
+      c.findings[0].details[1],
+      HasSubstr("thread (8, 0, 0) at PTX line 15: shfl.sync reads lane 16, which the mask"));
+  EXPECT_THAT(c.findings[0].details[2], HasSubstr("thread (8, 0, 0) uses what comes of it at"));
+  EXPECT_THAT(check("shfl.sync.idx.b32 %r3, %r0, 20, 31, -1; st.shared.u32 [%r1], %r3;", 32).found,
+              IsEmpty());
 }
 
 TEST(Sync, AMaskWithoutItsCaller) {

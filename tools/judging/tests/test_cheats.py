@@ -12,7 +12,7 @@ import pytest
 
 from tools.judging import puzzles
 from tools.judging.judge import judge, judge_ptx
-from tools.judging.prepare import CHEATS
+from tools.judging.prepare import CHEATS, HONEST
 from tools.judging.tests.conftest import ptx
 from tools.judging.verdict import STATUS, Verdict
 
@@ -50,6 +50,15 @@ def test_it_is_rejected_for_its_reason(file: Path) -> None:
     verdict = verdict_on(file)
     assert complaint(file.read_text(encoding="utf-8"), verdict) == ""
     assert verdict.status == STATUS[verdict.reason] != 0
+
+
+@pytest.mark.parametrize("file", sorted(HONEST.glob("*.cu")), ids=lambda file: file.stem)
+def test_an_honest_kernel_is_accepted(file: Path) -> None:
+    """Of styles that once were rejected, or could be."""
+    source = file.read_text(encoding="utf-8")
+    puzzle = puzzles.find(puzzles.puzzle_named_in(source) or "")
+    verdict = judge_ptx(file.name, source, ptx("honest", file.name), puzzle)
+    assert verdict.reason == "", verdict.text(True)
 
 
 def test_there_are_enough_of_each_kind() -> None:

@@ -164,7 +164,8 @@ def test_a_folder_is_all_that_a_puzzle_takes(tmp_path: Path) -> None:
     _copy(tmp_path, "1_load")
     added = _copy(tmp_path)
     shutil.copytree(ROOT / "tools/judging", tmp_path / "tools/judging", ignore=lambda *_: {"tests"})
-    shutil.copy(ROOT / "tools/judge", tmp_path / "tools/judge")
+    for name in ("judge", "files.py"):
+        shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
     (tmp_path / "tools/emulator").mkdir()
     shutil.copy(ROOT / "tools/emulator/folder", tmp_path / "tools/emulator/folder")
     toml = added / "puzzle.toml"

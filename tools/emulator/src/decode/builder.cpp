@@ -115,7 +115,7 @@ Code::Flow Builder::flow(const Traits& traits) const {
   flow.slots.insert(flow.slots.end(), writes_.begin(), writes_.end());
   if (!in_.operands.empty()) flow.negated = in_.operands.back().negated;
   const bool acts = addresses_ || frame_.ops.back().control != Control::kStraight;
-  if (acts && flow.kind != Kind::kLoads) flow.kind = Kind::kUses;
+  if (acts && flow.kind != Kind::kLoads && flow.kind != Kind::kHands) flow.kind = Kind::kUses;
   return flow;
 }
 

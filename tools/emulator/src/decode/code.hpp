@@ -80,6 +80,7 @@ struct Ordering {
   SyncScope scope = SyncScope::kSystem;
   bool read_only = false;    ///< ld.global.nc
   bool silent = false;       ///< an update that gives nothing back: red
+  bool barrier = false;      ///< of an mbarrier
   std::uint8_t element = 0;  ///< bytes of each of several elements; 0 where there is one
 };
 
@@ -112,6 +113,7 @@ struct Code {
     enum class Kind : std::uint8_t {
       kCarries,  ///< the results come from what it reads
       kUses,     ///< it acts on what it reads: an address, a branch, a store, other threads
+      kHands,    ///< lanes get the first source of other lanes, and it acts on the rest
       kLoads,    ///< it reads an address; the results come from memory
       kSelects,  ///< the result is the first or the second, as the third, a predicate, says
       kAnds,     ///< a zero decides

@@ -481,7 +481,7 @@ bool take_order(Builder& b) {
 template <class Payload>
 Op& emit_at(Builder& b, std::size_t place, Handler handler, Payload payload) {
   const AddressOperand address = b.address(place);
-  payload.at = b.access(address);
+  payload.at = b.access(address, {.barrier = true});
   Op& op = b.emit(handler);
   op.a = address.base;
   op.put(payload);

@@ -146,8 +146,9 @@ bool shuffle_quickly(Warp& warp, const Op& op, Mask mask) {
 
 template <Shuffle Mode>
 void shfl(Warp& warp, const Op& op, Mask mask) {
-  if (warp.met_at_one_place() && shuffle_quickly<Mode>(warp, op, mask)) return;
-  Values<std::uint32_t> room_a, room_b, room_c, result;
+  const bool followed = warp.block().stepped();
+  if (!followed && warp.met_at_one_place() && shuffle_quickly<Mode>(warp, op, mask)) return;
+  Values<std::uint32_t> room_a, room_b, room_c, result, from{};
   const auto* a = gather(warp, op, mask, &Op::a, room_a);
   const auto* b = gather(warp, op, mask, &Op::b, room_b);
   const auto* c = gather(warp, op, mask, &Op::c, room_c);
@@ -156,13 +157,11 @@ void shfl(Warp& warp, const Op& op, Mask mask) {
     const std::uint32_t source = source_of<Mode>(lane, b[lane], c[lane]);
     const std::uint32_t j = source & 31;
     if (j == source) in_range |= kBit[lane];
-    if (!(mask >> j & 1)) {
-      warp.warn(warp.op_of(op, lane), lane,
-                "shfl.sync reads lane " + std::to_string(j) +
-                    ", which the mask leaves out or which has exited");
-    }
+    if (!(mask >> j & 1)) warp.mention(warp.op_of(op, lane), lane, shuffled_from_nowhere(j));
+    from[lane] = j;
     result[lane] = a[j];
   });
+  warp.block().tell([&](BlockObserver& o) { o.handed(warp, op, mask, from.data()); });
   give(warp, op, mask, [&](unsigned i) { return result[i]; });
   for_each_place(warp, op, mask, [&](const Op& own, Mask lanes) {
     const auto& p = own.as<Told>();
@@ -355,7 +354,9 @@ void build_elect(Builder& b) {
 }
 
 constexpr Traits kParts{.parts = Traits::Parts::kSharedLoads};
-constexpr Traits kHands{.parts = Traits::Parts::kSharedLoads, .sum = Code::Flow::Sum::kHands};
+constexpr Traits kHands{.parts = Traits::Parts::kSharedLoads,
+                        .sum = Code::Flow::Sum::kHands,
+                        .flow = Code::Flow::Kind::kHands};
 constexpr Row kRows[] = {
     {"shfl", build_shfl, kHands},     {"vote", build_vote, kParts},
     {"match", build_match, kParts},   {"redux", build_redux, kParts},

@@ -329,6 +329,7 @@ void tell(Warp& warp, const Op& op, Mask mask, Space space, Direction direction,
                       .element = ordering.element,
                       .read_only = ordering.read_only,
                       .silent = ordering.silent,
+                      .barrier = ordering.barrier,
                       .home = home};
   warp.block().tell([&](BlockObserver& o) { o.access(access); });
 }

@@ -32,6 +32,7 @@ struct Access {
   unsigned element = 0;                  ///< bytes of each of several elements; 0: there is one
   bool read_only = false;                ///< ld.global.nc
   bool silent = false;                   ///< an update that gives nothing back: red
+  bool barrier = false;                  ///< of an mbarrier: no atomic that the source names
   Block* home = nullptr;                 ///< whose shared memory it is, of another block; else null
 };
 
@@ -87,6 +88,10 @@ class BlockObserver {
   /// Lanes that named each other are all there and carry out `op` as one. Of these operations only
   /// bar.warp.sync orders memory.
   virtual void met(Warp&, const Op&, Mask /*lanes*/) {}
+  /// Each of the lanes is about to be handed the value of lane `from`, which may not be among them:
+  /// then the value is undefined. Told of shuffles from such lanes, and of all while an observer is
+  /// told of instructions.
+  virtual void handed(Warp&, const Op&, Mask /*lanes*/, const std::uint32_t* /*from*/) {}
   virtual void fence(Warp&, const Op&, Mask /*lanes*/) {}
   virtual void copy_began(const Copy&) {}
   /// A copy has landed, as its thread has waited for.
@@ -109,6 +114,12 @@ class BlockObserver {
   /// A lane did something whose result PTX leaves undefined; `what` says it.
   virtual void undefined(Warp&, const Op&, unsigned /*lane*/, const std::string& /*what*/) {}
 };
+
+/// What is said of a shuffle from a lane that isn't there.
+inline std::string shuffled_from_nowhere(unsigned lane) {
+  return "shfl.sync reads lane " + std::to_string(lane) +
+         ", which the mask leaves out or which has exited";
+}
 
 /// Looks on at a whole program: launches and what the host does between them.
 class Observer {

@@ -67,8 +67,12 @@ void Warp::fault(Fault::Kind kind, const Op& op, unsigned lane, const std::strin
   throw StopLaunch{{kind, place(op, lane) + ": " + what}};
 }
 
-void Warp::warn(const Op& op, unsigned lane, const std::string& what) {
+void Warp::mention(const Op& op, unsigned lane, const std::string& what) {
   if (block_.first_warning_at(op)) block_.warnings.push_back(place(op, lane) + ": " + what);
+}
+
+void Warp::warn(const Op& op, unsigned lane, const std::string& what) {
+  mention(op, lane, what);
   block_.tell([&](BlockObserver& o) { o.undefined(*this, op, lane, what); });
 }
 
@@ -298,6 +302,9 @@ void Warp::run_group(unsigned index) {
     if (turn_ <= 0) return;
     if constexpr (P == Pace::kStepped) {
       if ((group.met && block_.random()) || --budget_ == 0) return;
+    } else if constexpr (P == Pace::kWatched) {
+      if (block_.stepped()) [[unlikely]]
+        return;
     }
   }
 }

@@ -77,6 +77,8 @@ class Warp {
 
   /// Notes something whose result PTX leaves undefined.
   void warn(const Op& op, unsigned lane, const std::string& what);
+  /// The same, for the warnings alone: observers are told otherwise.
+  void mention(const Op& op, unsigned lane, const std::string& what);
 
   // For the block.
   bool polled() const { return polled_; }  ///< its last turn looks like nothing but waiting

@@ -20,7 +20,7 @@ class AtomicCounts::OfBlocks final : public BlockObserver {
   }
 
   void access(const Access& access) override {
-    if (access.direction != Direction::kAtomic) return;
+    if (access.direction != Direction::kAtomic || access.barrier) return;
     if (access.space == Space::kGlobal) here_.global += count_lanes(access.lanes);
     if (access.space != Space::kShared) return;
     std::uint32_t banks = 0;

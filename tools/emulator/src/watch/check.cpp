@@ -13,6 +13,7 @@
 #include "watch/check_heap.hpp"
 #include "watch/check_init.hpp"
 #include "watch/check_race.hpp"
+#include "watch/check_shuffle.hpp"
 #include "watch/json.hpp"
 #include "watch/kernel_name.hpp"
 #include "watch/operations.hpp"
@@ -53,6 +54,10 @@ class BlockChecks final : public BlockObserver {
   BlockChecks(Block& block, Checker& checker) : checker_(checker), found_(block) {
     if (checker.checks().race) race_.emplace(found_, checker.grid());
     if (checker.checks().init) init_.emplace(found_, checker);
+    const auto hands = [](const Code::Flow& flow) { return flow.kind == Code::Flow::Kind::kHands; };
+    if (checker.checks().sync && std::ranges::any_of(block.code().flows, hands)) {
+      shuffles_.emplace(found_);
+    }
     const GlobalMemory* memory = block.launch().config.memory;
     if (checker.checks().memory && memory && memory->heap().begun()) heap_.emplace(found_, checker);
   }
@@ -60,19 +65,27 @@ class BlockChecks final : public BlockObserver {
   BlockChecks& operator=(const BlockChecks&) = delete;
   ~BlockChecks() override { found_.hand_over(checker_.findings()); }
 
-  bool sees_accesses() const override { return race_ || init_ || heap_; }
+  bool sees_accesses() const override { return race_ || init_ || heap_ || shuffles_; }
   void begin(std::uint64_t block) override {
     found_.begin(block);
     if (race_) race_->begin(block);
     if (init_) init_->begin();
+    if (shuffles_) shuffles_->begin();
     for (auto& at : at_barrier_) at.clear();
     mixed_.fill({});
   }
   void instruction(Warp& warp, const Op& op, Mask lanes) override {
     if (init_) init_->instruction(warp, op, lanes);
+    if (shuffles_) shuffles_->instruction(warp, op, lanes);
+    const bool follows = (init_ && init_->follows()) || (shuffles_ && shuffles_->follows());
+    if (!follows) found_.block().step(false);
+  }
+  void handed(Warp& warp, const Op& op, Mask lanes, const std::uint32_t* from) override {
+    if (shuffles_) shuffles_->handed(warp, op, lanes, from);
   }
   void exited(Warp& warp, Mask lanes) override {
     if (init_) init_->exited(warp, lanes);
+    if (shuffles_) shuffles_->exited(warp, lanes);
   }
   void access(const Access& access) override {
     if (race_) race_->access(access);
@@ -237,6 +250,7 @@ class BlockChecks final : public BlockObserver {
   BlockFindings found_;
   std::optional<RaceCheck> race_;
   std::optional<InitCheck> init_;
+  std::optional<ShuffleCheck> shuffles_;
   std::optional<HeapCheck> heap_;
   std::array<std::vector<AtBarrier>, 16> at_barrier_;
   /// Who was let go of together with others at another place.

@@ -31,7 +31,6 @@ void InitCheck::begin() {
 }
 
 void InitCheck::instruction(Warp& warp, const Op& op, Mask lanes) {
-  if (unset_.empty()) return findings_.block().step(false);
   unset_.step(warp, op, lanes, [&](const UnsetValues::Origin& origin, Mask its, std::uint32_t pc) {
     for_each_lane(its, [&](unsigned i) { note(origin, i, pc); });
   });

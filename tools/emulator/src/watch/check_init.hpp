@@ -22,6 +22,7 @@ class InitCheck {
   void reached(Address at, std::uint64_t bytes);
   std::vector<std::uint64_t>& shared() { return shared_; }
   void instruction(Warp& warp, const Op& op, Mask lanes);
+  bool follows() const { return !unset_.empty(); }
   void exited(const Warp& warp, Mask lanes) { unset_.exited(warp, lanes); }
   void copy_began(const Copy& copy);
   void copy_landed(std::uint64_t number);

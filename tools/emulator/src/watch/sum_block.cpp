@@ -75,7 +75,7 @@ class BlockSums final : public BlockObserver {
         for (const Flow::Register& r : writes()) clear(warp, r, lanes);
         return;
     }
-    if (flow_->kind == Flow::Kind::kUses) {
+    if (flow_->kind == Flow::Kind::kUses || flow_->kind == Flow::Kind::kHands) {
       // An access follows. Results may replace what it reads.
       sources_.clear();
       for (const Flow::Register& r : reads()) {

@@ -1,5 +1,6 @@
 #include "watch/unset.hpp"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -71,6 +72,42 @@ void UnsetValues::use(unsigned warp, Slot slot, Mask lanes, std::uint32_t pc, co
   }
 }
 
+void UnsetValues::hand(Warp& warp, const Op& op, Mask lanes, const std::uint32_t* from,
+                       const std::function<std::shared_ptr<const Origin>(unsigned lane)>& lost) {
+  const unsigned w = warp.number();
+  auto& values = of_warp_[w];
+  std::vector<Value> made;
+  std::shared_ptr<const Origin> nowhere;
+  for_each_lane(lanes, [&](unsigned i) {
+    const Slot to = warp.op_of(op, i).d;
+    if (!(lanes >> from[i] & 1)) {
+      if (!nowhere) nowhere = lost(i);
+      made.push_back({to, kBit[i], nowhere});
+      return;
+    }
+    const Slot source = warp.op_of(op, from[i]).a;
+    for (const Value& v : values) {
+      if (v.slot == source && (v.lanes >> from[i] & 1)) made.push_back({to, kBit[i], v.origin});
+    }
+  });
+  for_each_lane(lanes, [&](unsigned i) {
+    for (Value& v : values) {
+      if (v.slot == warp.op_of(op, i).d) v.lanes &= ~kBit[i];
+    }
+  });
+  drop_empty(w);
+  for (const Value& v : made) {
+    const auto known = std::ranges::find_if(
+        values, [&](const Value& k) { return k.slot == v.slot && k.origin == v.origin; });
+    if (known != values.end()) {
+      known->lanes |= v.lanes;
+    } else {
+      values.push_back(v);
+      ++count_;
+    }
+  }
+}
+
 void UnsetValues::step(Warp& warp, const Op& op, Mask lanes, const Used& used) {
   const unsigned w = warp.number();
   auto& values = of_warp_[w];
@@ -91,6 +128,12 @@ void UnsetValues::step(Warp& warp, const Op& op, Mask lanes, const Used& used) {
     }
   };
   switch (flow.kind) {
+    case Flow::Kind::kHands:
+      if (hands_on_) {  // the values themselves once all lanes are there
+        for (const Flow::Register& r : reads.subspan(1)) use(w, r.slot, lanes, pc, used);
+        return;
+      }
+      [[fallthrough]];
     case Flow::Kind::kUses:
     case Flow::Kind::kLoads:
       for (const Flow::Register& r : reads) use(w, r.slot, lanes, pc, used);

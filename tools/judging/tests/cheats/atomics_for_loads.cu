@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: goal: no atomics
+// rejected: wrong: in is an input
 // Reads everything again by atomics, which the count of sectors read leaves out.
 #include "tree.cuh"
 

@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: wrong: in is an input, and was changed
+// rejected: wrong: in is an input, and destroys_the_input.cu
 // Right once: the input is gone afterwards.
 #include "tree.cuh"
 
