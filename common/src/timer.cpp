@@ -131,8 +131,10 @@ struct Timer::State {
     released.store(1);
     BOOK_CUDA(cudaEventSynchronize(stop));
     if (std::atomic_ref<int>(latch->timed_out).load() != 0) {
-      throw Error(ExitCode::kCudaError,
-                  "the held stream timed out: the timed launch waits for the device");
+      throw Error(
+          ExitCode::kCudaError,
+          "the held stream timed out: the timed launch, or what restores its data, waits for "
+          "the device");
     }
     float milliseconds = 0;
     BOOK_CUDA(cudaEventElapsedTime(&milliseconds, start, stop));

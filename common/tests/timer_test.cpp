@@ -28,8 +28,13 @@ cudaError_t note(const char* what) {
   return cudaSuccess;
 }
 
+bool held = false;  // until the host says so, the stream does nothing
+
 cudaError_t noted_launch(dim3 grid) {
-  if (grid.x == 1) return note("hold");  // of the library's kernels one has a single block
+  if (grid.x == 1) {  // of the library's kernels one has a single block
+    held = true;
+    return note("hold");
+  }
   return note(latch[0] == 0 ? "empty" : "empty once released");
 }
 
@@ -50,6 +55,10 @@ cudaError_t cudaFree(void* /*data*/) {
 }
 cudaError_t cudaMemset(void* /*data*/, int /*value*/, std::size_t /*bytes*/) {
   return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/, cudaMemcpyKind) {
+  if (held && latch[0] == 0) latch[1] = 1;  // it waits until the stream gives up being held
+  return note("copy and wait");
 }
 cudaError_t cudaMemsetAsync(void* /*data*/, int /*value*/, std::size_t /*bytes*/, cudaStream_t) {
   return note("write");
@@ -110,7 +119,7 @@ class Timing : public testing::Test {
   void SetUp() override {
     events = 0;
     latch = {};
-    held_stream_was_waited_for = false;
+    held_stream_was_waited_for = held = false;
     milliseconds = {1};
     book::Device device;
     device.l2_bytes = 1 << 20;
@@ -165,6 +174,25 @@ TEST_F(Timing, LeavesAWarmCacheAloneAndWritesForADirtyOne) {
   measure({.cache = book::Cache::kDirty}, kSeven);
   EXPECT_THAT(between_launches(),
               ElementsAre("stop", "restore", "write", "wait", "hold", "start", "launch"));
+}
+
+TEST_F(Timing, RefusesARestoreThatWaitsForTheStreamItHolds) {
+  int word = 0;
+  const auto measure = [&](const book::Timing& timing) {
+    timer->measure(
+        timing, kSeven, [&] { cudaMemcpy(&word, &word, 4, cudaMemcpyHostToDevice); },
+        [] { note("launch"); });
+  };
+  try {
+    measure({});
+    ADD_FAILURE() << "measured all the same";
+  } catch (const book::Error& error) {
+    EXPECT_EQ(error.code(), book::ExitCode::kCudaError);
+    EXPECT_THAT(error.what(), testing::HasSubstr("the held stream timed out"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("restores its data"));
+  }
+  held = false;
+  EXPECT_NO_THROW(measure({.clock = book::Clock::kHost}));  // which holds no stream
 }
 
 TEST_F(Timing, HasTheHostsClockWaitForAllThatComesBefore) {

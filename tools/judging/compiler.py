@@ -62,6 +62,8 @@ def plain(name: str) -> str:
 def compile_to_ptx(file: Path, source: str) -> str | Refusal:
     """What nvcc makes of a file's text, which it reads from a folder of the judge's. Nothing of it
     runs. Messages and line numbers speak of `plain` of the file's name."""
+    if refusal := _endless(file, source):
+        return refusal
     with scratch() as folder:
         status, said = _run([*OPTIONS, "-o", "made.ptx"], file, source, folder)
         out = folder / "made.ptx"
@@ -75,6 +77,23 @@ def compile_to_ptx(file: Path, source: str) -> str | Refusal:
     if not said:
         return Refusal(0, "the compiler failed and said nothing", "")
     return _refusal(said, plain(file.name), made)
+
+
+_INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+
+
+def _endless(file: Path, source: str) -> Refusal | None:
+    """A header that is a device or a pipe: a compiler would read until it has no memory left."""
+    code = blanked(source)
+    for found in _INCLUDES.finditer(source):
+        if code[found.start() : found.end()].strip() == "":  # in a comment
+            continue
+        for folder in (file.absolute().parent, file.resolve().parent):
+            header = folder / found[1]
+            if header.exists() and not (header.is_file() or header.is_dir()):
+                line = source.count("\n", 0, found.start()) + 1
+                return Refusal(line, f"{found[1]} is not a regular file", "")
+    return None
 
 
 def preprocessed(file: Path, source: str) -> str:

@@ -67,6 +67,8 @@ class Function:
         """The steps that a branch decides on: from it to where all its ways meet again."""
         end = len(self.steps)
         behind = self.passed[at] & ~(1 << at)
+        if all(self.passed[way].bit_count() > end for way in self.after(at)):
+            behind = 0  # no way from here ends
         # All that every way passes stands in a row: the first of it has the others behind it.
         meet = max(_bits(behind), key=lambda place: self.passed[place].bit_count(), default=end)
         found: set[int] = set()

@@ -949,7 +949,7 @@ TEST(Sync, AShuffleFromNowhereCountsWhereItsValueIsUsed) {
   ASSERT_THAT(c.found, undefined);
   EXPECT_THAT(
       c.findings[0].details[1],
-      HasSubstr("thread (8, 0, 0) at PTX line 15: shfl.sync reads lane 16, which the mask"));
+      HasSubstr("thread (8, 0, 0) at PTX line 16: shfl.sync reads lane 16, which the mask"));
   EXPECT_THAT(c.findings[0].details[2], HasSubstr("thread (8, 0, 0) uses what comes of it at"));
   EXPECT_THAT(check("shfl.sync.idx.b32 %r3, %r0, 20, 31, -1; st.shared.u32 [%r1], %r3;", 32).found,
               IsEmpty());

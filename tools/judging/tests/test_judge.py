@@ -95,6 +95,7 @@ def test_new_writes_a_skeleton_and_never_over_a_file(tmp_path: Path) -> None:
 
 def test_what_is_no_submission(tmp_path: Path) -> None:
     failed(run(tmp_path / "none.cu"), 2, "no such file")
+    failed(run(""), 2, "the name of the file to judge is empty")
     failed(run(tmp_path), 2, "is a folder")
     os.mkfifo(tmp_path / "pipe.cu")
     failed(run(tmp_path / "pipe.cu"), 2, "is not a regular file")
@@ -141,6 +142,46 @@ def test_an_empty_file_and_errors_of_the_compiler(tmp_path: Path) -> None:
     file.write_text('#include "not_there.cuh"\n', encoding="utf-8")
     done = run(file, "--puzzle", KEY)
     assert done.returncode == 1 and "mine.cu:1: not_there.cuh: No such file" in done.stdout
+
+
+@pytest.mark.nvcc
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('#include "other.cuh"\n', "other.cuh:2: identifier"),
+        ("__global__ void sum() {\n  if (1) {\n}\n", 'mine.cu:1: expected a "}" to match this "{"'),
+        ('#line 70 "else.cu"\n  # 80 "else.cu"\nint a = ;\n', "mine.cu:3: expected an expression"),
+        (
+            'void f() {\n}\n__global__ void k() {\n asm("foo;"); }\n',
+            "mine.cu:4: the assembler says",
+        ),
+        ("#include <type_traits>\nstatic_assert(\nstd::is_same_v<int>);\n", "mine.cu:3: "),
+        ('#include "pipe"\n', "mine.cu:1: pipe is not a regular file"),
+        ('// x\n#include "/dev/zero"\n', "mine.cu:2: /dev/zero is not a regular file"),
+    ],
+)
+def test_an_error_has_the_readers_line(tmp_path: Path, text: str, line: str) -> None:
+    (tmp_path / "other.cuh").write_text("#pragma once\nint f() { return none; }\n")
+    os.mkfifo(tmp_path / "pipe")
+    file = tmp_path / "mine.cu"
+    refusal = compiler.compile_to_ptx(file, text)
+    assert isinstance(refusal, compiler.Refusal)
+    where = f"mine.cu:{refusal.line}: " if refusal.line else ""
+    assert f"{where}{refusal.message}".startswith(line), refusal
+
+
+@pytest.mark.nvcc
+def test_what_the_preprocessor_leaves_out_is_no_program(tmp_path: Path) -> None:
+    file = answer(tmp_path)
+    kernel = file.read_text(encoding="utf-8")
+    main = "int main() { return 0; }\n"
+    file.write_text(f'{kernel}#if 0\n{main}#endif\n// {main}const char* s = R"({main})";\n')
+    done = run(file, NVCC_APPEND_FLAGS="--no-such-option", NVCC_PREPEND_FLAGS="-DNDEBUG")
+    assert done.returncode == 0, done
+    file.write_text(f"{kernel}#if 0\n#else\n{main}#endif\n")
+    done = run(file)
+    assert done.returncode == 1 and "has a program of its own" in done.stdout
+    assert f"mine.cu:{kernel.count(chr(10)) + 3}: " in done.stdout
 
 
 def _held_to_permissions() -> tuple[str, ...]:
@@ -273,6 +314,8 @@ def test_mangled_names(signature: str, mangled: str, tmp_path: Path) -> None:
 
 def test_comments_and_strings_are_no_host_code() -> None:
     text = '// cudaMalloc(\n/* main(\n */ const char* a = "int main(";\nint main('
+    raw = form.blanked('R"x(")" int main()" )x" + 1')
+    assert raw.strip() == "+ 1"
     blanked = form.blanked(text).split("\n")
     assert [line.rstrip() for line in blanked[:2]] == ["", ""]
     assert "const char* a" in blanked[2] and "main" not in blanked[2]
@@ -295,6 +338,18 @@ def test_letters_of_seven_bits_are_enough(tmp_path: Path) -> None:
     )
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert b"? chapter02/1" in ran.stdout
+
+
+def test_a_kernel_elsewhere_is_named_as_its_source_has_it() -> None:
+    wanted = form.form_of("__global__ void sum(const int* in, int* partial, std::size_t n) {}")
+    for entry, said in {
+        "_ZN4mine3sumEPKiPim": "mine::sum is in a namespace: take it out",
+        "_ZN4mine5otherEPKiPim": "no kernel sum, only mine::other",
+        "_Z3sumPKiPi": "sum has other parameters",
+        "_Z5otherv": "no kernel sum, only other",
+    }.items():
+        (fault,) = form.faults(wanted, "a.cu", "", f".entry {entry}(\n)\n{{\nret;\n}}\n")
+        assert fault.what.startswith(said)
 
 
 def test_another_kernel_of_the_file_counts_for_nothing() -> None:

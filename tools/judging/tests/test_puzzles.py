@@ -101,6 +101,20 @@ def test_where_the_book_is_named_it_has_counts() -> None:
     assert missing == []
 
 
+@pytest.mark.parametrize("key", ["chapter02/1", "02/1", "2/1", "Chapter2/01", "CHAPTER02/1"])
+def test_a_key_may_be_written_in_other_ways(key: str) -> None:
+    assert puzzles.find(key).key == "chapter02/1"
+    for line in (f"// judge: {key}", f"//judge:{key}", f"  // Judge : {key}  "):
+        assert puzzles.puzzle_named_in(f"// mine\n{line}\nint a;\n") == key
+
+
+def test_a_word_is_no_key() -> None:
+    for key in ("2", "2/", "/1", "chapter/1", "xchapter2/1", "2/1/1", "²/1"):
+        with pytest.raises(Failure, match="no puzzle"):
+            puzzles.find(key)
+    assert puzzles.puzzle_named_in("int a;  // judge: 2/1\n// the judge: 2/1\n") is None
+
+
 # ------------------------------------------------------------------ skeletons
 
 

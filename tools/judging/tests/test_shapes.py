@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from tools.judging import puzzles, shapes, trial
+from tools.judging import fair, puzzles, shapes, trial
+from tools.judging.judge import _missed
 from tools.judging.problems import PROBLEMS, Shape, by_block, positions, words
 from tools.judging.tests.conftest import ptx
 from tools.judging.trial import Kernel
@@ -77,3 +78,39 @@ def test_sizes_between_the_known_ones_are_drawn_from_the_whole_range() -> None:
     drawn = [s.n for k in range(12) for s in shapes.unchecked(puzzle, False, f"seed {k}")]
     assert any(600_000 < n < puzzles.MOST_N - 2 for n in drawn)
     assert any(60_000 < n < 65_000 for n in drawn)
+
+
+def test_blocks_that_do_more_than_their_part_are_named() -> None:
+    shape = Shape(4096, (32, 1), (128, 1), share=32)
+    even = [128] * 128
+    assert fair.unshared(even, shape) == fair.unshared([0] * 128, shape) == ""
+    assert fair.unshared([*even[:-1], 4], shape) == ""
+    # Some neighbours at a time, as many blocks as have them.
+    assert fair.unshared([2048] * 8 + [0] * 120, shape) == ""
+    three = fair.unshared([5462, 5462, 5460, *[0] * 125], shape)
+    assert three.startswith("blocks 0, 1 and 2 read 100 % of all that is read, at n = 4096")
+    assert fair.unshared([*even[:7], 16384, *even[8:]], shape).startswith("block 7 reads 50 %")
+    assert "5 of 128 blocks read" in fair.unshared([3277] * 5 + [0] * 123, shape)
+
+
+def test_blocks_are_compared_at_sizes_that_no_file_knows() -> None:
+    puzzle = puzzles.find("chapter00/1")
+    tried = [tuple(fair._shapes(puzzle, seed)) for seed in SEEDS]
+    assert len({shape.n for each in tried for shape in each}) > len(SEEDS)
+    assert {shape.blocks for each in tried for shape in each} == {7, 132}
+
+
+def test_an_atomic_without_a_goal_is_a_goal_missed() -> None:
+    """Of shared memory as of global memory, and of an accepted answer's too if its goal goes."""
+    for key, count in (("chapter08/1", "global_atomics"), ("chapter09/3", "shared_atomics")):
+        puzzle = puzzles.find(key)
+        shape = shapes.at(puzzle, 96, (64, 1))
+        kernel = Kernel(ptx("answers", puzzle.file_name), puzzle.form.mangled, puzzle.form)
+        outcome = trial.run(kernel, puzzle, shape, [trial.case_at(puzzle, shape, "seed")])
+        assert _missed(puzzle, outcome) is None
+        others = tuple(goal for goal in puzzle.goals if goal.count != count)
+        missed = _missed(replace(puzzle, goals=others), outcome)
+        assert missed and missed.says == "no atomics" and count.split("_")[0] in missed.line
+        within = replace(outcome, counts={**outcome.counts, "in_pipelines": 1, "shared_atomics": 2})
+        spared = _missed(replace(puzzle, goals=others), within)
+        assert (spared is None) == (count == "shared_atomics")  # one per warp, of a pipeline

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -13,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tools.judging import compiler, progress
+from tools.judging import ROOT, compiler, progress, terminal
 from tools.judging.terminal import tamed
 from tools.judging.tests.test_judge import JUDGE, KEY, answer, failed, run
 
@@ -58,6 +60,18 @@ def test_what_a_terminal_obeys_is_escaped() -> None:
         tamed("a\x1b[2J\x07\x9b\u202e\r\x00b\n\tc") == "a\\x1b[2J\\x07\\x9b\\u202e\\r\\x00b\n    c"
     )
     assert tamed("² é ✓ 数\n") == "² é ✓ 数\n"
+
+
+def test_the_embedded_devices_tool_escapes_the_same() -> None:
+    """Its table of such characters, in UTF-8, is the judge's but for those that UTF-8 hasn't."""
+    source = (ROOT / "tools/emulator/program/emulate.cpp").read_text(encoding="utf-8")
+    table = source.partition("kTricks[] = {")[2].partition("};")[0]
+    bounds = [ast.literal_eval(f"b{word}").decode() for word in re.findall(r'"[^"]+"', table)]
+    ranges = list(zip(bounds[::2], bounds[1::2], strict=True))
+    assert len(ranges) == 8
+    for letter in map(chr, (*range(1, 0xD800), *range(0xE000, 0x11000))):
+        obeyed = any(first <= letter <= last for first, last in ranges)
+        assert bool(terminal._TRICKS.match(letter)) == obeyed, hex(ord(letter))
 
 
 def test_a_failure_is_json_too() -> None:

@@ -2,8 +2,8 @@
 // rejected: form: reads the clock
 // Waits for a barrier, but not for long.
 #include <cuda/barrier>
-
 #include <cuda/std/chrono>
+
 #include "tree.cuh"
 
 __global__ void sum(const int* in, int* partial, std::size_t n) {
