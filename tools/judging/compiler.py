@@ -139,6 +139,8 @@ def _run(options: list[str], file: Path, source: str, folder: Path) -> tuple[int
 
 def _wait_for(command: list[str], folder: Path) -> tuple[int | None, str]:
     environment = {name: set_to for name, set_to in os.environ.items() if name not in _ADDS}
+    # Who stops the judge while the compiler starts is heard once it can be stopped, too.
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     try:
         started = subprocess.Popen(
             command,
@@ -151,11 +153,13 @@ def _wait_for(command: list[str], folder: Path) -> tuple[int | None, str]:
             env={**environment, "TMPDIR": str(folder)},
             start_new_session=True,  # with the programs that it starts
         )
-        with contextlib.suppress(ProcessLookupError):
-            resource.prlimit(started.pid, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     except OSError as error:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
         raise Failure(f"{command[0]} can't be started: {error.strerror}", NOT_AVAILABLE) from None
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(started.pid, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
         out, err = started.communicate(timeout=LIMIT_S)
     except BaseException as stop:
         with contextlib.suppress(ProcessLookupError):

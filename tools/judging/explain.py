@@ -104,13 +104,21 @@ def _element(outside: re.Match[str], form: Form, case: Case) -> str:
 
 
 def _both(details: list[str], name: str) -> str:
-    """Who does what in a race: each side's line."""
-    said = []
+    """Who does what in a race: each side's line, place and thread."""
+    what = re.search(r"byte \d+ of \w+", " ".join(details))
+    said: list[str] = []
     for detail in details:
         found = re.search(r"\b(reads|writes|updates|adds to|changes)\b.*? at ", detail)
         if found and (own := places(detail, name)):
-            said.append(f"{own.split(' and ')[-1]} {found[1]}")
-    if len(said) != 2:
-        return ""
-    what = re.search(r"byte (\d+) of (\w+)", " ".join(details))
-    return f"{said[0]} {what[2] if what else 'memory'}, and {said[1]} the same place"
+            it = "it" if said else what[0] if what else "memory"
+            who = ", ".join(
+                _plain(each) for each in re.findall(r"(block|thread) (\(.*?\))", detail)
+            )
+            said.append(f"{own.split(' and ')[-1]} {found[1]} {it} in {who}")
+    return ", and ".join(said) if len(said) == 2 else ""
+
+
+def _plain(who: tuple[str, str]) -> str:
+    """block 3, where its y and z are 0."""
+    numbers = re.sub(r"^[(](.*), 0, 0[)]$", r"\1", who[1])
+    return f"{who[0]} {numbers}"

@@ -45,7 +45,7 @@ def judge(file: Path, source: str, puzzle: Puzzle) -> Verdict:
         said = tuple(compiled.said.splitlines()[:40])
         verdict.reject("compile", "it doesn't compile", f"{where}{compiled.message}", said)
     else:
-        # Most files need no second look: what a preprocessor leaves out is no program's.
+        # Most files need no second look. What the preprocessor leaves out doesn't count.
         seen = preprocessed(file, source) if any(form.host_code(source)) else source
         verdict = judge_ptx(name, source, compiled, puzzle, seen=seen)
     verdict.rename(name, file.name.replace("\n", "\\n"))

@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: race: writes tile, and
+// rejected: race: of tile in thread
 // No barrier before the tree: right where warps go in step.
 #include "tree.cuh"
 

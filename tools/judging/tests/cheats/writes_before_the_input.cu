@@ -1,5 +1,5 @@
 // judge: chapter07/2
-// rejected: wrong: 4 bytes before in
+// rejected: wrong: in is an input, and writes_before_the_input.cu:
 // Right, and writes to what lies before the input in its allocation.
 #include <cstdint>
 
