@@ -189,7 +189,7 @@ def _refusal(said: str, name: str, made: str) -> Refusal:
         within = f"{found[1]}:{found[2]}: {found[3].strip()}"
         called = re.search(rf'at line (\d+) of "?{own}|In file included from {own}:(\d+)', said)
         return Refusal(int(called[1] or called[2]) if called else 0, within, said)
-    if found := re.search(r"ptxas \S+, line (\d+); error\s*: (.*)", said):
+    if found := re.search(r"ptxas \S+, line (\d+); (?:error|fatal)\s*: (.*)", said):
         lines = made.split("\n")[: int(found[1])]
         own_line = next(iter(lines_of(made, name)[len(lines) - 1 :]), 0)
         return Refusal(own_line, f"the assembler says: {found[2].strip()}", said)

@@ -189,6 +189,10 @@ def _tell(
         if unset:
             buffer = unset[0]["places"][0].partition(" number")[0]
             wrong = f"{buffer} has elements that the kernel never writes"
+            # Where an output is poison before the launch, it shows which.
+            case = trial.case_at(puzzle, shape, seed)
+            if (said := trial.run(kernel, puzzle, shape, [case]).wrong).endswith("never written"):
+                wrong = said
         line = "" if unset else _diagnosis(kernel, puzzle, outcome, seed)
         details = (wrong,) if line else ()
         verdict.reject("wrong", f"wrong at {shape}", line or wrong, (*details, *printed))

@@ -155,6 +155,7 @@ def test_an_empty_file_and_errors_of_the_compiler(tmp_path: Path) -> None:
             'void f() {\n}\n__global__ void k() {\n asm("foo;"); }\n',
             "mine.cu:4: the assembler says",
         ),
+        ('__global__ void k() {\n asm("mov.u32 ;;, 1;"); }\n', "mine.cu:2: the assembler says"),
         ("#include <type_traits>\nstatic_assert(\nstd::is_same_v<int>);\n", "mine.cu:3: "),
         ('#include "pipe"\n', "mine.cu:1: pipe is not a regular file"),
         ('// x\n#include "/dev/zero"\n', "mine.cu:2: /dev/zero is not a regular file"),
