@@ -33,6 +33,7 @@
     const big = In === "long long" ? BigInt : (value) => value;
     const text = Out === "float" ? (value) => floatText(Number(value)) : String;
     return {
+      sums: true,
       inputs: [
         ({ n, seed }) => {
           const value = INPUTS[input](seed);

@@ -3,7 +3,8 @@
 // command line that does the same.
 (() => {
   const base = new URL("device/", document.currentScript.src).href;
-  const SCRIPTS = ["lines.js", "starts.js", "stepper.js", "form.js", "results.js", "ptx.js", "run.js"];
+  const SCRIPTS = ["lines.js", "starts.js", "stepper.js", "form.js", "sums.js", "results.js", "ptx.js",
+    "run.js"];
   const wanted = {};
 
   /** Adds a script of _static/device/ once; fails with one sentence. */

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.judging import REFUSED, ROOT, Failure, explain, fair, form, shapes, trial
+from tools.judging import REFUSED, ROOT, Failure, explain, fair, form, shapes, sums, trial
 from tools.judging.arithmetic import value
 from tools.judging.compiler import Refusal, compile_to_ptx, plain, preprocessed
 from tools.judging.counts import ATOMICS, COUNTS, STATIC
@@ -136,6 +136,7 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
             return _tell(verdict, name, kernel, puzzle, outcome, seed)
         missed = missed or _missed(puzzle, outcome)
     missed = _compare(verdict, kernel, puzzle, seed) or missed
+    verdict.sum = sums.of_right(kernel, puzzle, seed)
     if not missed and (said := fair.hoarded(kernel, puzzle, seed)):
         verdict.reject("goal", "right, but its blocks don't share the work", said)
         return
@@ -193,8 +194,13 @@ def _tell(
             case = trial.case_at(puzzle, shape, seed)
             if (said := trial.run(kernel, puzzle, shape, [case]).wrong).endswith("never written"):
                 wrong = said
-        line = "" if unset else _diagnosis(kernel, puzzle, outcome, seed)
-        details = (wrong,) if line else ()
+        verdict.sum = None if unset else sums.of_wrong(kernel, puzzle, outcome, seed)
+        if verdict.sum:
+            line = sums.line_of(verdict.sum, name)
+            told = verdict.sum.story if verdict.sum.is_fault else ()
+        else:
+            line, told = ("" if unset else _diagnosis(kernel, puzzle, outcome, seed)), ()
+        details = (wrong, *told) if line else ()
         verdict.reject("wrong", f"wrong at {shape}", line or wrong, (*details, *printed))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools.judging import ACCEPTED, FOUND, REFUSED, WRONG
+from tools.judging.sums import Members
 from tools.judging.trial import Kernel
 
 #: Why a file is rejected, and the status that says so.
@@ -42,6 +43,7 @@ class Verdict:
     seconds: float = 0.0
     times: list[str] = field(default_factory=list)
     kernel: Kernel | None = None  #: what was judged, if it had the form
+    sum: Members | None = None  #: who is in a wrong sum, or what is proved of a right one
 
     @property
     def status(self) -> int:
@@ -71,6 +73,9 @@ class Verdict:
         lines += [f"          {each}" for each in self.times]
         if details:
             lines += [f"  {each}" for each in self.details]
+            if self.sum and self.sum.proved:
+                lines += [f"  at {self.sum.shape}: {self.sum.says}"]
+                lines += [f"    {each}" for each in self.sum.story]
             lines += self._table()
             lines.append(f"  {self.tried}")
         elif self.details or self.counts:
@@ -103,6 +108,7 @@ class Verdict:
             "verdict": self.headline,
             "line": self.line,
             "details": self.details,
+            "sum": self.sum.record() if self.sum else None,
             "counts": {name: {"yours": mine, "book": book} for name, mine, book in self.counts},
             "counted_at": self.counted_at or None,
             "book": self.book or None,

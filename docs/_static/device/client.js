@@ -1,6 +1,6 @@
 // The embedded device in a page: LadderDevice.open(folder) gives it, and device.run(request) has it
-// run kernels, in a worker. device.js beside this file holds the device itself; it is loaded when it
-// is first opened. It works from file://, where a page may fetch nothing: hence a script that holds
+// run kernels, in a worker. device.js beside this file holds the device itself, and device_sums.js the
+// one that also follows sums; each is loaded when it is first opened. It works from file://, where a page may fetch nothing: hence a script that holds
 // the WebAssembly as text, and a worker that is made of text.
 //
 // request = {
@@ -10,7 +10,7 @@
 //            args: [{buffer, offset} | {bytes: Uint8Array}]}
 //           | {kind: "set", buffer, offset, bytes, value}],
 //   read: [{buffer, offset, bytes}],      what is wanted back
-//   checks: "" | "race,init" | "all",     as tools/emulate --check has them
+//   checks: "" | "race,init" | "all",     as tools/emulate --check has them; "sum" of device_sums alone
 //   apart: null | seed,                   tools/emulate --schedule apart:SEED
 //   limit,                                warp instructions of a launch; 0 for 2^31
 //   lines,                                whether to count by source line
@@ -132,23 +132,27 @@
 
   const unable = (error) => ({ run: async () => plain(error), stop() {} });
 
-  let shared = null;
-  const open = async (base) => {
+  const shared = {};
+  const open = async (base, name) => {
     const missing = lacking();
     if (missing) return unable(missing);
+    const parts = () => window[`LADDER_${name.toUpperCase()}`];
     try {
-      if (!window.LADDER_DEVICE) await loadScript(new URL("device.js", new URL(base, document.baseURI)));
-      const device = new Device(window.LADDER_DEVICE);
+      if (!parts()) await loadScript(new URL(`${name}.js`, new URL(base, document.baseURI)));
+      const device = new Device(parts());
       await device.start();
       return device;
     } catch (error) {
-      shared = null; // it may be there the next time
+      delete shared[name]; // it may be there the next time
       return unable(error.message);
     }
   };
 
   window.LadderDevice = {
-    /** The page's device. `base` is the URL of the folder that this file is in. */
-    open: (base) => (shared ??= open(base)),
+    /**
+     * The page's device, or the one that follows sums: "device" or "device_sums". `base` is the URL of
+     * the folder that this file is in.
+     */
+    open: (base, name = "device") => (shared[name] ??= open(base, name)),
   };
 })();

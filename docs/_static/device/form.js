@@ -88,8 +88,9 @@
   };
 
   /**
-   * The form for these variants, `{form, buttons, select, chosen, fill, asked, mark}`. `name` keeps its
-   * radio buttons apart from other panels'; `region` is the panel's kernel.
+   * The form for these variants, `{form, buttons, select, chosen, onChosen, fill, asked, mark}`. `name`
+   * keeps its radio buttons apart from other panels'; `region` is the panel's kernel; `onChosen` is given
+   * what is told which variant is chosen.
    */
   const build = (name, region, offered) => {
     const choice = choiceOf(offered, region);
@@ -126,11 +127,13 @@
     const inputs = { n, block, seed, schedule: apartSeed };
 
     let chosen = offered[0];
+    let told = () => {};
     const choose = (wanted) => {
       chosen = offered.find((one) => one.name === wanted) ?? offered[0];
       select.value = chosen.name;
       blockHint.textContent = chosen.blocks.text.replace(/^blocks? (of )?/, "");
       nHint.textContent = `at most ${sizeSaid(chosen.most)}`;
+      told(chosen);
     };
 
     const fill = (given) => {
@@ -176,7 +179,8 @@
 
     apartSeed.addEventListener("input", () => { apart.checked = true; });
     for (const input of Object.values(inputs)) input.addEventListener("input", () => mark(null));
-    return { form, buttons, select, fill, asked, mark, chosen: () => chosen, typed: (text) => { n.value = text; } };
+    return { form, buttons, select, fill, asked, mark, chosen: () => chosen,
+      onChosen: (tell) => { told = tell; }, typed: (text) => { n.value = text; } };
   };
 
   window.LadderForm = { build, field, Refused };

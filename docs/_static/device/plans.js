@@ -151,7 +151,7 @@
   // problem(type, {inputs, check}): how a C++ type of problem fills its inputs and checks its
   // result. `inputs` are functions of the run, {n, block, seed, grid, params, variant}, and of the
   // size in bytes. `check(read, run)` gives {ok, got, expected, what}, `what` in the program's
-  // words. For a template: a pattern, and a function of its groups that gives the same.
+  // words. `sums` where a right result has each element of the input once. For a template: a pattern, and a function of its groups that gives the same.
   function problem(type, how) {
     problems.push({ type, how });
   }
@@ -202,12 +202,14 @@
   }
 
   problem("book::Sum", {
+    sums: true,
     inputs: [({ n, seed }) => filled(Int32Array, n, inputOf(seed))],
     check: ([partials], { n, seed }) =>
       comparePartials(view(Int32Array, partials), sumOf(n, inputOf(seed))),
   });
 
   problem("book::FinishedSum", {
+    sums: true,
     inputs: [({ n, seed }) => filled(Int32Array, n, smallInputOf(seed))],
     check: ([out], { n, seed }) => {
       const found = view(Int32Array, out)[0];
@@ -229,6 +231,7 @@
       "unsigned int": [Uint32Array, false],
     }[type];
     return {
+      sums: true,
       inputs: [({ n, seed }) => filled(Int32Array, n, value(seed))],
       check: ([out, word, ticket], { n, seed }) => {
         const found = BigInt(view(Type, out)[0]);
@@ -390,6 +393,7 @@
       (chapters.get(chapter)?.variants ?? []).map((variant) => ({
         ...Object.fromEntries(SHOWN.map((key) => [key, variant[key]])),
         sizes: null, // any that it takes
+        sums: Boolean(problemOf(variant.problem)?.sums),
       })),
     hardware,
     shapes: (chapter, variant) =>

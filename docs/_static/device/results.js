@@ -46,6 +46,7 @@
     memory: ["bad access", "bad accesses"],
     init: ["read of what was never written", "reads of what was never written"],
     sync: ["faulty barrier", "faulty barriers"],
+    sum: ["wrong sum", "wrong sums"],
   };
 
   const rowName = (text) => {
@@ -153,13 +154,14 @@
   // ------------------------------------------------------------------ one panel's results
 
   /**
-   * `{element, verdict, show, hide, mark, heat}`. `data` is the panel's, `usual(variant)` the block size
+   * `{element, verdict, show, hide, back, wipe, heat, asksWho}`. `data` is the panel's, `usual(variant)` the block size
    * that a variant starts with, and `again(shape)` runs another shape.
    */
   const build = (fold, data, usual, again) => {
     const element = make("div", { class: "run-results", hidden: true });
     let previous = null;
     let isPerBlock = false;
+    let hasAskedWho = false;
     let mark = () => {};  // writes the last run's marks into the listings
 
     /** What to say of a run: [sentence, "right", "wrong" or "doubt"]. */
@@ -167,10 +169,11 @@
       const whose = isChanged ? "Your PTX: " : "";
       if (result.fault) return [printed(`${whose}${result.fault.message}`), "wrong"];
       const held = plan.expect(result.read);
-      if (!held.ok || !result.findings.length) {
+      const faults = result.findings.filter((one) => one.fault !== false);
+      if (!held.ok || !faults.length) {
         return [printed(`${whose}${held.what}.`), held.ok ? "right" : "wrong"];
       }
-      return [printed(`${whose}${held.what} this time, but the checks found ${foundSaid(result.findings)}.`), "doubt"];
+      return [printed(`${whose}${held.what} this time, but the checks found ${foundSaid(faults)}.`), "doubt"];
     };
 
     const blocksOf = (result) => result.launches.reduce((sum, { grid }) => sum + grid[0] * grid[1] * grid[2], 0);
@@ -286,12 +289,17 @@
       const lines = byLine(result.lines);
       const findings = result.findings.map((one) =>
         ({ ...one, lines: inOrder(one).map((each) => shownLine(each, result.lines)) }));
-      const list = findingList(findings);
-      const checked = shape.checks && !findings.length
-        ? [make("p", { class: "run-note" }, `Nothing found (${shape.checks.replaceAll(",", ", ")}).`)] : [];
+      const sums = findings.filter((one) => one.check === "sum");
+      const others = findings.filter((one) => one.check !== "sum");
+      const list = findingList(others);
+      hasAskedWho = shape.checks.split(",").includes("sum");
+      const looked = shape.checks.split(",").filter((one) => one && one !== "sum");
+      const checked = looked.length && !others.length
+        ? [make("p", { class: "run-note" }, `Nothing found (${looked.join(", ")}).`)] : [];
+      const who = hasAskedWho && !result.fault ? [window.LadderSums.show(sums, lineLink)] : [];
       const output = result.printed ? [make("pre", { class: "run-printed", tabIndex: 0 }, result.printed)] : [];
       const warned = result.warnings.map((one) => make("p", { class: "run-note" }, one));
-      element.replaceChildren(...(findings.length ? [list] : checked), ...warned, ...output,
+      element.replaceChildren(...who, ...(others.length ? [list] : checked), ...warned, ...output,
         ...counted(result, shape, label, isChanged), ...heatChoice(lines, asked ?? keep), ...unseen(lines));
       element.hidden = false;
       mark = () => {
@@ -316,7 +324,8 @@
       element.hidden = !element.childElementCount;
       if (!element.hidden) mark();
     };
-    return { element, verdict, show, hide, back, wipe, heat };
+    const asksWho = () => !element.hidden && hasAskedWho;
+    return { element, verdict, show, hide, back, wipe, heat, asksWho };
   };
 
   window.LadderResults = { build, shapeSaid };

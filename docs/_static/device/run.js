@@ -55,18 +55,21 @@
     const form = window.LadderForm.build(fold.id, data.region, offered);
     const go = make("button", { type: "submit", class: "run-go" }, "Run");
     const stop = make("button", { type: "button", class: "run-stop", hidden: true }, "Stop");
+    const who = make("button", { type: "button", class: "run-quiet", hidden: true }, "Who is in this sum?");
     const step = make("button", { type: "button", class: "run-quiet" }, "Step through it");
     const link = make("button", { type: "button", class: "run-quiet" }, "Copy link");
     const bar = make("progress", { hidden: true, "aria-label": "Progress of the launch" });
-    form.buttons.append(go, stop, step, link, bar);
+    form.buttons.append(go, stop, who, step, link, bar);
 
+    /** Whether a preset or a link has the sum check among its checks. */
+    const asksWho = ({ checks }) => String(checks ?? "").split(",").includes("sum");
     const presetRow = make("div", { class: "run-presets", role: "group", "aria-label": "Try" });
     for (const one of data.presets) {
       const button = make("button", { type: "button" }, one.label);
       button.addEventListener("click", () => {
         form.fill(one);
         if ("step" in one) stepThrough(one.step, { block: one.in, isShipped: true });
-        else run({ heat: one.heat, isShipped: true });
+        else run({ heat: one.heat, isShipped: true, asksWho: asksWho(one) });
       });
       presetRow.append(button);
     }
@@ -137,7 +140,7 @@
 
     const busy = (isBusy) => {
       isRunning = isBusy;
-      for (const button of [go, ptx.go]) {
+      for (const button of [go, who, ptx.go]) {
         if (isBusy) button.setAttribute("aria-disabled", "true");
         else button.removeAttribute("aria-disabled");
       }
@@ -161,7 +164,7 @@
           halt();
         };
         await load("client.js");
-        const device = await window.LadderDevice.open(base);
+        const device = await window.LadderDevice.open(base, asksWho(request) ? "device_sums" : "device");
         if (mine !== turn) return null;
         let result = { stopped: true };
         if (!isHalted) {
@@ -204,10 +207,11 @@
       return wanted;
     };
 
-    const run = async ({ heat, isShipped } = {}) => {
+    const run = async ({ heat, isShipped, asksWho = false } = {}) => {
       begin();
       const wanted = await prepared(isShipped);
       if (!wanted) return;
+      if (asksWho) wanted.shape.checks = [wanted.shape.checks, "sum"].filter(Boolean).join();
       const isChanged = ptx.isChanged();
       const result = await execute(requestOf(wanted, {}));
       if (!result) return;
@@ -308,7 +312,8 @@
       if (!shape) return;
       const state = new URLSearchParams({ run: fold.id, variant: shape.variant, n: size(shape.n),
         block: String(shape.block), seed: String(shape.seed) });
-      if (shape.checks) state.set("checks", shape.checks);
+      const checks = [shape.checks, !isStepping && results.asksWho() && "sum"].filter(Boolean).join();
+      if (checks) state.set("checks", checks);
       if (shape.apart !== null) state.set("apart", String(shape.apart));
       if (results.heat()) state.set("heat", results.heat());
       if (isStepping) {
@@ -334,7 +339,7 @@
       form.fill({ ...rest, variant: one });
       if (typed) form.typed(typed);
       fold.scrollIntoView({ block: "start" });
-      if (given.step === undefined) return run({ heat: given.heat });
+      if (given.step === undefined) return run({ heat: given.heat, asksWho: asksWho(given) });
       const at = /^\d+$/.test(given.step) ? Number(given.step) : given.step;
       return stepThrough(at, { block: whole(given.in), launch: whole(given.launch) });
     };
@@ -351,6 +356,7 @@
         if (!(error instanceof window.LadderForm.Refused)) throw error;
       }
     };
+    form.onChosen((variant) => { who.hidden = !variant.sums; });
     form.select.addEventListener("change", () => {
       form.fill({ variant: form.select.value });
       showPtx();
@@ -359,6 +365,7 @@
       event.preventDefault();
       if (!isRunning) run();
     });
+    who.addEventListener("click", () => isRunning || run({ asksWho: true }));
     step.addEventListener("click", () => stepThrough());
     link.addEventListener("click", copy);
     ptx.element.addEventListener("toggle", () => ptx.element.open && showPtx());

@@ -2,7 +2,7 @@
 """The device as a page loads it: one script, which holds the WebAssembly and the worker as text.
 
     artefact.py pack WASM OUT   makes it of what emscripten built
-    artefact.py check FILE      is it of the sources that are here? If not, says what renews it
+    artefact.py check FILE...   are they of the sources that are here? If not, says what renews them
 
 The script carries a hash of what it was built from, so that no guide shows an old device. Python's
 own library alone: the guide's build runs this.
@@ -14,6 +14,7 @@ import base64
 import gzip
 import hashlib
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -32,7 +33,8 @@ _PARTS = (
     "page/CMakeLists.txt",
     "page/worker.js",
 )
-_HEAD = "self.LADDER_DEVICE = "
+#: Each device has a name of its own in a page, made of its file's.
+_HEAD = re.compile(r"^self\.LADDER_\w+ = ", re.MULTILINE)
 
 
 def sources(emulator: Path = EMULATOR) -> list[Path]:
@@ -49,18 +51,20 @@ def digest(emulator: Path = EMULATOR) -> str:
     return whole.hexdigest()
 
 
-def pack(wasm: bytes, emulator: Path = EMULATOR) -> str:
+def pack(wasm: bytes, name: str, emulator: Path = EMULATOR) -> str:
     parts = {
         "sources": digest(emulator),
         "glue": (emulator / "page/worker.js").read_text(encoding="utf-8"),
         "wasm": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(),
     }
-    return f"// Made by {COMMAND}.\n{_HEAD}{json.dumps(parts)};\n"
+    return f"// Made by {COMMAND}.\nself.LADDER_{name.upper()} = {json.dumps(parts)};\n"
 
 
 def unpack(script: str) -> dict[str, str]:
     """Its parts, the WebAssembly as the text that it is there."""
-    parts: dict[str, str] = json.loads(script[script.index(_HEAD) + len(_HEAD) :].rstrip("\n;"))
+    if not (head := _HEAD.search(script)):
+        raise ValueError("it names no device")
+    parts: dict[str, str] = json.loads(script[head.end() :].rstrip("\n;"))
     return parts
 
 
@@ -79,14 +83,13 @@ def main(arguments: list[str]) -> int:
     match arguments:
         case ["pack", wasm, out]:
             made = Path(f"{out}.part")
-            made.write_text(pack(Path(wasm).read_bytes()), encoding="utf-8")
+            made.write_text(pack(Path(wasm).read_bytes(), Path(wasm).stem), encoding="utf-8")
             made.replace(out)
             return 0
-        case ["check", script]:
-            if why := complaint(Path(script)):
-                print(why, file=sys.stderr)
-                return 1
-            return 0
+        case ["check", *scripts] if scripts:
+            wrong = [why for script in scripts if (why := complaint(Path(script)))]
+            print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)
+            return 1 if wrong else 0
     print(__doc__, file=sys.stderr)
     return 2
 

@@ -1,5 +1,5 @@
 // Instructions that a page refuses by name: no listing has them, and every reader would wait for
-// them. (EMU_WITHOUT_SUMS leaves out the sum check, which parse_checks doesn't know then.)
+// them. (EMU_WITHOUT_SUMS leaves out the sum check, which the other device has: device_sums.)
 #include "isa/table.hpp"
 
 namespace emu {

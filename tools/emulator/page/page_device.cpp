@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <exception>
@@ -26,6 +27,7 @@
 #include "watch/atomic_counts.hpp"
 #include "watch/buffer_use.hpp"
 #include "watch/check.hpp"
+#include "watch/check_sum.hpp"
 #include "watch/json.hpp"
 #include "watch/kernel_name.hpp"
 #include "watch/line_profile.hpp"
@@ -69,6 +71,27 @@ class Progress final : public Observer {
   void blocks_over(std::uint64_t blocks) override { page_progress(static_cast<double>(blocks)); }
 };
 
+/// Who is told of what the host does.
+class Onlookers final : public Observer {
+ public:
+  std::vector<Observer*> all;
+  void allocated(const Allocation& a) override { each(&Observer::allocated, a); }
+  void freed(const Allocation& a) override { each(&Observer::freed, a); }
+  void host_wrote(Address at, std::uint64_t bytes) override {
+    each(&Observer::host_wrote, at, bytes);
+  }
+  void host_set(Address at, std::uint64_t bytes) override { each(&Observer::host_set, at, bytes); }
+  void host_read(Address at, std::uint64_t bytes) override {
+    each(&Observer::host_read, at, bytes);
+  }
+
+ private:
+  template <class F, class... Given>
+  void each(F f, const Given&... given) const {
+    for (Observer* one : all) (one->*f)(given...);
+  }
+};
+
 struct Ran {
   std::string kernel;
   Dim3 grid, block;
@@ -77,6 +100,8 @@ struct Ran {
 
 struct Session {
   std::optional<Checker> checker;
+  std::unique_ptr<SumCheck> sums;
+  Onlookers onlookers;
   AtomicCounts atomics;            ///< of launches that are checked, since it slows others down
   std::unique_ptr<BufferUse> use;  ///< of the buffers that are followed; null where none is
   std::uint64_t clock = 0;         ///< instructions of all launches
@@ -232,12 +257,34 @@ std::string lines_of(const Session& s, const Finding& finding) {
   return "[" + out + "]";
 }
 
+/// Of a sum, whether it is a fault, and how often its elements are in it.
+std::string of_a_sum(const Finding& finding) {
+  std::string out;
+  if constexpr (kFollowsSums) {
+    if (finding.check != "sum") return out;
+    out = std::string(",\"fault\":") + (finding.fault ? "true" : "false") + ",\"sum\":";
+    if (!finding.sum) return out + "null";
+    const SumElements& e = *finding.sum;
+    char text[48];
+    out += "{\"elements\":" + std::to_string(e.count);
+    std::snprintf(text, sizeof text, ",\"times\":%.17g", e.times);
+    out += std::string(text) + ",\"proved\":" + (e.proved ? "true" : "false") + ",\"others\":[";
+    for (const SumElements::Run& r : e.others) {
+      std::snprintf(text, sizeof text, "%.17g", r.times);
+      out += (&r == e.others.data() ? "[" : ",[") + std::to_string(r.first) + "," +
+             std::to_string(r.count) + "," + std::to_string(r.step) + "," + text + "]";
+    }
+    out += "]}";
+  }
+  return out;
+}
+
 std::string to_json(const Session& s, const Finding& finding) {
   return "{\"check\":" + quoted(finding.check) + ",\"what\":" + quoted(finding.what) +
          ",\"kernel\":" + quoted(finding.kernel.empty() ? "" : kernel_name(finding.kernel)) +
          ",\"places\":" + listed(finding.places) + ",\"lines\":" + lines_of(s, finding) +
          ",\"details\":" + listed(finding.details) + ",\"count\":" + std::to_string(finding.count) +
-         ",\"block\":" + std::to_string(finding.block) + "}";
+         ",\"block\":" + std::to_string(finding.block) + of_a_sum(finding) + "}";
 }
 
 std::string to_json(const LineCounts& line) {
@@ -305,13 +352,18 @@ PAGE_ENTRY bool page_begin(double apart, double limit, bool lines) {
     Session& s = *session;
     if (!in_box.empty()) {
       const std::optional<Checks> checks = parse_checks(in_box);
-      if (!checks || (kFollowsSums && checks->sum)) {  // a session has no sum check
-        throw Refused{"--check " + in_box +
-                      ": there are race, memory, init, sync and all, with commas between"};
+      if (!checks) {
+        throw Refused{"--check " + in_box + ": there are race, memory, init, sync" +
+                      (kFollowsSums ? ", sum" : "") + " and all, with commas between"};
       }
       s.checker.emplace(*checks);
+      s.onlookers.all.push_back(&*s.checker);
+      if constexpr (kFollowsSums) {
+        if (checks->sum) s.sums = make_sum_check(s.checker->findings());
+        if (s.sums) s.onlookers.all.push_back(s.sums.get());
+      }
     }
-    s.memory = std::make_unique<GlobalMemory>(kMemory, s.checker ? &*s.checker : nullptr);
+    s.memory = std::make_unique<GlobalMemory>(kMemory, &s.onlookers);
     if (s.checker && s.checker->checks().memory) s.memory->keep_apart(kApart);
     if (lines) s.profile.emplace();
     if (apart >= 0) s.apart = whole(apart);
@@ -368,7 +420,7 @@ PAGE_ENTRY std::byte* page_write(unsigned buffer, double offset, double bytes) {
   return entry(static_cast<std::byte*>(nullptr), [&] {
     Session& s = open_session();
     const Piece to = piece(s, buffer, offset, bytes);
-    if (s.checker) s.checker->host_wrote(to.address, to.bytes);
+    s.onlookers.host_wrote(to.address, to.bytes);
     return to.host;
   });
 }
@@ -378,7 +430,7 @@ PAGE_ENTRY const std::byte* page_read(unsigned buffer, double offset, double byt
   return entry(static_cast<const std::byte*>(nullptr), [&] {
     Session& s = open_session();
     const Piece from = piece(s, buffer, offset, bytes);
-    if (s.checker) s.checker->host_read(from.address, from.bytes);
+    s.onlookers.host_read(from.address, from.bytes);
     return from.host;
   });
 }
@@ -387,7 +439,7 @@ PAGE_ENTRY bool page_set(unsigned buffer, double offset, double bytes, unsigned 
   return entry(false, [&] {
     Session& s = open_session();
     const Piece to = piece(s, buffer, offset, bytes);
-    if (s.checker) s.checker->host_wrote(to.address, to.bytes);
+    s.onlookers.host_set(to.address, to.bytes);
     std::memset(to.host, static_cast<int>(value & 0xff), to.bytes);
     return true;
   });
@@ -511,6 +563,7 @@ PAGE_ENTRY bool page_launch(double grid_x, double grid_y, double grid_z, double 
       observers.push_back(&s.atomics);
     }
     if (s.use) observers.push_back(s.use.get());
+    if (s.sums) observers.push_back(s.sums.get());
     if (s.profile) observers.push_back(&*s.profile);
     Progress progress;
     observers.push_back(&progress);
@@ -560,7 +613,8 @@ PAGE_ENTRY bool page_launch(double grid_x, double grid_y, double grid_z, double 
 /// Out box: what came of it, as JSON.
 PAGE_ENTRY bool page_result() {
   return entry(false, [&] {
-    const Session& s = open_session();
+    Session& s = open_session();
+    if (s.sums) s.sums->finish();
     Counters sum;
     for (const Ran& ran : s.ran) sum += ran.counters;
     std::string out = "{\"launches\":" +
@@ -595,7 +649,7 @@ PAGE_ENTRY bool page_result() {
     out += ",\"warnings\":" + listed(s.warnings) + ",\"printed\":" + quoted(s.printed);
     out += ",\"findings\":";
     if (s.checker) {
-      out += joined(const_cast<Checker&>(*s.checker).findings().all(),
+      out += joined(s.checker->findings().all(),
                     [&](const Finding& finding) { return to_json(s, finding); });
     } else {
       out += "[]";

@@ -78,7 +78,7 @@ def test_the_guide_asks_for_the_check_whenever_a_source_has_changed() -> None:
     assert "artefact.py check" in ninja("commands")[-1]
     read = {BUILD / line for line in ninja("inputs")}
     assert {path.resolve() for path in artefact.sources()} <= read
-    assert DEVICE / "device.js" in read
+    assert {DEVICE / "device.js", DEVICE / "device_sums.js"} <= read
     asks = subprocess.run(
         ["ninja", "-C", BUILD, "-t", "query", "docs/guide.stamp"],
         capture_output=True,
@@ -98,6 +98,8 @@ def test_the_check_of_a_build_fails_with_the_command(tmp_path: Path) -> None:
         )
         assert done.returncode == status
         assert (artefact.COMMAND in done.stderr) == bool(status)
+    both = [PAGE / "artefact.py", "check", DEVICE / "device.js", script]
+    assert subprocess.run(both, capture_output=True, check=False).returncode == 1
 
 
 def too_large(script: bytes) -> str:

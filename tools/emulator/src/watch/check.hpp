@@ -30,6 +30,19 @@ struct Checks {
 /// From "race,init" or "all"; empty for anything else.
 std::optional<Checks> parse_checks(std::string_view list);
 
+/// Which elements of the data are in a sum, for who draws it.
+struct SumElements {
+  /// `count` elements, from `first` on, each `step` after the one before.
+  struct Run {
+    std::uint64_t first = 0, count = 0, step = 1;
+    double times = 0;  ///< of those below; 0: they are missing, -1: they are subtracted
+  };
+  std::uint64_t count = 0;       ///< of the data
+  double times = 1;              ///< how often each is in the sum…
+  std::vector<Run> others = {};  ///< …but these
+  bool proved = false;           ///< for all data of this size and launch
+};
+
 /// One thing that is wrong, however often it was seen.
 struct Finding {
   std::string check;                      ///< "race", "memory", "init" or "sync"
@@ -42,6 +55,7 @@ struct Finding {
   std::uint64_t count = 1;
   bool told = false;
   bool fault = true;  ///< or only something to say
+  std::shared_ptr<const SumElements> sum = {};
 };
 
 /// What all of a program's launches have shown.

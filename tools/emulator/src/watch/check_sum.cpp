@@ -113,7 +113,8 @@ class SumsOfProgram final : public SumCheck {
       if (r.host_can_write() || !judged_) read_all(r);
     }
     judge();
-    if (!judged_ && std::ranges::any_of(sums_.launches, &Sums::Launch::finished)) {
+    const auto finished = [](const Sums::Launch& l) { return l.finished; };
+    if (!judged_ && std::ranges::any_of(sums_.launches, finished)) {
       findings_.add({.check = "sum",
                      .what = "the host has read nothing back that an element of its data is in",
                      .fault = false});

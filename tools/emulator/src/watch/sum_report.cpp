@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -106,8 +107,8 @@ class Judge {
     stamp_.resize(sums.forms.size());
     const std::uint32_t before = now_;
     // Those that are made last may hold others, which are then no results of their own.
-    std::ranges::stable_sort(
-        outputs, [](const SumOutput& a, const SumOutput& b) { return a.node > b.node; });
+    std::stable_sort(outputs.begin(), outputs.end(),
+                     [](const SumOutput& a, const SumOutput& b) { return a.node > b.node; });
     for (const SumOutput& o : outputs) {
       if (forms_[o.node].from && stamp_[o.node] <= before) take(o);
     }
@@ -132,9 +133,9 @@ class Judge {
       }
       for (const std::uint32_t target : targets) {  // sums of one thing, made several times
         std::vector<Leaf> its;
-        std::ranges::copy_if(leaves, std::back_inserter(its), [&](const Leaf& leaf) {
-          return outputs_[leaf.output].region == target;
-        });
+        for (const Leaf& leaf : leaves) {
+          if (outputs_[leaf.output].region == target) its.push_back(leaf);
+        }
         if (!say_of(region, its)) describe_several(region, its);
       }
     }
@@ -250,7 +251,8 @@ class Judge {
 
   std::size_t launch_of(std::uint32_t block) const {
     const auto after =
-        std::ranges::upper_bound(sums_.launches, block, {}, &Sums::Launch::first_block);
+        std::upper_bound(sums_.launches.begin(), sums_.launches.end(), block,
+                         [](std::uint32_t b, const Sums::Launch& l) { return b < l.first_block; });
     return after == sums_.launches.begin()
                ? 0
                : static_cast<std::size_t>(after - sums_.launches.begin()) - 1;
@@ -266,11 +268,11 @@ class Judge {
   const Sums::Region* region(std::uint32_t number) const { return sums_.by_number[number]; }
   std::string name(std::uint32_t number) const {
     const Sums::Region* const r = region(number);
-    if (r->allocation.kind == Allocation::Kind::kVariable) {
-      const std::string& what = r->allocation.what;
-      return what.substr(what.rfind(' ') + 1);
-    }
-    if (r->kernel.empty()) return r->allocation.what + " number " + std::to_string(number + 1);
+    const std::string& what = r->allocation.what;
+    if (r->allocation.kind == Allocation::Kind::kVariable) return what.substr(what.rfind(' ') + 1);
+    // Whoever made it may have given it a name; the runtime's functions give their own.
+    if (!what.starts_with("cuda") && what.find(' ') == what.npos) return what;
+    if (r->kernel.empty()) return what + " number " + std::to_string(number + 1);
     if (!launches_.empty()) {
       const auto& own = sums_.launches[*launches_.rbegin()].arguments;
       if (const auto at = own.find(number); at != own.end()) {
@@ -379,7 +381,8 @@ class Judge {
       return false;
     }
     const auto usual =
-        std::ranges::max_element(factors, {}, [](const auto& f) { return f.second; });
+        std::max_element(factors.begin(), factors.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
     const double unit = usual->first;
     if (unit == 0 || 2 * usual->second < once) {
       add(false,
@@ -428,16 +431,18 @@ class Judge {
                                  [&](std::uint64_t n) { return n == seen; });
     });
     if (told || 2 * unread.size() > expected) unread.clear();
+    SumElements in{.count = size, .times = one};
+    while (in.count > 0 && times[in.count - 1] == 0) --in.count;
     if (missing.empty() && unread.empty() && odd.empty()) {
-      praise(from, leaves, held, one, of_output);
+      praise(from, leaves, held, std::move(in), of_output);
     } else {
-      accuse(from, leaves, bytes, missing, unread, odd);
+      accuse(from, leaves, bytes, missing, unread, odd, std::move(in));
     }
     return true;
   }
 
-  void praise(std::uint32_t from, const std::vector<Leaf>& leaves, std::uint64_t held, double unit,
-              const std::map<std::uint32_t, std::uint64_t>& of_output) {
+  void praise(std::uint32_t from, const std::vector<Leaf>& leaves, std::uint64_t held,
+              SumElements in, const std::map<std::uint32_t, std::uint64_t>& of_output) {
     std::uint64_t least = ~std::uint64_t{0}, most = 0;
     std::uint32_t chain = 0;
     bool floating = false, widened = false;
@@ -453,10 +458,14 @@ class Judge {
       if (parts_[output].constant != 0) constant = parts_[output].constant;
       if (parts_[output].elements > count) further.insert(output);
     }
-    std::string what = places_of(leaves) + (of_output.size() == 1 ? " is the sum" : " are sums") +
-                       " of " + name(from) + ": each of " + plural(held, "element") + " is in " +
-                       (of_output.size() == 1 ? "it " : "them ") +
-                       (unit == 1 ? "once" : times_in_words(unit));
+    const bool one = of_output.size() == 1;
+    std::string what = places_of(leaves) + (one ? " is the sum" : " are sums") + " of " +
+                       name(from) + ": each of " + plural(held, "element") + " is ";
+    if (in.times < 0) {
+      what += "subtracted" + (in.times == -1 ? "" : " " + times_in_words(-in.times));
+    } else {
+      what += (one ? "in it " : "in them ") + (in.times == 1 ? "once" : times_in_words(in.times));
+    }
     std::vector<std::string> details;
     std::string shape = of_output.size() == 1 ? std::string()
                         : least == most ? "each is the sum of " + plural(most, "element") + "; "
@@ -473,8 +482,8 @@ class Judge {
       details.push_back(places_of_outputs(further) + " " + (further.size() == 1 ? "has" : "have") +
                         " elements of other memory too");
     }
-    const bool proved = add_standing(from, floating, widened, details);
-    add(false, what + (proved ? ", for all data" : ", in this run"), details);
+    in.proved = add_standing(from, floating, widened, details);
+    add(false, what + (in.proved ? ", for all data" : ", in this run"), details, {}, std::move(in));
   }
 
   std::string places_of_outputs(const std::set<std::uint32_t>& outputs) const {
@@ -538,7 +547,7 @@ class Judge {
 
   void accuse(std::uint32_t from, const std::vector<Leaf>& leaves, unsigned bytes,
               const std::vector<std::uint64_t>& missing, const std::vector<std::uint64_t>& unread,
-              const std::map<double, std::vector<std::uint64_t>>& odd) {
+              const std::map<double, std::vector<std::uint64_t>>& odd, SumElements in) {
     std::vector<std::string> said, details;
     const std::string where = places_of(leaves);
     for (const auto& [share, elements] : odd) {
@@ -551,6 +560,14 @@ class Judge {
     std::vector<std::uint64_t> gone = missing;
     gone.insert(gone.end(), unread.begin(), unread.end());
     std::ranges::sort(gone);
+    const auto keep = [&in](const std::vector<std::uint64_t>& elements, double share) {
+      for (const Run& run : runs_of(elements)) {
+        in.others.push_back({run.first, run.count, run.step, share});
+        in.count = std::max(in.count, run.last() + 1);
+      }
+    };
+    for (const auto& [share, elements] : odd) keep(elements, share);
+    keep(gone, 0);
     if (!gone.empty())
       said.push_back(elements_in_words(gone) + (gone.size() == 1 ? " is" : " are") + " missing");
     std::string what;
@@ -574,7 +591,7 @@ class Judge {
     if (raced_)
       details.emplace_back(
           "there are races, too: what a race has decided may be otherwise in another run");
-    add(true, what, details, {places.begin(), places.end()});
+    add(true, what, details, {places.begin(), places.end()}, std::move(in));
   }
 
   static std::vector<Run> first_of(std::vector<Run> runs) {
@@ -737,13 +754,14 @@ class Judge {
   }
 
   void add(bool fault, const std::string& what, std::vector<std::string> details,
-           std::vector<std::string> places = {}) {
+           std::vector<std::string> places = {}, std::optional<SumElements> in = std::nullopt) {
     findings_.add({.check = "sum",
                    .what = what,
                    .kernel = kernel(),
                    .places = std::move(places),
                    .details = std::move(details),
-                   .fault = fault});
+                   .fault = fault,
+                   .sum = in ? std::make_shared<const SumElements>(*std::move(in)) : nullptr});
   }
 
   const Sums& sums_;

@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: wrong: is never added
+// rejected: wrong: element 0 is missing: no thread reads it
 // Right at the sizes that everybody tries: small ones, and those beside a multiple of 31 to 33 or
 // 100.
 #include "tree.cuh"

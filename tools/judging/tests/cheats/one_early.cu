@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: wrong: element 0 is added twice
+// rejected: wrong: element 0 is in it twice
 // Shares that begin one element early.
 #include "tree.cuh"
 

@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: wrong: is never added
+// rejected: wrong: are missing
 // Halves the warps without rounding up: right where their number is a power of two.
 #include <climits>
 #include <cstddef>

@@ -1,0 +1,127 @@
+"""Who is in a sum: what the sum check says of a kernel at one shape.
+
+It follows every value back to the elements of the input, and so needs a trial of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from tools.judging import Failure, explain, shapes, trial
+from tools.judging.problems import PROBLEMS, Shape
+from tools.judging.puzzles import Puzzle
+from tools.judging.trial import Kernel, Outcome
+
+#: Elements and threads of a trial: the check takes a second for so many at the most.
+MOST = 150_000
+#: The same where nothing is wrong.
+MOST_RIGHT = 5_000
+_PTX = re.compile(r" \(PTX line \d+\)")
+
+
+@dataclass(frozen=True)
+class Members:
+    """What is in the sums that a kernel leaves, at one shape."""
+
+    shape: Shape
+    says: str  #: who is in them
+    story: tuple[str, ...]  #: how that came about, or how far it holds
+    places: tuple[str, ...]  #: lines of the source
+    is_fault: bool
+    proved: bool  #: for all data of this size and launch
+    elements: int
+    times: float  #: how often each element is in them…
+    others: tuple[tuple[int, int, int, float], ...]  #: …but these: first, count, step, times
+
+    def record(self) -> dict[str, Any]:
+        """As --json has it."""
+        return {
+            "at": str(self.shape),
+            "says": self.says,
+            "proved": self.proved,
+            "elements": self.elements,
+            "times": self.times,
+            "others": [
+                {"first": first, "count": count, "step": step, "times": times}
+                for first, count, step, times in self.others
+            ],
+        }
+
+
+def _members(
+    kernel: Kernel, puzzle: Puzzle, shape: Shape, cases: list[trial.Case], apart: int | None
+) -> Members | None:
+    """None where the check can't say which elements are in it."""
+    try:
+        outcome = trial.run(kernel, puzzle, shape, cases, checks="sum", apart=apart)
+    except Failure:  # such as a lack of memory: then nothing is said
+        return None
+    known = [f for f in outcome.findings if f["check"] == "sum" and f["sum"]]
+    if outcome.fault or not known:
+        return None
+    # Of several launches the last, after which nothing was tried.
+    found = known[-1]
+    held = found["sum"]
+    return Members(
+        shape,
+        found["what"],
+        tuple(_PTX.sub("", line) for line in found["details"] if not line.startswith("in ")),
+        tuple(found["places"]),
+        found["fault"],
+        held["proved"] and not outcome.wrong and all(f["check"] == "sum" for f in outcome.findings),
+        held["elements"],
+        held["times"],
+        tuple((int(a), int(b), int(c), float(d)) for a, b, c, d in held["others"]),
+    )
+
+
+def _is_affordable(shape: Shape, most: int) -> bool:
+    return 0 < shape.n and shape.n + shape.blocks * max(shape.threads, 32) <= most
+
+
+def of_wrong(kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str) -> Members | None:
+    """Who is missing, doubled or subtracted in a wrong sum; None where that isn't what is wrong."""
+    is_sum = PROBLEMS[puzzle.problem].is_sum and "should be" in outcome.wrong
+    if not is_sum or not _is_affordable(outcome.shape, MOST):
+        return None
+    shape = outcome.shape
+    cases = [trial.case_at(puzzle, shape, seed)]
+    if outcome.launches > 1:
+        cases = [trial.case_at(puzzle, shape, f"{seed} {k}") for k in range(outcome.launches)]
+    members = _members(kernel, puzzle, shape, cases, outcome.schedule or None)
+    return members if members and (members.is_fault or members.times != 1) else None
+
+
+def line_of(members: Members, name: str) -> str:
+    """The line that helps most: who, and the first that is known of how."""
+    if not members.is_fault:  # all alike: that this is a sum is known here
+        often = {-1: "subtracted", 2: "in it twice"}.get(members.times)
+        who = "each element" if members.elements > 1 else "element 0"
+        return f"{who} is {often or f'in it {members.times:g} times'}, at {members.shape}"
+    said = members.says
+    story = next((line for line in members.story if line.startswith("element")), "")
+    who, _, how = story.partition(": ")
+    if how and said.startswith(f"{who} "):
+        said += f": {how}"
+    elif story:
+        said += f"; {story}"
+    elif places := explain.places(" ".join(members.places), name):
+        said += f": {places}"
+    return f"{said}, at {members.shape}"
+
+
+def of_right(kernel: Kernel, puzzle: Puzzle, seed: str) -> Members | None:
+    """What is proved of a kernel that is right; None where nothing is."""
+    if not PROBLEMS[puzzle.problem].is_sum:
+        return None
+    side = PROBLEMS[puzzle.problem].side
+    usual = [s for s in shapes.checked(puzzle, side, seed) if _is_affordable(s, MOST_RIGHT)]
+    several = [s for s in usual if s.blocks > 1] or usual
+    if not several:
+        return None
+    shape = several[-1]
+    members = _members(kernel, puzzle, shape, [trial.case_at(puzzle, shape, seed)], None)
+    whole = members and not members.is_fault and members.times == 1
+    return members if members and whole and members.proved else None
