@@ -19,6 +19,7 @@ MOST = 150_000
 #: The same where nothing is wrong.
 MOST_RIGHT = 5_000
 _PTX = re.compile(r" \(PTX line \d+\)")
+_ELEMENTS = re.compile(r"\belements? \d+(?:(?:, | … )\d+)*")
 
 
 @dataclass(frozen=True)
@@ -64,17 +65,28 @@ def _members(
     # Of several launches the last, after which nothing was tried.
     found = known[-1]
     held = found["sum"]
+    # The check counts from where the allocation begins.
+    before = max(b.begins for b in cases[-1].buffers.values() if b.role in ("in", "work")) // 4
+    said = [
+        _ELEMENTS.sub(lambda names: _earlier(names[0], before), _PTX.sub("", line))
+        for line in (found["what"], *found["details"])
+    ]
     return Members(
         shape,
-        found["what"],
-        tuple(_PTX.sub("", line) for line in found["details"] if not line.startswith("in ")),
+        said[0],
+        tuple(line for line in said[1:] if not line.startswith("in ")),
         tuple(found["places"]),
         found["fault"],
         held["proved"] and not outcome.wrong and all(f["check"] == "sum" for f in outcome.findings),
-        held["elements"],
+        held["elements"] - before,
         held["times"],
-        tuple((int(a), int(b), int(c), float(d)) for a, b, c, d in held["others"]),
+        tuple((int(a) - before, int(b), int(c), float(d)) for a, b, c, d in held["others"]),
     )
+
+
+def _earlier(names: str, by: int) -> str:
+    """Elements' names, with numbers that are so much lower."""
+    return re.sub(r"\d+", lambda number: str(int(number[0]) - by), names)
 
 
 def _is_affordable(shape: Shape, most: int) -> bool:
