@@ -196,8 +196,7 @@ def _tell(
                 wrong = said
         verdict.sum = None if unset else sums.of_wrong(kernel, puzzle, outcome, seed)
         if verdict.sum:
-            line = sums.line_of(verdict.sum, name)
-            told = verdict.sum.story if verdict.sum.is_fault else ()
+            line, told = sums.line_of(verdict.sum, name), verdict.sum.story
         else:
             line, told = ("" if unset else _diagnosis(kernel, puzzle, outcome, seed)), ()
         details = (wrong, *told) if line else ()

@@ -33,8 +33,8 @@ class Members:
     is_fault: bool
     proved: bool  #: for all data of this size and launch
     elements: int
-    times: float  #: how often each element is in them…
-    others: tuple[tuple[int, int, int, float], ...]  #: …but these: first, count, step, times
+    #: The elements that are not in them once: first, count, step, times.
+    others: tuple[tuple[int, int, int, float], ...]
 
     def record(self) -> dict[str, Any]:
         """As --json has it."""
@@ -43,7 +43,6 @@ class Members:
             "says": self.says,
             "proved": self.proved,
             "elements": self.elements,
-            "times": self.times,
             "others": [
                 {"first": first, "count": count, "step": step, "times": times}
                 for first, count, step, times in self.others
@@ -79,7 +78,6 @@ def _members(
         found["fault"],
         held["proved"] and not outcome.wrong and all(f["check"] == "sum" for f in outcome.findings),
         held["elements"] - before,
-        held["times"],
         tuple((int(a) - before, int(b), int(c), float(d)) for a, b, c, d in held["others"]),
     )
 
@@ -103,19 +101,15 @@ def of_wrong(kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str) -> Mem
     if outcome.launches > 1:
         cases = [trial.case_at(puzzle, shape, f"{seed} {k}") for k in range(outcome.launches)]
     members = _members(kernel, puzzle, shape, cases, outcome.schedule or None)
-    return members if members and (members.is_fault or members.times != 1) else None
+    return members if members and members.is_fault else None
 
 
 def line_of(members: Members, name: str) -> str:
     """The line that helps most: who, and the first that is known of how."""
-    if not members.is_fault:  # all alike: that this is a sum is known here
-        often = {-1: "subtracted", 2: "in it twice"}.get(members.times)
-        who = "each element" if members.elements > 1 else "element 0"
-        return f"{who} is {often or f'in it {members.times:g} times'}, at {members.shape}"
     said = members.says
     story = next((line for line in members.story if line.startswith("element")), "")
     who, _, how = story.partition(": ")
-    if how and said.startswith(f"{who} "):
+    if how and said.startswith((f"{who} ", "every element ")):
         said += f": {how}"
     elif story:
         said += f"; {story}"
@@ -135,5 +129,4 @@ def of_right(kernel: Kernel, puzzle: Puzzle, seed: str) -> Members | None:
         return None
     shape = several[-1]
     members = _members(kernel, puzzle, shape, [trial.case_at(puzzle, shape, seed)], None)
-    whole = members and not members.is_fault and members.times == 1
-    return members if members and whole and members.proved else None
+    return members if members and members.proved else None

@@ -18,8 +18,6 @@
   /** The worst kind of each cell's elements. */
   const cellsOf = (sum, each) => {
     const cells = new Uint8Array(Math.ceil(sum.elements / each));
-    // What all have in common counts beside what the data are worth: -1 only is told.
-    if (sum.times < 0) cells.fill(kindOf(-1));
     for (const [first, count, step, times] of sum.others) {
       for (let k = 0; k < count; ++k) {
         const cell = Math.floor((first + k * step) / each);
@@ -40,15 +38,15 @@
       const which = first === last ? `element ${first}` : `elements ${first} to ${last}`;
       grid.append(make("i", { class: `sum-${KINDS[kind][0]}`, title: which }));
     });
-    const legend = make("p", { class: "sum-legend", "aria-hidden": "true" });
+    const size = each === 1 ? "Each cell is an element" : `Each cell is ${number(each)} elements`;
+    const row = cells.length > COLUMNS ? `, each row ${number(each * COLUMNS)}` : "";
+    const legend = make("p", { class: "sum-legend" }, `${size}${row}: `);
     KINDS.forEach(([name, words], kind) => {
       if (!cells.includes(kind)) return;
       const some = each > 1 && kind !== ONCE ? `some of them ${words}` : words;
       legend.append(make("span", {}, make("i", { class: `sum-${name}` }), ` ${some}`));
     });
-    const size = each === 1 ? "Each cell is an element" : `Each cell is ${number(each)} elements`;
-    const row = cells.length > COLUMNS ? `, each row ${number(each * COLUMNS)}` : "";
-    return [grid, make("p", { class: "sum-legend" }, `${size}${row}.`), legend];
+    return [grid, legend];
   };
 
   /** One sum, or a sentence on what isn't one. */

@@ -265,10 +265,9 @@ std::string of_a_sum(const Finding& finding) {
     out = std::string(",\"fault\":") + (finding.fault ? "true" : "false") + ",\"sum\":";
     if (!finding.sum) return out + "null";
     const SumElements& e = *finding.sum;
-    char text[48];
-    out += "{\"elements\":" + std::to_string(e.count);
-    std::snprintf(text, sizeof text, ",\"times\":%.17g", e.times);
-    out += std::string(text) + ",\"proved\":" + (e.proved ? "true" : "false") + ",\"others\":[";
+    out += "{\"elements\":" + std::to_string(e.count) +
+           ",\"proved\":" + (e.proved ? "true" : "false") + ",\"others\":[";
+    char text[32];
     for (const SumElements::Run& r : e.others) {
       std::snprintf(text, sizeof text, "%.17g", r.times);
       out += (&r == e.others.data() ? "[" : ",[") + std::to_string(r.first) + "," +
@@ -344,8 +343,9 @@ PAGE_ENTRY unsigned page_out_box_bytes() {
   return static_cast<unsigned>(out_box.size());
 }
 
-/// Begins anew. In box: the checks, as tools/emulate names them, or nothing. `apart` is negative
-/// where lanes run together, `limit` 0 for the usual one.
+/// Begins anew. In box: the checks, as tools/emulate names them, or nothing; who asks for `sum`
+/// knows that what is read will be sums. `apart` is negative where lanes run together, `limit` 0
+/// for the usual one.
 PAGE_ENTRY bool page_begin(double apart, double limit, bool lines) {
   return entry(false, [&] {
     session = std::make_unique<Session>();
@@ -359,7 +359,7 @@ PAGE_ENTRY bool page_begin(double apart, double limit, bool lines) {
       s.checker.emplace(*checks);
       s.onlookers.all.push_back(&*s.checker);
       if constexpr (kFollowsSums) {
-        if (checks->sum) s.sums = make_sum_check(s.checker->findings());
+        if (checks->sum) s.sums = make_sum_check(s.checker->findings(), true);
         if (s.sums) s.onlookers.all.push_back(s.sums.get());
       }
     }

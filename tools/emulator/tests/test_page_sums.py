@@ -34,17 +34,17 @@ ASKED: dict[str, tuple[Case, str, Json]] = {
     "right": (
         Case((IN, OUT), (Launch("tree", 8, 128, (0, 1, u64(1024))),), (1,)),
         "each of 1024 elements is in them once, for all data",
-        {"elements": 1024, "times": 1, "proved": True, "others": []},
+        {"elements": 1024, "proved": True, "others": []},
     ),
     "a block too few": (
         Case((IN, OUT), (Launch("tree", 7, 128, (0, 1, u64(1024))),), (1,)),
         "elements 896 … 1023 are missing",
-        {"elements": 1024, "times": 1, "proved": False, "others": [[896, 128, 1, 0]]},
+        {"elements": 1024, "proved": False, "others": [[896, 128, 1, 0]]},
     ),
     "an output that was set": (
         Case((IN, OUT), (Set(1, 0, 4096, 0xFF), Launch("tree", 8, 128, (0, 1, u64(1024)))), (1,)),
         "each of 1024 elements is in them once, for all data",
-        {"elements": 1024, "times": 1, "proved": True, "others": []},
+        {"elements": 1024, "proved": True, "others": []},
     ),
 }
 

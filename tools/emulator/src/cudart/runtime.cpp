@@ -76,7 +76,7 @@ Runtime::Runtime()
   }
   if (checker_) host_observers_.add(*checker_);
   if (checker_ && checker_->checks().sum) {
-    sums_ = make_sum_check(checker_->findings());
+    sums_ = make_sum_check(checker_->findings(), false);
     host_observers_.add(*sums_);
   }
   start_memory();

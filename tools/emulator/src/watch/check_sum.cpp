@@ -13,7 +13,9 @@ namespace {
 
 class SumsOfProgram final : public SumCheck {
  public:
-  explicit SumsOfProgram(Findings& findings) : findings_(findings) {}
+  SumsOfProgram(Findings& findings, bool expected) : findings_(findings) {
+    sums_.expected = expected;
+  }
 
   void allocated(const Allocation& allocation) override {
     Sums::Region& r = sums_.regions[allocation.base];
@@ -306,8 +308,8 @@ class SumsOfProgram final : public SumCheck {
 
 }  // namespace
 
-std::unique_ptr<SumCheck> make_sum_check(Findings& findings) {
-  return std::make_unique<SumsOfProgram>(findings);
+std::unique_ptr<SumCheck> make_sum_check(Findings& findings, bool expected) {
+  return std::make_unique<SumsOfProgram>(findings, expected);
 }
 
 }  // namespace emu

@@ -17,7 +17,9 @@ class SumCheck : public Observer {
 };
 
 /// What it finds and what it describes goes to `findings`. Launches that it looks on at take one
-/// thread of the host.
-std::unique_ptr<SumCheck> make_sum_check(Findings& findings);
+/// thread of the host. Where a sum is `expected` of all that is read, one that has each element a
+/// second time, or subtracts each, is wrong; else it may be what its author wants, and is
+/// described.
+std::unique_ptr<SumCheck> make_sum_check(Findings& findings, bool expected);
 
 }  // namespace emu

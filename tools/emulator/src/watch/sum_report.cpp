@@ -126,8 +126,9 @@ class Judge {
     for (auto& [region, leaves] : leaves_) {
       std::set<std::uint32_t> targets;
       for (const Leaf& leaf : leaves) targets.insert(outputs_[leaf.output].region);
-      if (say_of(region, leaves)) continue;
-      if (targets.size() == 1) {
+      const bool several = targets.size() > 1;
+      if (say_of(region, leaves, !several)) continue;
+      if (!several) {
         describe_several(region, leaves);
         continue;
       }
@@ -136,7 +137,7 @@ class Judge {
         for (const Leaf& leaf : leaves) {
           if (outputs_[leaf.output].region == target) its.push_back(leaf);
         }
-        if (!say_of(region, its)) describe_several(region, its);
+        if (!say_of(region, its, true)) describe_several(region, its);
       }
     }
   }
@@ -270,7 +271,7 @@ class Judge {
     const Sums::Region* const r = region(number);
     const std::string& what = r->allocation.what;
     if (r->allocation.kind == Allocation::Kind::kVariable) return what.substr(what.rfind(' ') + 1);
-    // Whoever made it may have given it a name; the runtime's functions give their own.
+    // A session may have named it; the names that the runtime gives are those of its functions.
     if (!what.starts_with("cuda") && what.find(' ') == what.npos) return what;
     if (r->kernel.empty()) return what + " number " + std::to_string(number + 1);
     if (!launches_.empty()) {
@@ -335,8 +336,9 @@ class Judge {
         {});
   }
 
-  /// False where these are nothing that should hold each element once.
-  bool say_of(std::uint32_t from, const std::vector<Leaf>& leaves) {
+  /// False where these are nothing that should hold each element once. `together`: if anything
+  /// should, then all of these.
+  bool say_of(std::uint32_t from, const std::vector<Leaf>& leaves, bool together) {
     const Sums::Region* const r = region(from);
     if (leaves.empty()) return true;
     unsigned bytes = 16;
@@ -369,22 +371,22 @@ class Judge {
     }
     std::uint64_t filled = 0;
     for (const auto& [begin, end] : r->filled) filled += end - begin;
-    if (2 * in_sums < all && filled > bytes) {
+    if (!sums_.expected && 2 * in_sums < all && filled > bytes) {
       add(false,
           places_of(leaves) + (of_output.size() == 1 ? " is an element of " : " are elements of ") +
               name(from) + ", not sums",
           {});
       return true;
     }
-    if (2 * once < held || once == 0) {
+    if ((2 * once < held || once == 0) && !(sums_.expected && together)) {
       // All of them as often in one sum is a multiple of it.
       return false;
     }
     const auto usual =
         std::max_element(factors.begin(), factors.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    const double unit = usual->first;
-    if (unit == 0 || 2 * usual->second < once) {
+    const double unit = sums_.expected ? 1 : usual->first;  // there may be no usual one
+    if (unit == 0 || (!sums_.expected && 2 * usual->second < once)) {
       add(false,
           places_of(leaves) + (of_output.size() == 1 ? " is a sum" : " are sums") +
               " of elements of " + name(from) +
@@ -396,7 +398,7 @@ class Judge {
     for (std::size_t e = 0; e < size; ++e) {
       if (times[e] == 1 && std::abs(factor[e]) == unit) direction += factor[e] > 0 ? 1 : -1;
     }
-    const double one = direction < 0 ? -unit : unit;
+    const double one = direction < 0 && !sums_.expected ? -unit : unit;
 
     // What should be there.
     std::vector<char> wanted(size), read(size);
@@ -430,7 +432,7 @@ class Judge {
       return std::ranges::any_of(sums_.launches[l].numbers,
                                  [&](std::uint64_t n) { return n == seen; });
     });
-    if (told || 2 * unread.size() > expected) unread.clear();
+    if (told || (!sums_.expected && 2 * unread.size() > expected)) unread.clear();
     SumElements in{.count = size, .times = one};
     while (in.count > 0 && times[in.count - 1] == 0) --in.count;
     if (missing.empty() && unread.empty() && odd.empty()) {
@@ -550,13 +552,20 @@ class Judge {
               const std::map<double, std::vector<std::uint64_t>>& odd, SumElements in) {
     std::vector<std::string> said, details;
     const std::string where = places_of(leaves);
+    std::uint64_t further = 0;
     for (const auto& [share, elements] : odd) {
+      if (said.size() == kMostStories) {
+        further += elements.size();
+        continue;
+      }
       const std::string verb = elements.size() == 1 ? " is" : " are";
-      said.push_back(elements_in_words(elements) + verb +
+      const bool all = elements.size() == in.count && in.count > 1;
+      said.push_back((all ? "every element is" : elements_in_words(elements) + verb) +
                      (share == -1 ? " subtracted"
                       : share < 0 ? " subtracted " + times_in_words(-share)
                                   : " in it " + times_in_words(share)));
     }
+    if (further) said.push_back(plural(further, "element") + " more often or less");
     std::vector<std::uint64_t> gone = missing;
     gone.insert(gone.end(), unread.begin(), unread.end());
     std::ranges::sort(gone);
@@ -575,6 +584,7 @@ class Judge {
     details.push_back("in " + where + ", made of " + name(from));
     std::set<std::string> places;
     for (const auto& [share, elements] : odd) {
+      if (details.size() > 2 * kMostStories) break;
       for (const Run& run : first_of(runs_of(elements))) {
         details.push_back(elements_in_words(elements_of(run)) + ": " +
                           again(from, run.first, bytes, leaves, share, places));

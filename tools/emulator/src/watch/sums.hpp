@@ -93,6 +93,7 @@ class Sums {
   std::map<const Block*, std::vector<Node>*> shared_of;  ///< of blocks that run
   std::uint32_t blocks = 0;                              ///< of all launches
   bool unfollowed = false;                               ///< code ran that isn't followed
+  bool expected = false;  ///< what is read is known to be a sum, whatever it looks like
 
   /// The allocation of an address; null for none.
   Region* region(Address address);
