@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: wrong: is added twice
+// rejected: wrong: is in it twice: added again at first_of_a_block_twice.cu:11
 // Adds the first element of each later block twice.
 #include "tree.cuh"
 
