@@ -88,7 +88,7 @@ def _earlier(names: str, by: int) -> str:
 
 
 def _is_affordable(shape: Shape, most: int) -> bool:
-    return 0 < shape.n and shape.n + shape.blocks * max(shape.threads, 32) <= most
+    return shape.n > 0 and shape.n + shape.blocks * max(shape.threads, 32) <= most
 
 
 def of_wrong(kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str) -> Members | None:

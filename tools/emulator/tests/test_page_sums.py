@@ -1,5 +1,5 @@
-"""The device that a page loads to tell who is in a sum: it is of the sources in the tree, does what the
-page's other device does, and says what tools/emulate --check sum says, with elements to draw.
+"""The device that a page loads to tell who is in a sum: it is of the sources in the tree, does what
+the page's other device does, and says what tools/emulate --check sum says, with elements to draw.
 
 Needs nvcc and node, and no GPU.
 """
@@ -79,9 +79,7 @@ def test_it_does_what_the_other_device_does(kernels: Kernels, tmp_path: Path) ->
 @pytest.mark.slow
 @pytest.mark.nvcc
 def test_it_says_what_the_command_says(kernels: Kernels, tmp_path: Path) -> None:
-    cases = {
-        name: dataclasses.replace(case, checks="sum") for name, (case, _, _) in ASKED.items()
-    }
+    cases = {name: dataclasses.replace(case, checks="sum") for name, (case, _, _) in ASKED.items()}
     requests = write(list(cases.values()), kernels.ptx, tmp_path / "requests.json")
     for (name, case), result in zip(cases.items(), in_node(SUMS, requests), strict=True):
         _, said, elements = ASKED[name]

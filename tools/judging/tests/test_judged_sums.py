@@ -1,5 +1,5 @@
-"""Who is in a sum: a wrong one is told by its elements, a right one is proved where it can be, and of
-anything else nothing is said."""
+"""Who is in a sum: a wrong one is told by its elements, a right one is proved where it can be, and
+of anything else nothing is said."""
 
 from __future__ import annotations
 
