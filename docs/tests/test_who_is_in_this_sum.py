@@ -93,8 +93,8 @@ def test_a_wrong_sum_names_its_elements_and_the_line(page: Page, fault: str) -> 
     changed = re.sub(pattern, to, ptx, count=1)
     assert changed != ptx
     editor.fill(changed)
-    said, sums = ask(panel)
-    assert "expected" in said and panel.locator("> .run-status.wrong").count() == 1
+    _, sums = ask(panel)
+    assert panel.locator("> .run-status.wrong").count() == 1
     expect(sums.locator(".sum-said.wrong")).to_contain_text(words)
     cells = sums.locator(f".sum-cells .sum-{kind}").count()
     assert 0 < cells < 1000

@@ -73,6 +73,8 @@ def test_it_is_small_enough_to_be_waited_for() -> None:
 def test_it_does_what_the_other_device_does(kernels: Kernels, tmp_path: Path) -> None:
     requests = write(list(CASES.values()), kernels.ptx, tmp_path / "requests.json")
     usual, with_sums = (in_node(DEVICE / name, requests) for name in ("device.js", SUMS.name))
+    for result in (*usual, *with_sums):
+        del result["progress"]  # which goes by the clock
     assert dict(zip(CASES, with_sums, strict=True)) == dict(zip(CASES, usual, strict=True))
 
 
@@ -83,7 +85,7 @@ def test_it_says_what_the_command_says(kernels: Kernels, tmp_path: Path) -> None
     requests = write(list(cases.values()), kernels.ptx, tmp_path / "requests.json")
     for (name, case), result in zip(cases.items(), in_node(SUMS, requests), strict=True):
         _, said, elements = ASKED[name]
-        (folder := tmp_path / name).mkdir()
+        (folder := tmp_path / name.replace(" ", "_")).mkdir()
         (native,) = natively(kernels, case, folder).findings
         (found,) = result["findings"]
         assert found["what"].endswith(said), name

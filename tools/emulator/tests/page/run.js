@@ -6,7 +6,7 @@ const zlib = require("node:zlib");
 const [, , deviceFile, requestsFile] = process.argv;
 const place = {};
 new Function("self", fs.readFileSync(deviceFile, "utf8"))(place);
-const { glue, wasm } = place.LADDER_DEVICE;
+const [{ glue, wasm }] = Object.values(place);
 new Function("self", glue)(place);
 
 const fromBase64 = (text) => new Uint8Array(Buffer.from(text, "base64"));
