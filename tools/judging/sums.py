@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.judging import Failure, explain, shapes, trial
-from tools.judging.problems import PROBLEMS, Shape
+from tools.judging.problems import PROBLEMS, Case, Shape
 from tools.judging.puzzles import Puzzle
 from tools.judging.trial import Kernel, Outcome
 
@@ -51,7 +51,7 @@ class Members:
 
 
 def _members(
-    kernel: Kernel, puzzle: Puzzle, shape: Shape, cases: list[trial.Case], apart: int | None
+    kernel: Kernel, puzzle: Puzzle, shape: Shape, cases: list[Case], apart: int | None
 ) -> Members | None:
     """None where the check can't say which elements are in it."""
     try:
