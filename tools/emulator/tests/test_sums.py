@@ -32,6 +32,7 @@ RIGHT = {
     "shuffled": (ALL.format(1000, "it"), "at most 36 additions one after another"),
     "reduced": (ALL.format(1000, "it"), "modulo the range of the type"),
     "floats": ("in them 0.5 times, for all data", "how they round is not looked at"),
+    "negative": ("each of 1000 elements is subtracted, for all data", "proved"),
     "narrowed": (ALL.format(1000, "it"), "at most 999 additions one after another"),
     "positive": ("in it once, in this run", "what {positive} (PTX line "),
     "swapped": ("in it once, in this run", "what device_atomic_functions.hpp:"),

@@ -23,7 +23,7 @@ __device__ void add_up(int* tile) {
   }
 }
 
-enum class Fault { kNone, kTwice, kTree, kLastElement, kSign, kOverwritten };
+enum class Fault { kNone, kTwice, kTree, kLastElement, kSign, kNegative, kOverwritten };
 
 template <Fault F>
 __global__ void tree(const int* in, int* partial, int n) {
@@ -52,7 +52,7 @@ __global__ void tree(const int* in, int* partial, int n) {
   } else {
     add_up(tile);
   }
-  if (t == 0) partial[blockIdx.x] = tile[0];
+  if (t == 0) partial[blockIdx.x] = F == Fault::kNegative ? -tile[0] : tile[0];
 }
 
 template <int Last>
@@ -243,6 +243,7 @@ const std::map<std::string, void (*)()> kCases{
     {"wrong_tree", [] { tree_of<Fault::kTree>(); }},
     {"last_element", [] { tree_of<Fault::kLastElement>(); }},
     {"sign", [] { tree_of<Fault::kSign>(); }},
+    {"negative", [] { tree_of<Fault::kNegative>(); }},
     {"overwritten", [] { tree_of<Fault::kOverwritten>(); }},
     {"shuffled",
      [] {
