@@ -9,6 +9,7 @@
 #include "../kernels.cuh"
 #include "book/finished_sum.hpp"
 #include "book/whole_sum.hpp"
+#include "edges_kernels.cuh"
 
 namespace {
 
@@ -48,11 +49,6 @@ class Equal : public Wide {
     return static_cast<std::int64_t>(n) * Value;
   }
 };
-
-/// One of three blocks hands in a sum; what the two others have done, the words say already.
-__global__ void one_of_three(long long sum, unsigned long long* words, long long* out) {
-  if (blockIdx.x == 0) chapter08::hand_in(sum, words, out);
-}
 
 /// The rare case of hand_in, made on purpose: another block is last at one half than at the other.
 template <bool LowFirst>
@@ -102,8 +98,8 @@ book::Variant apart(std::string name) {
       .region = "two-words",
       .grid = [](std::size_t, unsigned) { return 3u; },
       .launch = book::launch<Apart<LowFirst>>([](const auto& l) {
-        one_of_three<<<3, 1>>>(P::kFirst, l.words, l.out);
-        one_of_three<<<3, 1>>>(P::kSecond, l.words, l.out);
+        chapter08::edges::one_of_three<<<3, 1>>>(P::kFirst, l.words, l.out);
+        chapter08::edges::one_of_three<<<3, 1>>>(P::kSecond, l.words, l.out);
       }),
   };
 }

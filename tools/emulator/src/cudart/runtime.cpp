@@ -79,6 +79,10 @@ Runtime::Runtime()
     sums_ = make_sum_check(checker_->findings(), false);
     host_observers_.add(*sums_);
   }
+  if (!settings_->ptx.empty()) {
+    stand_in_ = *binaries.insert(new FatBinary).first;
+    stand_in_->text = std::move(settings_->ptx);
+  }
   start_memory();
 }
 
@@ -104,6 +108,9 @@ void Runtime::finish() {
   if (!printed.empty()) {
     say("the program ended before it waited for a kernel that printed: " +
         std::to_string(printed.size()) + " characters are lost");
+  }
+  if (stand_in_ != nullptr && !stood_in_) {
+    say("EMU_PTX: the program launched none of the kernels in this file");
   }
   // A schedule of lanes apart has said of its counts that they are its own.
   if (const std::string line = fidelity_.line(); !line.empty() && !settings_->apart) say(line);
@@ -232,7 +239,8 @@ Runtime::Found Runtime::find_kernel(const void* stub) {
   const auto at = functions.find(stub);
   if (at == functions.end()) return {.status = cudaErrorInvalidResourceHandle};
   found.function = &at->second;
-  found.status = load(*at->second.binary);
+  found.status = replace(at->second);
+  if (found.status == cudaSuccess) found.status = load(*at->second.binary);
   if (found.status != cudaSuccess) return found;
   const auto& kernels = at->second.binary->module->kernels;
   const auto kernel = kernels.find(at->second.name);
@@ -243,6 +251,27 @@ Runtime::Found Runtime::find_kernel(const void* stub) {
     found.kernel = &kernel->second;
   }
   return found;
+}
+
+cudaError_t Runtime::replace(HostKernel& function) {
+  if (stand_in_ == nullptr || function.binary == stand_in_) return cudaSuccess;
+  if (const cudaError_t bad = load(*stand_in_); bad != cudaSuccess) return bad;
+  const auto& kernels = stand_in_->module->kernels;
+  const auto other = kernels.find(function.name);
+  if (other == kernels.end()) return cudaSuccess;
+  // The host hands over what the program's own kernel takes.
+  if (const cudaError_t bad = load(*function.binary); bad != cudaSuccess) return bad;
+  const auto own = function.binary->module->kernels.find(function.name);
+  const auto layout = [](const Parameter& p) { return std::pair(p.offset, p.size); };
+  if (own == function.binary->module->kernels.end() ||
+      !std::ranges::equal(own->second.parameters, other->second.parameters, {}, layout, layout)) {
+    say("EMU_PTX: kernel " + kernel_name(function.name) +
+        " has other parameters there than in the program");
+    return cudaErrorInvalidDeviceFunction;
+  }
+  function.binary = stand_in_;
+  stood_in_ = true;
+  return cudaSuccess;
 }
 
 std::pair<cudaError_t, const Variable*> Runtime::find_variable(const void* symbol) {

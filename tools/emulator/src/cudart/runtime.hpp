@@ -152,6 +152,8 @@ class Runtime {
     const Kernel* kernel = nullptr;
   };
   Found find_kernel(const void* stub);
+  /// Has a kernel of EMU_PTX's file take the place of the program's own, if it has that name.
+  cudaError_t replace(HostKernel& function);
   std::pair<cudaError_t, const Variable*> find_variable(const void* symbol);
 
   /// Dynamic shared memory that a launch of the kernel may ask for.
@@ -231,6 +233,8 @@ class Runtime {
   std::optional<Settings> settings_;  // none: no device
   Output csv_, findings_, trace_, host_log_file_;
   HostThreads threads_;
+  FatBinary* stand_in_ = nullptr;  // of EMU_PTX's file
+  bool stood_in_ = false;
   std::unique_ptr<Checker> checker_;
   std::unique_ptr<SumCheck> sums_;
   std::unique_ptr<HostLog> host_log_;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <initializer_list>
+#include <iterator>
 #include <string_view>
 
 #include "cudart/output.hpp"
@@ -115,6 +116,17 @@ std::optional<Checks> checks() {
   refuse("EMU_CHECK", "there are race, memory, init, sync, sum and all, with commas between");
 }
 
+/// The text of EMU_PTX's file, whole.
+std::string stand_in() {
+  const std::string name = text_of("EMU_PTX");
+  if (name.empty()) return {};
+  std::ifstream file(name, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file) refuse("EMU_PTX", "the file can't be read");
+  if (text.find(".version") == text.npos) refuse("EMU_PTX", "the file holds no PTX");
+  return text;
+}
+
 std::optional<TraceSettings> trace() {
   TraceSettings wanted{.file = text_of("EMU_TRACE"),
                        .kernel = text_of("EMU_TRACE_KERNEL"),
@@ -146,6 +158,7 @@ std::optional<Settings> read_settings() {
     s.apart = schedule();
     s.trace = trace();
     s.checks = checks();
+    s.ptx = stand_in();
     s.memory = std::min<std::uint64_t>(
         s.profile.global_bytes, number("EMU_MEMORY", std::min(kDefaultMemory, spare_bytes())));
     s.csv = text_of("EMU_CSV");

@@ -31,6 +31,7 @@ struct Settings {
   std::optional<Checks> checks;
   std::optional<TraceSettings> trace;
   std::string csv, findings, host_log;  ///< files; empty for none
+  std::string ptx;  ///< text whose kernels take the place of the program's; empty for none
 };
 
 /// Empty, after a line on stderr, where there is nonsense that must not pass for what was asked.

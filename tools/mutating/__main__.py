@@ -1,0 +1,5 @@
+import sys
+
+from tools.mutating.command import main
+
+sys.exit(main())

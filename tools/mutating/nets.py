@@ -1,0 +1,238 @@
+"""The nets that a changed kernel has to get through: the book's own checks, each by itself."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tools.mutating.shapes import (
+    FEW_HEAVY,
+    FIRST,
+    MOST_HEAVY,
+    Program,
+    Shape,
+    Variant,
+    environment,
+    small,
+)
+
+#: What a reader's program would show, in the order in which the nets are tried.
+NETS = {
+    "result": "the program's own check of its result",
+    "stopped": "the device stops the launch",
+    "race": "the race check",
+    "memory": "the check of addresses",
+    "init": "the check of unwritten memory",
+    "sync": "the check of barriers",
+    "sum": "the sum check",
+    "schedule": "its result, where lanes run apart",
+    "counters": "the memory counters",
+}
+#: The columns that hardware has too.
+MEMORY = (
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+)
+WORK = (
+    "source__branches.sum",
+    "source__diverging_branches.sum",
+    "source__thread_instructions.sum",
+    "source__warp_instructions.sum",
+)
+#: Instructions of a warp, per launch: at small shapes, under the checks, and at large ones.
+MOST, MOST_LOOKED_AT, MOST_LARGE = 20_000_000, 3_000_000, 400_000_000
+SECONDS = 120
+SEEDS, MORE_SEEDS = (1,), tuple(range(2, 10))
+LOOKED_AT = FIRST[:4]
+#: Past 16 bits; and past what a full device has threads, so that a grid goes round.
+LARGE = (65537, (1 << 19) - 1)
+LARGE_BLOCKS = (32, 256, 1024)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run of a matrix program over its cases."""
+
+    status: int
+    said: str
+    findings: tuple[dict[str, Any], ...] = ()
+    rows: tuple[dict[str, str], ...] = ()
+
+    @property
+    def case(self) -> str:
+        """The arguments that it stopped at."""
+        found = re.search(r"^exit \d+ from: \S* ?(.*)$", self.said, re.M)
+        text = found[1] if found else ""
+        shape = re.search(r"--block (\d+) --n (\d+)", text)
+        return f"n = {shape[2]}, block {shape[1]}" if shape else text
+
+    @property
+    def why(self) -> str:
+        lines = [re.sub(r"^\S+: ", "", line) for line in self.said.splitlines()]
+        for sign in ("WRONG RESULT", "embedded device: ", "error", ":"):
+            found = [
+                line
+                for line in self.said.splitlines()
+                if sign in line and "counts:" not in line and "from:" not in line
+            ]
+            if found:
+                return re.sub(r"^.*?(embedded device|chapter\w+): ", "", found[0]).strip()
+        return lines[-1] if lines else ""
+
+
+def run(
+    program: Program,
+    cases: Sequence[str],
+    library: Path,
+    ptx: Path,
+    *,
+    go_on: bool = False,
+    **settings: str,
+) -> Ran:
+    """Runs the cases with that PTX in place of the program's own."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, found, page = (Path(folder) / name for name in ("cases", "findings", "page.csv"))
+        file.write_text("".join(f"{case}\n" for case in cases), encoding="utf-8")
+        found.write_text("", encoding="utf-8")
+        if "EMU_CHECK" in settings:
+            settings["EMU_FINDINGS"] = str(found)
+        if settings.pop("count", ""):
+            settings["EMU_CSV"] = str(page)
+        most = MOST_LOOKED_AT if go_on or "EMU_SCHEDULE" in settings else MOST
+        settings.setdefault("EMU_MAX_INSTRUCTIONS", str(most))
+        try:
+            done = subprocess.run(
+                [program.path, file, *(["--go-on"] if go_on else [])],
+                capture_output=True,
+                timeout=SECONDS,
+                env=environment(library, EMU_PTX=str(ptx), **settings),
+                check=False,
+            )
+            status, said = done.returncode, (done.stdout + done.stderr).decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            status, said = 3, f"embedded device: it runs for more than {SECONDS} s"
+        findings = tuple(
+            json.loads(line) for line in found.read_text(encoding="utf-8").splitlines()
+        )
+        rows: tuple[dict[str, str], ...] = ()
+        if page.exists():
+            with page.open(encoding="utf-8") as table:
+                rows = tuple(row for row in csv.DictReader(table) if row["ID"])
+        return Ran(status, said, findings, rows)
+
+
+@dataclass
+class Caught:
+    """What rejects a changed kernel: for each net that does, how it shows."""
+
+    by: dict[str, str] = field(default_factory=dict)
+    work: bool = False  # it carries out other instructions
+
+    def add(self, net: str, how: str) -> None:
+        self.by.setdefault(net, how[:200])
+
+
+def told_sums(ran: Ran) -> set[tuple[str, str]]:
+    return {
+        (str(each.get("kernel")), str(each["what"]))
+        for each in ran.findings
+        if each["check"] == "sum"
+    }
+
+
+class Nets:
+    """The nets for one program; what the unchanged kernels give is kept."""
+
+    def __init__(self, program: Program, library: Path) -> None:
+        self.program, self.library = program, library
+        self._kept: dict[tuple[object, ...], Ran] = {}
+
+    def _base(self, base: Path, cases: Sequence[str], **settings: str) -> Ran:
+        key = (base, tuple(cases), tuple(sorted(settings.items())))
+        if key not in self._kept:
+            self._kept[key] = run(self.program, cases, self.library, base, go_on=True, **settings)
+        return self._kept[key]
+
+    def _cases(self, variants: Iterable[Variant], shapes: Iterable[Shape], most: int) -> list[str]:
+        return self.program.cases(variants, shapes, most)
+
+    def results(self, variants: list[Variant], ptx: Path, caught: Caught) -> None:
+        """All small shapes of the chapters' matrix, up to the first that goes wrong."""
+        self._result(self._cases(variants, small(), MOST_HEAVY), ptx, caught)
+
+    def _result(self, cases: list[str], ptx: Path, caught: Caught, **settings: str) -> None:
+        ran = run(self.program, cases, self.library, ptx, **settings)
+        if ran.status == 0:
+            return
+        how = f"{ran.case}: {ran.why}"
+        if ran.status == 1:
+            caught.add("schedule" if "EMU_SCHEDULE" in settings else "result", how)
+        else:
+            caught.add("stopped", how)
+
+    def checks(
+        self, variants: list[Variant], ptx: Path, caught: Caught, shapes: Sequence[Shape]
+    ) -> None:
+        cases = self._cases(variants, shapes, FEW_HEAVY)
+        ran = run(self.program, cases, self.library, ptx, go_on=True, EMU_CHECK="all")
+        for each in ran.findings:
+            caught.add(str(each["check"]), str(each["what"]))
+
+    def sums(self, variants: list[Variant], base: Path, ptx: Path, caught: Caught) -> None:
+        # What is heavy is no sum.
+        cases = self._cases([v for v in variants if not v.heavy], LOOKED_AT, FEW_HEAVY)
+        right = told_sums(self._base(base, cases, EMU_CHECK="sum"))
+        ran = run(self.program, cases, self.library, ptx, go_on=True, EMU_CHECK="sum")
+        told = told_sums(ran)
+        others = sorted(told - right)
+        if others:
+            caught.add("sum", others[0][1])
+        elif right - told and ran.status in (0, 1):
+            caught.add("sum", f"not said: {sorted(right - told)[0][1]}")
+
+    def schedules(
+        self, variants: list[Variant], ptx: Path, caught: Caught, seeds: Sequence[int]
+    ) -> None:
+        cases = self._cases(variants, LOOKED_AT[:3], FEW_HEAVY)
+        for seed in seeds:
+            if "schedule" not in caught.by:
+                self._result(cases, ptx, caught, EMU_SCHEDULE=f"apart:{seed}")
+
+    def counters(self, variants: list[Variant], base: Path, ptx: Path, caught: Caught) -> None:
+        cases = self._cases(variants, LOOKED_AT, FEW_HEAVY)
+        right = self._base(base, cases, count="yes").rows
+        ran = run(self.program, cases, self.library, ptx, go_on=True, count="yes")
+        if len(right) != len(ran.rows):
+            return  # it was stopped, which the results tell
+        for one, other in zip(right, ran.rows, strict=True):
+            for column in MEMORY:
+                if one[column] != other[column]:
+                    name = one["Kernel Name"].split("(")[0].removeprefix("void ")
+                    caught.add(
+                        "counters", f"{column}: {one[column]} in {name}, now {other[column]}"
+                    )
+            caught.work |= any(one[column] != other[column] for column in WORK)
+
+    def more(self, variants: list[Variant], ptx: Path, caught: Caught) -> None:
+        """For what got through: larger sizes, more shapes for the checks, more schedules."""
+        shapes = [(block, n) for n in LARGE for block in LARGE_BLOCKS]
+        large = self._cases(variants, shapes, MOST_HEAVY)
+        self._result(large, ptx, caught, EMU_MAX_INSTRUCTIONS=str(MOST_LARGE))
+        few = [shape for shape in small() if shape[1] <= 65 or shape in FIRST]
+        if not caught.by:
+            self.checks(variants, ptx, caught, few)
+        if not caught.by:
+            self.schedules(variants, ptx, caught, MORE_SEEDS)
