@@ -20,8 +20,8 @@ from tools.mutating.sources import Compiler, Ptx, older_lines
 class Outcome:
     """What became of a mutant.
 
-    *state* is ``refused`` by the compiler, ``same`` code for every kernel that a variant launches,
-    ``caught``, or ``passed`` by all nets.
+    *state* is ``refused`` by the compiler, ``same`` code for every kernel, ``caught``, or ``passed``
+    by all nets.
     """
 
     state: str
@@ -59,9 +59,6 @@ class Bench:
         self.instances, self.chapter = instances(programs), chapter
         self._compilers: dict[str, Compiler] = {}
         self.nets = [Nets(program, build / "emulator/lib") for program in programs]
-        self.launched = {
-            name for p in programs for kernels in p.kernels.values() for name in kernels
-        }
         self._bases: dict[tuple[str, bool], tuple[Path, Ptx]] = {}
         self._older: dict[str, set[int]] = {}
 
@@ -92,7 +89,7 @@ class Bench:
         ptx = self.compiler(name).compile(mutant.apply(source), older=older)
         if isinstance(ptx, str):
             return Outcome("refused", {"compiler": ptx[:200]}, older=older)
-        changed = ptx.changed_from(unchanged) & self.launched
+        changed = ptx.changed_from(unchanged)
         if not changed:
             return Outcome("same", older=older)
         text = "".join(ptx.kernels.get(each, "") for each in sorted(changed))
