@@ -122,3 +122,30 @@ class Bench:
             if not caught.by:
                 each.more(variants, file, caught)
         return caught
+
+    def rejected(self, mutant: Mutant, net: str) -> str | None:
+        """What one net alone says of a mutant; None where it lets it through."""
+        name = Path(mutant.file).name
+        base, unchanged = self.base(name, older=False)
+        ptx = self.compiler(name).compile(mutant.apply(self.compiler(name).source))
+        if isinstance(ptx, str):
+            raise RuntimeError(f"{mutant.name} doesn't compile: {ptx}")
+        file = self.work / "mutant.ptx"
+        file.write_text(ptx.text, encoding="utf-8")
+        caught = Caught()
+        changed = ptx.changed_from(unchanged)
+        for each in self.nets:
+            variants = each.program.that_launch(changed)
+            if not variants or net in caught.by:
+                continue
+            if net in ("result", "stopped"):
+                each.results(variants, file, caught)
+            elif net == "sum":
+                each.sums(variants, base, file, caught)
+            elif net == "counters":
+                each.counters(variants, base, file, caught)
+            elif net == "schedule":
+                each.schedules(variants, file, caught, SEEDS)
+            else:
+                each.checks(variants, file, caught, LOOKED_AT)
+        return caught.by.get(net)
