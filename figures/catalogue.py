@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from figures import cards, chapters, embedded_device
+from figures import cards, chapters, embedded_device, mutation
 from figures.every_chapter import usual_plots
 from figures.kit.chapter import Chapter, Diagram, Plot
 from figures.spine import spine
@@ -47,7 +47,7 @@ def plots(root: Path) -> dict[str, Plot]:
 
 def diagrams() -> dict[str, Diagram]:
     """The pictures that need no measuring."""
-    named: dict[str, Diagram] = dict(embedded_device.DIAGRAMS)
+    named: dict[str, Diagram] = {**embedded_device.DIAGRAMS, **mutation.DIAGRAMS}
     for chapter in chapters.known().values():
         _add(named, chapter.diagrams)
     return named

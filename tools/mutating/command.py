@@ -2,10 +2,11 @@
 
     python -m tools.mutating list FILE              writes the mutants of all kernel files
     python -m tools.mutating run LIST RESULTS       tries them; run again, it goes on
-    python -m tools.mutating try FILE:LINE [TEXT]   tries those of a line, and says what rejects them
+    python -m tools.mutating record RESULTS         puts the results into figures/data
+    python -m tools.mutating try FILE:LINE [TEXT]   tries those of a line, and says what rejects
 
-``list`` and ``try`` need tree-sitter. ``run`` needs Python alone, nvcc, and the matrix programs of a
-build (``--build``, a folder like build/tools). RESULTS has a line of JSON per mutant.
+``list`` and ``try`` need tree-sitter. ``run`` needs Python alone, nvcc, and the matrix programs of
+a build (``--build``, a folder like build/tools). RESULTS has a line of JSON per mutant.
 """
 
 from __future__ import annotations
@@ -155,6 +156,8 @@ def main(arguments: list[str] | None = None) -> int:
     two.add_argument("results", type=Path)
     two.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     two.add_argument("--every", type=int, default=1, metavar="K", help="try each K-th only")
+    four = commands.add_parser("record", help="put the results into figures/data")
+    four.add_argument("results", type=Path)
     three = commands.add_parser("try", help="try the mutants of one line")
     three.add_argument("place", metavar="FILE:LINE")
     three.add_argument("text", nargs="?", default="", help="part of what the code becomes")
@@ -162,6 +165,12 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if given.command == "list":
             _list(given.file)
+            return 0
+        if given.command == "record":
+            from tools.mutating.record import record
+
+            text = record(given.results, given.build)
+            (ROOT / "figures/data/mutants.json").write_text(text, encoding="utf-8")
             return 0
         if given.command == "run":
             return _run(given.list, given.results, given.build, given.jobs, given.every)

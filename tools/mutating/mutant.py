@@ -1,24 +1,9 @@
-"""One change to a kernel, and the kinds that there are."""
+"""One change to a kernel."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any, Self
-
-#: What each operator does, in words, by its name: the page's table has them in this order.
-OPERATORS = {
-    "comparison": "< becomes <= or >=, == becomes !=",
-    "condition": "a side of && or || is lost, one becomes the other, a choice is made for good",
-    "arithmetic": "+ becomes -, * becomes +, << becomes >>, += becomes -= or =",
-    "constant": "one more, one less, 0; a mask loses a lane, or half of them",
-    "barrier": "a barrier is lost, or waits for the warp alone",
-    "fence": "a fence is lost, or reaches the block alone",
-    "atomic": "an atomic becomes a load and a store, or reaches the block alone",
-    "shuffle": "a shuffle takes its value from another lane",
-    "index": "an index is one off, or another built-in variable",
-    "statement": "a statement is lost, or a return before a barrier is added",
-    "type": "a type of 64 bits has 32, an index has 16",
-}
 
 
 @dataclass(frozen=True)

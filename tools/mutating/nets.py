@@ -7,7 +7,7 @@ import json
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,18 +23,6 @@ from tools.mutating.shapes import (
     small,
 )
 
-#: What a reader's program would show, in the order in which the nets are tried.
-NETS = {
-    "result": "the program's own check of its result",
-    "stopped": "the device stops the launch",
-    "race": "the race check",
-    "memory": "the check of addresses",
-    "init": "the check of unwritten memory",
-    "sync": "the check of barriers",
-    "sum": "the sum check",
-    "schedule": "its result, where lanes run apart",
-    "counters": "the memory counters",
-}
 #: The columns that hardware has too.
 MEMORY = (
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
@@ -98,18 +86,20 @@ def run(
     cases: Sequence[str],
     library: Path,
     ptx: Path,
+    asked: Mapping[str, str] | None = None,
     *,
     go_on: bool = False,
-    **settings: str,
+    count: bool = False,
 ) -> Ran:
     """Runs the cases with that PTX in place of the program's own."""
     with tempfile.TemporaryDirectory() as folder:
         file, found, page = (Path(folder) / name for name in ("cases", "findings", "page.csv"))
         file.write_text("".join(f"{case}\n" for case in cases), encoding="utf-8")
         found.write_text("", encoding="utf-8")
+        settings = dict(asked or {})
         if "EMU_CHECK" in settings:
             settings["EMU_FINDINGS"] = str(found)
-        if settings.pop("count", ""):
+        if count:
             settings["EMU_CSV"] = str(page)
         most = MOST_LOOKED_AT if go_on or "EMU_SCHEDULE" in settings else MOST
         settings.setdefault("EMU_MAX_INSTRUCTIONS", str(most))
@@ -162,11 +152,16 @@ class Nets:
         self.program, self.library = program, library
         self._kept: dict[tuple[object, ...], Ran] = {}
 
-    def _base(self, base: Path, cases: Sequence[str], **settings: str) -> Ran:
-        key = (base, tuple(cases), tuple(sorted(settings.items())))
+    def _base(self, base: Path, cases: Sequence[str], check: str = "") -> Ran:
+        """With the unchanged kernels: their counters, or what the check says."""
+        key = (base, tuple(cases), check)
         if key not in self._kept:
-            self._kept[key] = run(self.program, cases, self.library, base, go_on=True, **settings)
+            self._kept[key] = self._looked_at(base, cases, check)
         return self._kept[key]
+
+    def _looked_at(self, ptx: Path, cases: Sequence[str], check: str = "") -> Ran:
+        asked = {"EMU_CHECK": check} if check else {}
+        return run(self.program, cases, self.library, ptx, asked, go_on=True, count=not check)
 
     def _cases(self, variants: Iterable[Variant], shapes: Iterable[Shape], most: int) -> list[str]:
         return self.program.cases(variants, shapes, most)
@@ -175,13 +170,15 @@ class Nets:
         """All small shapes of the chapters' matrix, up to the first that goes wrong."""
         self._result(self._cases(variants, small(), MOST_HEAVY), ptx, caught)
 
-    def _result(self, cases: list[str], ptx: Path, caught: Caught, **settings: str) -> None:
-        ran = run(self.program, cases, self.library, ptx, **settings)
+    def _result(
+        self, cases: list[str], ptx: Path, caught: Caught, settings: Mapping[str, str] | None = None
+    ) -> None:
+        ran = run(self.program, cases, self.library, ptx, settings)
         if ran.status == 0:
             return
         how = f"{ran.case}: {ran.why}"
         if ran.status == 1:
-            caught.add("schedule" if "EMU_SCHEDULE" in settings else "result", how)
+            caught.add("schedule" if settings and "EMU_SCHEDULE" in settings else "result", how)
         else:
             caught.add("stopped", how)
 
@@ -189,15 +186,15 @@ class Nets:
         self, variants: list[Variant], ptx: Path, caught: Caught, shapes: Sequence[Shape]
     ) -> None:
         cases = self._cases(variants, shapes, FEW_HEAVY)
-        ran = run(self.program, cases, self.library, ptx, go_on=True, EMU_CHECK="all")
+        ran = self._looked_at(ptx, cases, "all")
         for each in ran.findings:
             caught.add(str(each["check"]), str(each["what"]))
 
     def sums(self, variants: list[Variant], base: Path, ptx: Path, caught: Caught) -> None:
         # What is heavy is no sum.
         cases = self._cases([v for v in variants if not v.heavy], LOOKED_AT, FEW_HEAVY)
-        right = told_sums(self._base(base, cases, EMU_CHECK="sum"))
-        ran = run(self.program, cases, self.library, ptx, go_on=True, EMU_CHECK="sum")
+        right = told_sums(self._base(base, cases, "sum"))
+        ran = self._looked_at(ptx, cases, "sum")
         told = told_sums(ran)
         # What is no proof says least.
         others = sorted((what.endswith("in this run"), what) for _, what in told - right)
@@ -212,12 +209,12 @@ class Nets:
         cases = self._cases(variants, LOOKED_AT[:3], FEW_HEAVY)
         for seed in seeds:
             if "schedule" not in caught.by:
-                self._result(cases, ptx, caught, EMU_SCHEDULE=f"apart:{seed}")
+                self._result(cases, ptx, caught, {"EMU_SCHEDULE": f"apart:{seed}"})
 
     def counters(self, variants: list[Variant], base: Path, ptx: Path, caught: Caught) -> None:
         cases = self._cases(variants, LOOKED_AT, FEW_HEAVY)
-        right = self._base(base, cases, count="yes").rows
-        ran = run(self.program, cases, self.library, ptx, go_on=True, count="yes")
+        right = self._base(base, cases).rows
+        ran = self._looked_at(ptx, cases)
         if len(right) != len(ran.rows):
             return  # it was stopped, which the results tell
         for one, other in zip(right, ran.rows, strict=True):
@@ -231,7 +228,7 @@ class Nets:
         """For what got through: larger sizes, more shapes for the checks, more schedules."""
         shapes = [(block, n) for n in LARGE for block in LARGE_BLOCKS]
         large = self._cases(variants, shapes, MOST_HEAVY)
-        self._result(large, ptx, caught, EMU_MAX_INSTRUCTIONS=str(MOST_LARGE))
+        self._result(large, ptx, caught, {"EMU_MAX_INSTRUCTIONS": str(MOST_LARGE)})
         few = [shape for shape in small() if shape[1] <= 65 or shape in FIRST]
         if not caught.by:
             self.checks(variants, ptx, caught, few)

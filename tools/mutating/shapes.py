@@ -41,7 +41,7 @@ def _listed(name: str) -> list[int]:
 
 
 def small() -> list[Shape]:
-    """The small shapes of the matrix; of tiny blocks, which take a warp's time each, the smallest."""
+    """The small shapes of the matrix; the smallest of tiny blocks, each of which takes a warp."""
     return [
         (block, n) for block, n in matrix() if n <= SMALL and not (block <= TINY and n > MOST_TINY)
     ]

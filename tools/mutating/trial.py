@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tools.mutating import ROOT
-from tools.mutating.nets import LOOKED_AT, SEEDS, Caught, Nets
 from tools.mutating.mutant import Mutant
+from tools.mutating.nets import LOOKED_AT, SEEDS, Caught, Nets
 from tools.mutating.shapes import Program, read_program
 from tools.mutating.sources import Compiler, Ptx, older_lines
 
@@ -20,8 +20,8 @@ from tools.mutating.sources import Compiler, Ptx, older_lines
 class Outcome:
     """What became of a mutant.
 
-    *state* is ``refused`` by the compiler, ``same`` code for every kernel, ``caught``, or ``passed``
-    by all nets.
+    *state* is ``refused`` by the compiler, ``same`` code for every kernel, ``caught``, or
+    ``passed`` by all nets.
     """
 
     state: str

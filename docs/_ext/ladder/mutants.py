@@ -1,0 +1,182 @@
+"""What became of the changes made to the kernels: the numbers and tables of one page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import ndiff
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxRole
+
+from figures.records import mutants
+from figures.records.mutants import Mistake, Mutants, Survivor
+
+from . import report
+from .book import Book, Lost, NotYet
+from .directive import LookupDirective
+from .folded import fold
+from .names import BadName
+from .strings import _
+from .table import Cell, Column, table
+
+#: Beyond so many survivors a table is folded.
+_SHOWN = 12
+
+
+def _recorded(book: Book) -> tuple[Mutants, list[Survivor]]:
+    _path, text = book.file(mutants.FILE)
+    try:
+        found = mutants.read(text)
+    except mutants.BadMutants as error:
+        raise Lost(str(error)) from error
+    book.files("chapters", f"*/{mutants.TOLD}")
+    if old := mutants.earlier(found, book.root):
+        raise Lost(f"{mutants.FILE} is of earlier forms of {', '.join(old)}: record it again")
+    return found, mutants.survivors(found, book.root)
+
+
+def _percent(share: float) -> str:
+    # Never rounded up to all of them.
+    return f"{int(share * 1000) / 10:.1f} %"
+
+
+_NUMBERS: dict[str, Callable[[Mutants, list[Survivor]], str]] = {
+    "made": lambda m, _: f"{len(m.changes)}",
+    "files": lambda m, _: f"{len(m.sources)}",
+    "refused": lambda m, _: f"{m.count('refused')}",
+    "same": lambda m, _: f"{m.count('same')}",
+    "distinct": lambda m, _: f"{len(m.distinct)}",
+    "caught": lambda m, _: f"{len(m.caught)}",
+    "passed": lambda m, _: f"{len(m.passed)}",
+    "harmless": lambda _, s: f"{sum(bool(each.reason) for each in s)}",
+    "open": lambda _, s: f"{sum(not each.reason for each in s)}",
+    "score": lambda m, s: _percent(mutants.score(m, s)),
+    "beyond-result": lambda m, _: (
+        f"{sum(not {'result', 'stopped'} & set(each.by) for each in m.caught)}"
+    ),
+    "date": lambda m, _: m.date,
+    "mistakes": lambda m, _: f"{len(m.mistakes)}",
+}
+
+
+class Number(SphinxRole):
+    """``:mutants:`score```: a number of the recorded run; see ``_NUMBERS``."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        try:
+            if self.text not in _NUMBERS:
+                raise BadName(f"'{self.text}' is none of {', '.join(_NUMBERS)}")
+            text = _NUMBERS[self.text](*_recorded(Book(self.env)))
+            return [nodes.inline("", text, classes=["num"])], []
+        except NotYet:
+            return [report.not_yet(self.env, self.text, self.get_location())], []
+        except (Lost, BadName) as error:
+            return [report.lost(self.env, self.text, f"mutants: {error}", self.get_location())], []
+
+
+class Operators(LookupDirective):
+    """``.. mutant-table:: operators``: made, caught and let through, by operator or by file."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        (by,) = self.words("operators|files")
+        found, survivors = _recorded(book)
+        harmless = {id(each.change) for each in survivors if each.reason}
+        names: dict[str, Cell]
+        if by == "operators":
+            key = "operator"
+            names = {name: str(_(words)) for name, words in mutants.OPERATORS.items()}
+        elif by == "files":
+            key = "file"
+            names = {file: nodes.literal("", file.split("/", 1)[1]) for file in found.sources}
+        else:
+            raise BadName(f"'{by}' is neither operators nor files")
+        rows: list[list[Cell]] = []
+        for name, words in names.items():
+            those = [each for each in found.distinct if getattr(each, key) == name]
+            caught = sum(each.state == "caught" for each in those)
+            none = sum(id(each) in harmless for each in those)
+            cells: list[Cell] = [name, words] if key == "operator" else [words]
+            faults = [str(len(those)), str(none), str(caught), str(len(those) - caught - none)]
+            rows.append([*cells, *faults])
+        columns = [Column(_("kind")), Column(_("what changes"))]
+        if key == "file":
+            columns = [Column(_("file"))]
+        for heading in (_("changes"), _("no fault"), _("caught"), _("missed")):
+            columns.append(Column(str(heading), numeric=True))
+        said = _("Changes that compile to other code, each code once; {date}, {toolkit}")
+        caption = said.format(date=found.date, toolkit=found.toolkit)
+        return [table(columns, rows, "mutants", caption=caption)]
+
+
+class Survivors(LookupDirective):
+    """``.. mutant-survivors:: all``: each change that every net lets through, with the reason."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        self.words("all")
+        _found, survivors = _recorded(book)
+        columns = [Column(_("function")), Column(_("changed line")), Column(_("why"))]
+        made: list[nodes.Node] = []
+        by_reason: dict[tuple[str, str], list[Survivor]] = {}
+        for each in survivors:
+            by_reason.setdefault((each.change.chapter, each.reason), []).append(each)
+        chapters = dict.fromkeys(chapter for chapter, _why in by_reason)
+        for chapter in chapters:
+            rows: list[list[Cell]] = []
+            for (of, why), those in by_reason.items():
+                if of == chapter:
+                    rows += [
+                        [
+                            nodes.literal("", each.change.function or "–"),
+                            nodes.literal("", each.line),
+                            why or str(_("not explained yet")),
+                        ]
+                        for each in those
+                    ]
+            label = _("{chapter}: {count}").format(chapter=chapter, count=len(rows))
+            made.append(fold(label, [table(columns, rows, "mutants")]))
+        return made or [nodes.paragraph("", _("None."))]
+
+
+class Mistakes(LookupDirective):
+    """``.. mutant-mistakes:: all``: those made by hand, and what rejects each."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        self.words("all")
+        found, _survivors = _recorded(book)
+        columns = [Column(_("mistake")), Column(_("in")), Column(_("net")), Column(_("it says"))]
+        rows: list[list[Cell]] = [
+            [each.what, nodes.literal("", each.region), str(_(mutants.NETS[each.net])), each.how]
+            for each in found.mistakes
+        ]
+        return [table(columns, rows, "mutants")]
+
+
+class Told(LookupDirective):
+    """``.. mutant-told:: CHAPTER NAME``: one mistake as a diff, and the message that rejects it."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        chapter, name = self.words("CHAPTER", "NAME")
+        found, _survivors = _recorded(book)
+        for each in found.mistakes:
+            if (each.chapter, each.name) == (chapter, name):
+                return _told(each)
+        raise BadName(f"no mistake {name} of {chapter} is recorded")
+
+
+def _told(mistake: Mistake) -> list[nodes.Node]:
+    lines = ndiff(mistake.before.splitlines(), mistake.after.splitlines())
+    text = "\n".join(line for line in lines if not line.startswith("?"))
+    message = f"{mutants.NETS[mistake.net]}: {mistake.how}"
+    return [
+        nodes.literal_block(text, text, language="diff"),
+        nodes.literal_block(message, message, language="text"),
+    ]
+
+
+def setup(app: Sphinx) -> None:
+    app.add_role("mutants", Number())
+    app.add_directive("mutant-table", Operators)
+    app.add_directive("mutant-survivors", Survivors)
+    app.add_directive("mutant-mistakes", Mistakes)
+    app.add_directive("mutant-told", Told)

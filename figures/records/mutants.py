@@ -1,0 +1,224 @@
+"""What became of the changes made to the chapters' kernels, as ``tools/mutating`` recorded it.
+
+``figures/data/mutants.json`` has every change; each chapter's ``tests/mutants.toml`` says which of
+those that pass are no faults, and why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+FILE = "figures/data/mutants.json"
+TOLD = "tests/mutants.toml"  # in a chapter's folder
+SCHEMA_VERSION = 1
+
+OPERATORS = {
+    "comparison": "< becomes <= or >=, == becomes !=",
+    "condition": "a side of && or || is lost, or a choice is made for good",
+    "arithmetic": "+ becomes -, * becomes +, << becomes >>, += becomes =",
+    "constant": "one more, one less, 0; a mask loses lanes",
+    "barrier": "a barrier is lost, or waits for a warp only",
+    "fence": "a fence is lost, or reaches its block only",
+    "atomic": "an atomic becomes a load and a store, or reaches its block only",
+    "shuffle": "a value comes from another lane, or from none",
+    "index": "one off, or another built-in variable",
+    "statement": "a statement is lost, or some threads return before a barrier",
+    "type": "64 bits become 32, and an index gets 16",
+}
+#: The nets, in the order of the page.
+NETS = {
+    "result": "wrong result",
+    "stopped": "the device stops it",
+    "race": "race check",
+    "memory": "address check",
+    "init": "check of unwritten memory",
+    "sync": "barrier check",
+    "sum": "sum check",
+    "schedule": "wrong result with lanes apart",
+    "counters": "memory counters",
+}
+
+
+class BadMutants(ValueError):
+    """A record that can't be read; the message says what is wrong."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change, and what became of it."""
+
+    file: str
+    line: int
+    column: int
+    begin: int
+    end: int
+    operator: str
+    before: str
+    after: str
+    function: str
+    state: str  # refused, same, caught or passed
+    by: tuple[str, ...]  # the nets that catch it
+    how: str  # what the first of them says
+    code: str  # alike where two changes come to the same code
+
+    @property
+    def chapter(self) -> str:
+        return Path(self.file).parts[1]
+
+    def changed_line(self, source: bytes) -> str:
+        """The line of the source as the change leaves it."""
+        start = source.rfind(b"\n", 0, self.begin) + 1
+        stop = source.find(b"\n", self.end)
+        whole = source[start : self.begin] + self.after.encode() + source[self.end : stop]
+        return " ".join(whole.decode().split())
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A mistake made by hand, and what the net that has to reject it said."""
+
+    chapter: str
+    name: str
+    what: str
+    region: str
+    before: str
+    after: str
+    net: str
+    how: str
+
+
+@dataclass(frozen=True)
+class Mutants:
+    """A whole record."""
+
+    date: str
+    commit: str
+    toolkit: str
+    sources: Mapping[str, str]  # digests, by file
+    changes: tuple[Change, ...]
+    mistakes: tuple[Mistake, ...]
+
+    @cached_property
+    def distinct(self) -> list[Change]:
+        """Those that are other code than the book's, each code once."""
+        found: dict[tuple[str, str], Change] = {}
+        for each in self.changes:
+            if each.state in ("caught", "passed"):
+                found.setdefault((each.file, each.code), each)
+        return list(found.values())
+
+    def count(self, state: str) -> int:
+        return sum(each.state == state for each in self.changes)
+
+    @property
+    def caught(self) -> list[Change]:
+        return [each for each in self.distinct if each.state == "caught"]
+
+    @property
+    def passed(self) -> list[Change]:
+        return [each for each in self.distinct if each.state == "passed"]
+
+    def by_net(self, those: Sequence[Change]) -> Counter[str]:
+        """How many of those each net catches by itself."""
+        return Counter(net for each in those for net in each.by)
+
+    def alone(self, those: Sequence[Change]) -> Counter[str]:
+        """How many of those a net catches that no other catches."""
+        return Counter(each.by[0] for each in those if len(each.by) == 1)
+
+
+def digest(source: bytes) -> str:
+    return hashlib.sha256(source).hexdigest()[:16]
+
+
+def read(text: str) -> Mutants:
+    """A record from its text; BadMutants where it isn't whole."""
+    try:
+        told = json.loads(text)
+        if told["schema"] != SCHEMA_VERSION:
+            raise BadMutants(f"{FILE} has schema {told['schema']}: record it again")
+        changes = tuple(Change(**{**each, "by": tuple(each["by"])}) for each in told["changes"])
+        mistakes = tuple(Mistake(**each) for each in told["mistakes"])
+        for change in changes:
+            if change.operator not in OPERATORS or set(change.by) - NETS.keys():
+                raise BadMutants(f"{FILE}: no words for {change.operator} or {change.by}")
+        return Mutants(
+            told["date"], told["commit"], told["toolkit"], told["sources"], changes, mistakes
+        )
+    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        raise BadMutants(f"{FILE} isn't whole: {error}") from error
+
+
+def written(mutants: Mutants) -> str:
+    """The text that `read` reads, with a line per change."""
+
+    def lines(those: Iterable[Any]) -> str:
+        return ",\n".join(json.dumps(vars(each), ensure_ascii=False) for each in those)
+
+    head = {
+        "schema": SCHEMA_VERSION,
+        "date": mutants.date,
+        "commit": mutants.commit,
+        "toolkit": mutants.toolkit,
+        "sources": dict(mutants.sources),
+    }
+    start = json.dumps(head, ensure_ascii=False)[:-1]
+    return (
+        f'{start}, "mistakes": [\n{lines(mutants.mistakes)}\n], "changes": [\n'
+        f"{lines(mutants.changes)}\n]}}\n"
+    )
+
+
+def earlier(mutants: Mutants, root: Path) -> list[str]:
+    """The files that have changed since."""
+    return [
+        file
+        for file, was in mutants.sources.items()
+        if not (root / file).exists() or digest((root / file).read_bytes()) != was
+    ]
+
+
+def reasons(root: Path, chapter: str) -> dict[tuple[str, str], str]:
+    """Why a changed line is no fault, by function and the line as the change leaves it."""
+    path = root / "chapters" / chapter / TOLD
+    if not path.exists():
+        return {}
+    told = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {
+        (each["function"], line): each["reason"]
+        for each in told.get("equivalent", [])
+        for line in each["lines"]
+    }
+
+
+@dataclass(frozen=True)
+class Survivor:
+    """A change that every net lets through, and why it is no fault; empty where nobody said."""
+
+    change: Change
+    line: str
+    reason: str
+
+
+def survivors(mutants: Mutants, root: Path) -> list[Survivor]:
+    sources = {file: (root / file).read_bytes() for file in mutants.sources}
+    known = {each.chapter: reasons(root, each.chapter) for each in mutants.passed}
+    found = []
+    for each in mutants.passed:
+        line = each.changed_line(sources[each.file])
+        found.append(Survivor(each, line, known[each.chapter].get((each.function, line), "")))
+    return found
+
+
+def score(mutants: Mutants, found: Sequence[Survivor]) -> float:
+    """The share caught of those that are faults."""
+    faults = len(mutants.caught) + sum(not each.reason for each in found)
+    return len(mutants.caught) / faults if faults else 1.0

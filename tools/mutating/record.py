@@ -1,0 +1,73 @@
+"""Writes the file of results that the guide reads."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from figures.records import mutants as recorded
+from tools.mutating import ROOT, Failure
+from tools.mutating.mistakes import chapters, mistakes
+from tools.mutating.sources import digest, kernel_files
+from tools.mutating.trial import Bench, programs_of
+
+
+def _said(command: list[str], pattern: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    found = re.search(pattern, done.stdout)
+    if not found:
+        raise Failure(f"{command[0]} says {done.stdout[:80]!r}")
+    return found[1]
+
+
+def _changes(results: Path) -> tuple[recorded.Change, ...]:
+    found = []
+    for line in results.read_text(encoding="utf-8").splitlines():
+        told = json.loads(line)
+        by = told["by"] if told["state"] == "caught" else {}
+        order = [net for net in recorded.NETS if net in by]
+        how = by[order[0]][:120] if order else ""
+        kept = recorded.Change.__dataclass_fields__.keys() - {"by", "how"}
+        facts = {name: told[name] for name in kept}
+        found.append(recorded.Change(**facts, by=tuple(order), how=how))
+    return tuple(sorted(found, key=lambda each: (each.file, each.begin, each.end, each.after)))
+
+
+def _mistakes(build: Path) -> tuple[recorded.Mistake, ...]:
+    found = []
+    with tempfile.TemporaryDirectory() as work:
+        for chapter in chapters():
+            bench = Bench(chapter, build, Path(work), programs_of(chapter, build))
+            for each in mistakes(chapter):
+                how = bench.rejected(each.mutant, each.net)
+                if how is None or each.says not in how:
+                    raise Failure(f"{chapter}: {each.net} doesn't say {each.says!r} of {each.name}")
+                m = each.mutant
+                found.append(
+                    recorded.Mistake(
+                        chapter, each.name, each.what, m.function, m.before, m.after, each.net, how
+                    )
+                )
+    return tuple(found)
+
+
+def record(results: Path, build: Path) -> str:
+    """The record's text; a Failure where the results are of other kernels."""
+    sources = {file: digest((ROOT / file).read_bytes()) for file in kernel_files()}
+    made = recorded.Mutants(
+        datetime.date.today().isoformat(),
+        _said(["git", "rev-parse", "--short", "HEAD"], r"(\w+)"),
+        "CUDA " + _said(["nvcc", "--version"], r"V([\d.]+)"),
+        sources,
+        _changes(results),
+        _mistakes(build),
+    )
+    for each in made.changes:
+        text = (ROOT / each.file).read_bytes()[each.begin : each.end]
+        if text.decode(errors="replace") != each.before:
+            raise Failure(f"{each.file} has changed since {results} was written")
+    return recorded.written(made)
