@@ -1,8 +1,8 @@
 // Every kernel of a chapter × blocks × sizes, each result checked: the chapter's own program,
 // called again and again in one process. Linked with the objects of each chapter's program, whose
 // `main` is renamed in a copy. With the name of a file it runs that file's cases instead, one line
-// of arguments each, so that a profiler starts once for all of them. With --go-on behind it, a wrong
-// result ends nothing: a checker is to see what comes after it.
+// of arguments each, so that a profiler starts once for all of them. With --go-on behind it, a
+// wrong result ends nothing: a checker is to see what comes after it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -12,7 +12,7 @@ from pathlib import Path
 from figures.records import mutants as recorded
 from tools.mutating import ROOT, Failure
 from tools.mutating.mistakes import chapters, mistakes
-from tools.mutating.sources import digest, kernel_files
+from tools.mutating.sources import digest, kernel_files, nvcc_of
 from tools.mutating.trial import Bench, programs_of
 
 
@@ -61,7 +61,7 @@ def record(results: Path, build: Path) -> str:
     made = recorded.Mutants(
         datetime.date.today().isoformat(),
         _said(["git", "rev-parse", "--short", "HEAD"], r"(\w+)"),
-        "CUDA " + _said(["nvcc", "--version"], r"V([\d.]+)"),
+        "CUDA " + _said([str(nvcc_of(build)), "--version"], r"V([\d.]+)"),
         sources,
         _changes(results),
         _mistakes(build),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -91,7 +92,7 @@ class Ptx:
         heads = list(re.finditer(r"^(?:\.\w+ )*\.(entry|func)\b", plain, re.M))
         bodies: dict[str, str] = {}
         outside = plain[: heads[0].start()] if heads else plain
-        for head, after in zip(heads, [*heads[1:], None], strict=True):
+        for head, after in zip(heads, [*heads[1:], None][: len(heads)], strict=True):
             part = plain[head.start() : after.start() if after else len(plain)]
             end = part.rfind("\n}")
             bodies[part[: end + 2]] = head[1]
@@ -115,14 +116,27 @@ class Ptx:
         return {name for name, text in base.kernels.items() if self.kernels.get(name) != text}
 
 
+def nvcc_of(build: Path) -> Path:
+    """The compiler that made a build; for one without its CMake tree, this machine's."""
+    cache = build / "CMakeCache.txt"
+    text = cache.read_text(encoding="utf-8") if cache.exists() else ""
+    found = re.search(r"^CMAKE_CUDA_COMPILER:\w+=(.+)$", text, re.M)
+    places = [found[1]] if found else []
+    places += [shutil.which("nvcc") or "", "/usr/local/cuda/bin/nvcc"]
+    for place in places:
+        if place and os.access(place, os.X_OK):
+            return Path(place)
+    raise Failure("there is no nvcc in the PATH, nor in /usr/local/cuda/bin")
+
+
 class Compiler:
     """Compiles one of a chapter's kernel files in a folder of its own, with changes."""
 
-    def __init__(self, chapter: str, name: str, work: Path, instances: list[str]) -> None:
+    def __init__(
+        self, chapter: str, name: str, nvcc: Path, work: Path, instances: list[str]
+    ) -> None:
         """*instances*: the templates' that the chapter's programs launch, as they are declared."""
-        self.nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-        if not Path(self.nvcc).exists():
-            raise Failure("nvcc is not on the PATH")
+        self.nvcc = nvcc
         self.source = (ROOT / "chapters" / chapter / name).read_bytes()
         self.folder = work / name
         here = self.folder / "chapters" / chapter
@@ -147,7 +161,15 @@ class Compiler:
         self.file.write_bytes(for_older(source) if older else source)
         out = self.folder / "kernels.ptx"
         out.unlink(missing_ok=True)
-        command = [self.nvcc, "-ptx", "-arch=compute_90", "-O3", "-lineinfo", "-std=c++20", "-w"]
+        command = [
+            str(self.nvcc),
+            "-ptx",
+            "-arch=compute_90",
+            "-O3",
+            "-lineinfo",
+            "-std=c++20",
+            "-w",
+        ]
         try:
             done = subprocess.run(
                 [*command, "-o", out, self.folder / "kernels.cu"],

@@ -13,7 +13,7 @@ from tools.mutating import ROOT
 from tools.mutating.mutant import Mutant
 from tools.mutating.nets import LOOKED_AT, SEEDS, Caught, Nets
 from tools.mutating.shapes import Program, read_program
-from tools.mutating.sources import Compiler, Ptx, older_lines
+from tools.mutating.sources import Compiler, Ptx, nvcc_of, older_lines
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Bench:
     def __init__(self, chapter: str, build: Path, work: Path, programs: list[Program]) -> None:
         self.work = work / f"{chapter}.{os.getpid()}"
         self.work.mkdir(parents=True, exist_ok=True)
-        self.instances, self.chapter = instances(programs), chapter
+        self.instances, self.chapter, self.nvcc = instances(programs), chapter, nvcc_of(build)
         self._compilers: dict[str, Compiler] = {}
         self.nets = [Nets(program, build / "emulator/lib") for program in programs]
         self._bases: dict[tuple[str, bool], tuple[Path, Ptx]] = {}
@@ -64,7 +64,9 @@ class Bench:
 
     def compiler(self, name: str) -> Compiler:
         if name not in self._compilers:
-            self._compilers[name] = Compiler(self.chapter, name, self.work, self.instances)
+            self._compilers[name] = Compiler(
+                self.chapter, name, self.nvcc, self.work, self.instances
+            )
         return self._compilers[name]
 
     def base(self, name: str, older: bool) -> tuple[Path, Ptx]:

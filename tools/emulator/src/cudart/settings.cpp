@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <initializer_list>
-#include <iterator>
+#include <sstream>
 #include <string_view>
 
 #include "cudart/output.hpp"
@@ -121,10 +121,13 @@ std::string stand_in() {
   const std::string name = text_of("EMU_PTX");
   if (name.empty()) return {};
   std::ifstream file(name, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file) refuse("EMU_PTX", "the file can't be read");
-  if (text.find(".version") == text.npos) refuse("EMU_PTX", "the file holds no PTX");
-  return text;
+  std::ostringstream text;
+  if (file.peek() != file.eof()) text << file.rdbuf();
+  if (!file.is_open() || file.bad() || text.bad()) refuse("EMU_PTX", "the file can't be read");
+  if (text.view().find(".version") == std::string_view::npos) {
+    refuse("EMU_PTX", "the file holds no PTX");
+  }
+  return text.str();
 }
 
 std::optional<TraceSettings> trace() {

@@ -1,0 +1,52 @@
+"""Mistakes planted by hand: each is rejected, and for the reason that its chapter gives.
+
+Needs nvcc and the matrix programs, and no GPU.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.mutating.mistakes import Mistake, chapters, mistakes
+from tools.mutating.trial import Bench, programs_of
+from tools.tests.built import BUILD
+
+ALL = [mistake for chapter in chapters() for mistake in mistakes(chapter)]
+
+
+@pytest.fixture(scope="module")
+def benches(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Bench]:
+    work = tmp_path_factory.mktemp("benches")
+    return {c: Bench(c, BUILD, work, programs_of(c, BUILD)) for c in chapters()}
+
+
+def test_there_is_one_for_each_net() -> None:
+    assert {"result", "race", "memory", "init", "sync", "sum", "counters"} == {m.net for m in ALL}
+    assert len(ALL) >= 20
+
+
+@pytest.mark.parametrize("mistake", ALL, ids=lambda m: f"{m.chapter[:9]}-{m.name}")
+@pytest.mark.nvcc
+def test_a_mistake_is_rejected_for_its_reason(mistake: Mistake, benches: dict[str, Bench]) -> None:
+    said = benches[mistake.chapter].rejected(mistake.mutant, mistake.net)
+    assert said is not None and mistake.says in said
+
+
+@pytest.mark.parametrize("chapter", ["chapter02_smem", "chapter10_coalescing"])
+def test_the_kernels_as_they_are_get_through(chapter: str, benches: dict[str, Bench]) -> None:
+    bench = benches[chapter]
+    file, ptx = bench.base("kernels.cuh", older=False)
+    assert bench.catch(set(ptx.kernels), file, file).by == {}
+
+
+def test_a_broken_change_is_refused_and_a_comment_is_none(
+    benches: dict[str, Bench], tmp_path: Path
+) -> None:
+    bench = benches["chapter02_smem"]
+    compiler = bench.compiler("kernels.cuh")
+    assert isinstance(compiler.compile(compiler.source.replace(b"__syncthreads()", b"sync(")), str)
+    _file, base = bench.base("kernels.cuh", older=False)
+    again = compiler.compile(compiler.source.replace(b"add nothing", b"add no thing"))
+    assert not isinstance(again, str) and again.changed_from(base) == set()
