@@ -224,8 +224,14 @@ class Nets:
                 caught.add("counters", f"{name}: {', '.join(changes)}")
             caught.work |= any(one[column] != other[column] for column in WORK)
 
-    def more(self, variants: list[Variant], ptx: Path, caught: Caught) -> None:
-        """For what got through: larger sizes, more shapes for the checks, more schedules."""
+    def more(self, changed: set[str], base: Path, ptx: Path, caught: Caught) -> None:
+        """For what got through: all variants, larger sizes, more shapes and schedules."""
+        variants = self.program.that_launch(changed, most=len(self.program.variants))
+        self._result(self._cases(variants, LOOKED_AT, MOST_HEAVY), ptx, caught)
+        if not caught.by:
+            self.counters(variants, base, ptx, caught)
+        if caught.by:
+            return
         shapes = [(block, n) for n in LARGE for block in LARGE_BLOCKS]
         large = self._cases(variants, shapes, MOST_HEAVY)
         self._result(large, ptx, caught, {"EMU_MAX_INSTRUCTIONS": str(MOST_LARGE)})

@@ -21,7 +21,7 @@ TINY, MOST_TINY = 2, 257
 #: A variant that takes no larger n than this does much work per element: rows of matrices, say.
 #: It gets no larger n than that, and under the checks than that.
 HEAVY, MOST_HEAVY, FEW_HEAVY = 16384, 100, 33
-#: Variants of one kernel are tried so many at most: the first, the last, and some between.
+#: Variants of one kernel are tried so many at first: the first, the last, and some between.
 MOST_VARIANTS = 4
 
 Shape = tuple[int, int]
@@ -101,15 +101,15 @@ class Program:
     variants: tuple[Variant, ...]
     kernels: Mapping[str, frozenset[str]]
 
-    def that_launch(self, changed: set[str]) -> list[Variant]:
-        """Variants to try: of those with the same kernels a few."""
+    def that_launch(self, changed: set[str], most: int = MOST_VARIANTS) -> list[Variant]:
+        """Variants to try: of those with the same kernels so many at most."""
         alike: dict[frozenset[str], list[Variant]] = {}
         for variant in self.variants:
             if self.kernels[variant.name] & changed:
                 alike.setdefault(self.kernels[variant.name], []).append(variant)
         chosen: list[Variant] = []
         for group in alike.values():
-            count = min(len(group), MOST_VARIANTS)
+            count = min(len(group), most)
             last = len(group) - 1
             chosen += [group[last * k // max(1, count - 1)] for k in range(count)]
         return chosen

@@ -120,9 +120,9 @@ class Bench:
                 each.counters(variants, base, file, caught)
             if not {"result", "stopped"} & set(caught.by):
                 each.schedules(variants, file, caught, SEEDS)
-        for each, variants in nets:
+        for each, _variants in nets:
             if not caught.by:
-                each.more(variants, file, caught)
+                each.more(changed, base, file, caught)
         return caught
 
     def rejected(self, mutant: Mutant, net: str) -> str | None:

@@ -1,8 +1,8 @@
 // Chapter 8's kernels where they could go wrong unseen, as the variants of a chapter of their own,
 // so that the matrix checks them like any kernel: launched twice with the same words, at addresses
-// that are no multiple of 16, with the least and the greatest values, with as many blocks as can be
-// counted, and with halves of a sum that come to their ends in different blocks. Under `legacy`,
-// sums in several passes that go wrong on purpose: the check has to say so.
+// that are no multiple of 16, with the least and the greatest values (also per thread), with as
+// many blocks as can be counted, and with halves of a sum that come to their ends in different
+// blocks. Under `legacy`, sums in several passes that go wrong on purpose: the check has to say so.
 #include <algorithm>
 #include <limits>
 
@@ -147,6 +147,27 @@ book::Variant handed_in_skewed() {
   };
 }
 
+/// one_word, twice with the same word: so few blocks that each thread has several elements.
+template <class P>
+book::Variant one_word(std::string name) {
+  return {
+      .name = std::move(name),
+      .from = "chapter08_multi_pass",
+      .region = "one-word",
+      .kernel = book::kernel(chapter08::one_word),
+      .grid =
+          [](std::size_t n, unsigned block) {
+            const std::size_t needed = std::max<std::size_t>(1, n / (std::size_t{4} * block));
+            return static_cast<unsigned>(std::min<std::size_t>(needed, chapter08::kMostBlocks));
+          },
+      .launch = book::launch<P>([](const auto& l) {
+        for (unsigned k = 0; k < 2; ++k) {
+          chapter08::one_word<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
+        }
+      }),
+  };
+}
+
 /// A sum in passes that goes wrong.
 template <class Pass>
 book::Variant wrong(std::string name, Pass pass) {
@@ -181,6 +202,8 @@ int main(int argc, char** argv) {
   chapter.add(whole<Equal<kLowest>, long long>("lowest", 4));
   chapter.add(whole<Equal<kHighest>, long long>("highest", 4));
   chapter.add(whole<Equal<-1>, long long>("minus_one", 1));
+  chapter.add(one_word<Equal<kLowest>>("one_word_lowest"));
+  chapter.add(one_word<Equal<kHighest>>("one_word_highest"));
   chapter.add(handed_in_skewed<1>());
   chapter.add(handed_in_skewed<2>());
   chapter.add(handed_in_skewed<3>());
