@@ -102,6 +102,7 @@ class Mutants:
     date: str
     commit: str
     toolkit: str
+    listed: int  # changes that there are, of which some or all were tried
     sources: Mapping[str, str]  # digests, by file
     changes: tuple[Change, ...]
     mistakes: tuple[Mistake, ...]
@@ -151,7 +152,13 @@ def read(text: str) -> Mutants:
             if change.operator not in OPERATORS or set(change.by) - NETS.keys():
                 raise BadMutants(f"{FILE}: no words for {change.operator} or {change.by}")
         return Mutants(
-            told["date"], told["commit"], told["toolkit"], told["sources"], changes, mistakes
+            told["date"],
+            told["commit"],
+            told["toolkit"],
+            told["listed"],
+            told["sources"],
+            changes,
+            mistakes,
         )
     except (KeyError, TypeError, json.JSONDecodeError) as error:
         raise BadMutants(f"{FILE} isn't whole: {error}") from error
@@ -168,6 +175,7 @@ def written(mutants: Mutants) -> str:
         "date": mutants.date,
         "commit": mutants.commit,
         "toolkit": mutants.toolkit,
+        "listed": mutants.listed,
         "sources": dict(mutants.sources),
     }
     start = json.dumps(head, ensure_ascii=False)[:-1]

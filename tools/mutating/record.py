@@ -12,6 +12,7 @@ from pathlib import Path
 from figures.records import mutants as recorded
 from tools.mutating import ROOT, Failure
 from tools.mutating.mistakes import chapters, mistakes
+from tools.mutating.operators import mutants
 from tools.mutating.sources import digest, kernel_files, nvcc_of
 from tools.mutating.trial import Bench, programs_of
 
@@ -62,6 +63,7 @@ def record(results: Path, build: Path) -> str:
         datetime.date.today().isoformat(),
         _said(["git", "rev-parse", "--short", "HEAD"], r"(\w+)"),
         "CUDA " + _said([str(nvcc_of(build)), "--version"], r"V([\d.]+)"),
+        sum(len(mutants(file, (ROOT / file).read_bytes())) for file in sources),
         sources,
         _changes(results),
         _mistakes(build),
