@@ -1,7 +1,7 @@
 """What became of the changes made to the chapters' kernels, as ``tools/mutating`` recorded it.
 
 ``figures/data/mutants.json`` has every change; each chapter's ``tests/mutants.toml`` says which of
-those that pass are no faults, and why.
+those that pass do no harm, and why.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def earlier(mutants: Mutants, root: Path) -> list[str]:
 
 
 def reasons(root: Path, chapter: str) -> dict[tuple[str, str], str]:
-    """Why a changed line is no fault, by function and the line as the change leaves it."""
+    """Why a changed line does no harm, by function and the line as the change leaves it."""
     path = root / "chapters" / chapter / TOLD
     if not path.exists():
         return {}
@@ -209,7 +209,7 @@ def reasons(root: Path, chapter: str) -> dict[tuple[str, str], str]:
 
 @dataclass(frozen=True)
 class Survivor:
-    """A change that every net lets through, and why it is no fault; empty where nobody said."""
+    """A change that every net lets through, and why it does no harm; empty where no chapter says."""
 
     change: Change
     line: str

@@ -147,10 +147,15 @@ class Mistakes(LookupDirective):
         found, _survivors = _recorded(book)
         columns = [Column(_("mistake")), Column(_("in")), Column(_("net")), Column(_("it says"))]
         rows: list[list[Cell]] = [
-            [each.what, nodes.literal("", each.region), str(_(mutants.NETS[each.net])), each.how]
+            [each.what, nodes.literal("", each.region), str(_(mutants.NETS[each.net])), _first(each.how)]
             for each in found.mistakes
         ]
         return [table(columns, rows, "mutants")]
+
+
+def _first(how: str) -> str:
+    """The first thing that is said; a row has no room for more."""
+    return how.split(";")[0].split(", l1tex")[0]
 
 
 class Told(LookupDirective):
@@ -168,7 +173,7 @@ class Told(LookupDirective):
 def _told(mistake: Mistake) -> list[nodes.Node]:
     lines = ndiff(mistake.before.splitlines(), mistake.after.splitlines())
     text = "\n".join(line for line in lines if not line.startswith("?"))
-    message = f"{mutants.NETS[mistake.net]}: {mistake.how}"
+    message = f"{mutants.NETS[mistake.net]}: {_first(mistake.how)}"
     return [
         nodes.literal_block(text, text, language="diff"),
         nodes.literal_block(message, message, language="text"),
