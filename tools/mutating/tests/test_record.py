@@ -1,0 +1,50 @@
+"""The recorded run: it is of the kernels as they are, and what it says of some of them holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from figures.records import mutants as recorded
+from tools.mutating import ROOT
+from tools.mutating.mutant import Mutant
+from tools.mutating.trial import Bench, programs_of
+from tools.tests.built import BUILD
+
+TEXT = (ROOT / recorded.FILE).read_text(encoding="utf-8")
+RECORD = recorded.read(TEXT)
+SURVIVORS = recorded.survivors(RECORD, ROOT)
+#: Of these chapters, whose kernels compile quickly, a few are tried again.
+AGAIN = [c for c in RECORD.caught if c.chapter in ("chapter02_smem", "chapter06_dynamic_smem")]
+
+
+def test_the_record_is_of_the_kernels_as_they_are() -> None:
+    if old := recorded.earlier(RECORD, ROOT):
+        pytest.skip(f"measured on an earlier form, to be recorded again: {', '.join(old)}")
+
+
+def test_a_reason_is_of_a_change_that_gets_through() -> None:
+    used = {(each.change.chapter, each.change.function, each.line) for each in SURVIVORS}
+    for chapter in {Path(file).parts[1] for file in RECORD.sources}:
+        for function, line in recorded.reasons(ROOT, chapter):
+            assert (chapter, function, line) in used
+
+
+def test_a_damaged_record_is_refused() -> None:
+    for damaged in (TEXT[:-9], TEXT.replace('"schema": 1', '"schema": 2'), "{}"):
+        with pytest.raises(recorded.BadMutants):
+            recorded.read(damaged)
+
+
+@pytest.mark.nvcc
+def test_some_are_rejected_again(tmp_path: Path) -> None:
+    benches: dict[str, Bench] = {}
+    assert len(AGAIN) > 8
+    for change in AGAIN[:: len(AGAIN) // 8]:
+        if change.chapter not in benches:
+            programs = programs_of(change.chapter, BUILD)
+            benches[change.chapter] = Bench(change.chapter, BUILD, tmp_path, programs)
+        told = {name: getattr(change, name) for name in Mutant.__dataclass_fields__}
+        outcome = benches[change.chapter].judge(Mutant(**told))
+        assert set(outcome.by) == set(change.by), change
