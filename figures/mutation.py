@@ -35,13 +35,13 @@ def mutation_nets() -> Picture:
     return Picture(
         draw=draw,
         alt=(
-            f"Bars, one per check, for the {len(caught)} changes that were caught. The checks that "
-            f"catch most are: {listed(names)}. Without a wrong result or a launch that the device "
-            f"stops, {beyond} would have passed for right on this device."
+            f"Bars, one per check, for the {len(caught)} changes that were caught. The "
+            f"longest bars: {listed(names)}. {beyond} give the right "
+            "result and run to their end, while lanes run together."
         ),
         caption=(
-            f"What each check catches by itself. It takes more than the result: {beyond} of "
-            f"{len(caught)} faults leave the sum right when lanes run together."
+            f"What each check catches by itself. The result alone is not enough: {beyond} of "
+            f"{len(caught)} faults leave it right when lanes run together."
         ),
         table=Table(
             ["check", "catches", "no other check does"],

@@ -209,7 +209,7 @@ def reasons(root: Path, chapter: str) -> dict[tuple[str, str], str]:
 
 @dataclass(frozen=True)
 class Survivor:
-    """A change that every net lets through, and why it does no harm; empty where no chapter says."""
+    """A change that every net lets through, and why it does no harm (empty: not explained)."""
 
     change: Change
     line: str

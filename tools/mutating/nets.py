@@ -191,7 +191,7 @@ class Nets:
             caught.add(str(each["check"]), str(each["what"]))
 
     def sums(self, variants: list[Variant], base: Path, ptx: Path, caught: Caught) -> None:
-        # What is heavy is no sum.
+        # Heavy variants do other work than sums.
         cases = self._cases([v for v in variants if not v.heavy], LOOKED_AT, FEW_HEAVY)
         right = told_sums(self._base(base, cases, "sum"))
         ran = self._looked_at(ptx, cases, "sum")

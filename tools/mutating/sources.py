@@ -86,7 +86,7 @@ class Ptx:
 
     @cached_property
     def kernels(self) -> Mapping[str, str]:
-        # Lines of the source, comments and places in debug information are no code.
+        # Lines of the source, comments and debug information are left out.
         plain = re.sub(r"^\s*(\.loc|\.file|//).*\n|//.*$", "", self.text, flags=re.M)
         plain = plain.split("\t.section", 1)[0]
         heads = list(re.finditer(r"^(?:\.\w+ )*\.(entry|func)\b", plain, re.M))

@@ -147,7 +147,12 @@ class Mistakes(LookupDirective):
         found, _survivors = _recorded(book)
         columns = [Column(_("mistake")), Column(_("in")), Column(_("net")), Column(_("it says"))]
         rows: list[list[Cell]] = [
-            [each.what, nodes.literal("", each.region), str(_(mutants.NETS[each.net])), _first(each.how)]
+            [
+                each.what,
+                nodes.literal("", each.region),
+                str(_(mutants.NETS[each.net])),
+                _first(each.how),
+            ]
             for each in found.mistakes
         ]
         return [table(columns, rows, "mutants")]
