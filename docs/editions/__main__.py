@@ -1,0 +1,39 @@
+"""``python -m docs.editions pdf|epub --out FILE``: one edition of a rendered guide."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from docs.editions import Failure, stories
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def main() -> int:
+    wanted = argparse.ArgumentParser(prog="docs.editions", description=__doc__)
+    wanted.add_argument("kind", choices=("pdf", "epub"))
+    wanted.add_argument("--paper", choices=("a4", "letter"), default="a4")
+    wanted.add_argument("--guide", type=Path, default=ROOT / "build" / "guide")
+    wanted.add_argument("--out", type=Path, required=True)
+    given = wanted.parse_args()
+    try:
+        found = stories.read(given.guide, os.environ.get("LADDER_URL", ""))
+        if given.kind == "pdf":
+            from docs.editions import paper
+
+            paper.write(found, given.paper, given.out)
+        else:
+            from docs.editions import ebook
+
+            ebook.write(found, given.out)
+    except Failure as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
