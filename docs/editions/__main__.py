@@ -1,4 +1,4 @@
-"""``python -m docs.editions pdf|epub --out FILE``: one edition of a rendered guide."""
+"""``python -m docs.editions pdf|epub|slides --out FILE``: one edition of a rendered guide."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def main() -> int:
     wanted = argparse.ArgumentParser(prog="docs.editions", description=__doc__)
-    wanted.add_argument("kind", choices=("pdf", "epub"))
+    wanted.add_argument("kind", choices=("pdf", "epub", "slides"))
     wanted.add_argument("--paper", choices=("a4", "letter"), default="a4")
     wanted.add_argument("--guide", type=Path, default=ROOT / "build" / "guide")
     wanted.add_argument("--out", type=Path, required=True)
@@ -25,6 +25,10 @@ def main() -> int:
             from docs.editions import paper
 
             paper.write(found, given.paper, given.out)
+        elif given.kind == "slides":
+            from docs.editions import slides
+
+            slides.write(found, given.out)
         else:
             from docs.editions import ebook
 

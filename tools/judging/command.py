@@ -18,7 +18,7 @@ from tools.judging.terminal import complain, prepare, say, tamed
 
 USAGE = """\
 usage: tools/judge FILE.cu [--puzzle KEY] [--details] [--json] [--no-time]
-       tools/judge new KEY [FOLDER]
+       tools/judge new KEY|all [FOLDER]
        tools/judge --list [FOLDER]
 
 Checks a kernel of yours without a GPU: whether it compiles, is right for every n and block that it
@@ -26,7 +26,7 @@ must be right for, has no race, wild access, uninitialised read or hanging barri
 goal in what it reads and writes. With a GPU it also takes the time.
 
   new KEY [FOLDER]   write the skeleton of a puzzle, such as chapter04/2, to FOLDER (default: the
-                     folder you are in)
+                     folder you are in); chapter04 writes that chapter's, and all writes every one
   --list [FOLDER]    all puzzles, and which of them you have solved in FOLDER
   --puzzle KEY       judge FILE as this puzzle; else its own line "// judge: KEY" says which
   --details          everything that was found, and the counts beside the book's kernel
@@ -108,6 +108,16 @@ def _new(key: str, folder: Path) -> str:
     return tamed(said)
 
 
+def _new_ones(key: str, folder: Path) -> str:
+    """A set to hand out. Where one of the files is there already, nothing is written."""
+    those = [one for one in puzzles.all_puzzles() if key in ("all", one.key.partition("/")[0])]
+    if there := [one.file_name for one in those if os.path.lexists(folder / one.file_name)]:
+        raise Failure(f"{folder / there[0]} is there already; name a folder without it")
+    for one in those:
+        _new(one.key, folder)
+    return tamed(f"{folder}: {len(those)} skeletons, without hints and answers\n")
+
+
 def _judge(name: str, key: str | None, details: bool, as_json: bool, timed: bool) -> int:
     file, source = _read(name)
     key = key or puzzles.puzzle_named_in(source)
@@ -171,7 +181,10 @@ def _run(arguments: list[str]) -> int:
     if words[:1] == ["new"]:
         if not 2 <= len(words) <= 3:
             raise Failure("new takes a puzzle and a folder: tools/judge new chapter04/2 FOLDER")
-        say(_new(words[1], Path(words[2] if len(words) > 2 else ".")))
+        folder = Path(words[2] if len(words) > 2 else ".")
+        chapters = {one.key.partition("/")[0] for one in puzzles.all_puzzles()}
+        several = words[1] == "all" or words[1] in chapters
+        say((_new_ones if several else _new)(words[1], folder))
         return 0
     if len(words) != 1:
         raise Failure("one FILE.cu is judged at a time; tools/judge --help says how")

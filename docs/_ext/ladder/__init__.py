@@ -44,6 +44,7 @@ from . import (
     running,
     strings,
     tables,
+    teaching,
     versions,
 )
 
@@ -98,6 +99,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         floors,
         rungs,
         running,
+        teaching,
         versions,
         instructions,
         headers,
