@@ -63,7 +63,9 @@ def chapter(story: Story) -> Iterator[str]:
     yield slide(f"<h1>{escape(story.title)}</h1>", kind="opening")
     changed = article.select_one(".changed pre")
     if changed and len(changed.get_text().splitlines()) <= MOST_LINES:
-        yield slide(f"<h2>What changed</h2>{_plain(changed)}", "Which lines does a warp run?")
+        yield slide(
+            f"<h2>What changed</h2>{_plain(changed)}", "Which lines does a warp run?", "code"
+        )
     # In the story's own order; what stands in an answer comes with it.
     for found in article.find_all(["div", "figure"]):
         if found.find_parent(class_="at-the-end"):
@@ -74,7 +76,7 @@ def chapter(story: Story) -> Iterator[str]:
             yield from _question(found, story)
     recap = article.select_one(".box-recap ul")
     if recap:
-        yield slide(f"<h2>In short</h2>{_plain(recap)}")
+        yield slide(f"<h2>In short</h2>{_plain(recap)}", kind="recap")
 
 
 def _question(box: Tag, story: Story) -> Iterator[str]:

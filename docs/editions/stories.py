@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
+from bs4.element import AttributeValueList
 
 from docs.editions import Failure
 
@@ -144,7 +145,7 @@ def _still(story: Story) -> None:
         _unfold(left)
     for tag in article.find_all(class_="docutils"):
         kept = [name for name in tag.get_attribute_list("class") if name not in _MARKUP]
-        tag["class"] = " ".join(kept)
+        tag["class"] = AttributeValueList(kept)
         if not kept:
             del tag["class"]
 
