@@ -91,7 +91,7 @@ def _question(box: Tag, story: Story) -> Iterator[str]:
         f"<p>{_inside(line).rstrip(': ').replace('My guess', 'Your guess')}</p>" if line else ""
     )
     body = asked + (f"<ol>{''.join(choices)}</ol>" if choices else between)
-    yield slide(body, "Everybody writes down a guess before anybody speaks.", "question")
+    yield slide(body, "Each student writes down a guess before the discussion.", "question")
     answer = story.article.find(id=str(see["href"])[1:])
     if not answer:
         raise Failure(f"{story.page}: a question has no answer, {see['href']}")

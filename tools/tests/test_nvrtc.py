@@ -1,13 +1,14 @@
-"""Every chapter's kernels also compile for a GTX 10xx (compute_61), with NVRTC of CUDA 12.
+"""Every chapter's kernels also compile with NVRTC of the newest CUDA 12 and of the newest CUDA 13.
 
-CUDA 13 begins at compute_75. Package indexes don't have nvcc 12, but they have NVRTC 12.
+CUDA 12 compiles them for a GTX 10xx (compute_61), as CUDA 13 begins at compute_75. Package indexes
+don't have nvcc 12, but they have NVRTC 12. The book's own nvcc is of CUDA 13.0.
 """
 
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import re
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -44,16 +45,23 @@ ARGUMENTS = {
 TEMPLATE = re.compile(r"template\s*<([^>]*)>\s*__global__\s+void\s+(?:__\w+__\([^)]*\)\s*)?(\w+)\(")
 
 
-def nvrtc() -> ctypes.CDLL:
-    spec = importlib.util.find_spec("nvidia.cuda_nvrtc")
-    assert spec and spec.submodule_search_locations, "tools/requirements-test.txt names it"
-    (library,) = Path(spec.submodule_search_locations[0]).glob("lib/libnvrtc.so.12")
+#: An architecture, and where the wheel of the CUDA that compiles for it has its library.
+LIBRARIES = {
+    61: "nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
+    75: "nvidia/cu13/lib/libnvrtc.so.13",
+    120: "nvidia/cu13/lib/libnvrtc.so.13",
+}
+
+
+def nvrtc(arch: int) -> ctypes.CDLL:
+    library = Path(sysconfig.get_path("platlib")) / LIBRARIES[arch]
+    assert library.is_file(), f"no {library}: tools/requirements-test.txt names it"
     return ctypes.CDLL(str(library))
 
 
-def compile_61(source: str, folder: Path, names: list[str]) -> str:
+def compiled(source: str, folder: Path, names: list[str], arch: int) -> str:
     """Compiles `source`, with includes from `folder`; the log where it does not compile."""
-    lib = nvrtc()
+    lib = nvrtc(arch)
     program = ctypes.c_void_p()
     count = len(HEADERS)
     contents = (ctypes.c_char_p * count)(*HEADERS.values())
@@ -65,7 +73,7 @@ def compile_61(source: str, folder: Path, names: list[str]) -> str:
     for name in names:
         assert lib.nvrtcAddNameExpression(program, name.encode()) == 0
     options = [
-        b"--gpu-architecture=compute_61",
+        f"--gpu-architecture=compute_{arch}".encode(),
         b"--std=c++20",
         b"--include-path=" + str(folder).encode(),
     ]
@@ -78,7 +86,7 @@ def compile_61(source: str, folder: Path, names: list[str]) -> str:
         lib.nvrtcGetPTXSize(program, ctypes.byref(size))
         ptx = ctypes.create_string_buffer(size.value)
         lib.nvrtcGetPTX(program, ptx)
-        assert b".target sm_61" in ptx.value
+        assert f".target sm_{arch}".encode() in ptx.value
         assert ptx.value.count(b".entry") >= max(1, len(names)), "no kernel came out"
     lib.nvrtcDestroyProgram(ctypes.byref(program))
     return "" if status == 0 else log.value.decode()
@@ -100,9 +108,10 @@ def test_there_are_kernels() -> None:
     assert KERNELS
 
 
+@pytest.mark.parametrize("arch", LIBRARIES)
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.parent.name)
-def test_kernels_for_compute_61(path: Path) -> None:
-    log = compile_61('#include "kernels.cuh"\n', path.parent, instances(path))
+def test_kernels_compile(path: Path, arch: int) -> None:
+    log = compiled('#include "kernels.cuh"\n', path.parent, instances(path), arch)
     assert not log, log
 
 
@@ -111,4 +120,4 @@ def test_newer_code_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kernels.cuh").write_text(
         "__global__ void k(int* p) { *p = __reduce_add_sync(~0u, *p); }\n"
     )
-    assert "__reduce_add_sync" in compile_61('#include "kernels.cuh"\n', tmp_path, [])
+    assert "__reduce_add_sync" in compiled('#include "kernels.cuh"\n', tmp_path, [], 61)

@@ -97,6 +97,41 @@ def test_packages_missing_and_no_right_to_install(
     assert_stopped(done, "administrator", "sudo sh -c 'apt-get update && .* cmake ninja-build'")
 
 
+def test_no_pip_and_no_right_to_install_it(
+    run: Run, checkout: Checkout, commands: Commands
+) -> None:
+    """Debian's Python without its package python3-venv, for somebody without root."""
+    book = checkout("no-pip", part="tools/", owner=NOBODY)
+    python = Path("/usr/bin/python3").resolve()
+    names = ["python3", *(f"python3.{minor}" for minor in (11, 12, 13))]
+    # In place of the bootstrap script one that leaves a pip which can say its version.
+    script = """import pathlib, sysconfig
+at = pathlib.Path(sysconfig.get_path("purelib"), "pip")
+at.mkdir()
+(at / "__main__.py").touch()"""
+    path = commands(
+        without=["sudo"],
+        curl=f"echo '{script}'",
+        **dict.fromkeys(
+            names, f'case "$2" in *ensurepip*) exit 1;; esac; exec {python}.whole "$@"'
+        ),
+    )
+    shutil.copy2(python, path / "whole")
+    for name in names:
+        (path / name).write_text(
+            (path / name).read_text().replace(f"{python}.whole", f"{path}/whole")
+        )
+    here = {"cwd": book, "user": NOBODY, "PATH": str(path), "replace": {python: path / "python3"}}
+    done = run("tools/setup", **here)
+    assert_stopped(done, "comes without pip", "su -c 'apt-get update && .* python3-venv'")
+    line = done.stderr.partition("or: ")[2].partition(", then run")[0]
+    assert run("bash", "-euc", line, **here).returncode == 0
+    done = run("tools/setup", **here)
+    assert "comes without pip" not in done.stderr
+    assert done.stdout.startswith("ok   system packages")
+    assert list((book / ".venv").glob("lib/python3*/site-packages/pip")), done.stdout  # kept
+
+
 def test_packages_missing_and_no_apt(run: Run, book: Path, commands: Commands) -> None:
     path = commands(without=["doxygen", "apt-get"])
     done = run("tools/setup", cwd=book, PATH=str(path))

@@ -177,10 +177,10 @@ def test_its_kernels_compile_for_a_gtx_10xx(monkeypatch: pytest.MonkeyPatch) -> 
     assert host
     pairs = [re.findall(r"(?:const )?([a-z ]+)\*", types) for types in TYPES]
     names = [f"take_home::sum_kernel<{', '.join(pair)}>" for pair in pairs]
-    log = test_nvrtc.compile_61(kernels + "}\n", CHAPTER, names)
+    log = test_nvrtc.compiled(kernels + "}\n", CHAPTER, names, 61)
     assert not log, log
     newer = kernels.replace("__CUDA_ARCH__ >= 800", "__CUDA_ARCH__ >= 600")
-    assert "__reduce_add_sync" in test_nvrtc.compile_61(newer + "}\n", CHAPTER, names)
+    assert "__reduce_add_sync" in test_nvrtc.compiled(newer + "}\n", CHAPTER, names, 61)
 
 
 def streamless(header: Path) -> list[str]:
