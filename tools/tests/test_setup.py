@@ -73,6 +73,24 @@ def test_tools_take_no_unknown_argument(run: Run, book: Path, tool: str) -> None
     assert not (book / "build").exists()
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--paper", "letter"], "--paper is for --pdf"),
+        (["--pdf", "--paper"], "--paper takes a4 or letter"),
+        (["--pdf", "--paper=b5"], '--paper takes a4 or letter, not "b5"'),
+        (["--epub", "now"], "takes no now"),
+    ],
+)
+def test_an_edition_that_the_guide_does_not_have(
+    run: Run, book: Path, given: list[str], said: str
+) -> None:
+    done = run("tools/guide", *given, cwd=book)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"tools/guide: {said}; tools/guide --help says what it takes\n"
+    assert not (book / "build").exists()
+
+
 @pytest.mark.parametrize("tool", ["guide", "test"])
 def test_the_tools_stop_with_it(run: Run, book: Path, commands: Commands, tool: str) -> None:
     path = commands(cmake="echo cmake version 3.18.4")
