@@ -125,8 +125,8 @@ def _contents(stories: list[Story]) -> Iterator[str]:
         if part:
             yield f'<p class="contents-part">{escape(part)}</p>'
         for story in group:
-            name = "About this book" if not part else story.title
-            yield f'<p class="contents-story"><a href="#{story.slug}">{escape(name)}</a></p>'
+            link = f'<a href="#{story.slug}">{escape(story.title)}</a>'
+            yield f'<p class="contents-story">{link}</p>'
             if story.part in ("The climb", "Around the climb"):
                 for anchor, title in story.sections():
                     yield f'<p class="contents-section"><a href="#{anchor}">{escape(title)}</a></p>'

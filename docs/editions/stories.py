@@ -26,6 +26,7 @@ PARTS = ("The climb", "Around the climb")
 APPENDIX = ("chapters/chapter00_timing", "lab_checks", "glossary", "colophon")
 #: The page that tells all comes after the chapters that ask.
 PREFACE = "index"
+ABOUT = "About this book"
 
 #: Only the web has these.
 ON_THE_WEB = (
@@ -76,6 +77,9 @@ def read(guide: Path, web: str = "") -> list[Story]:
     known = {story.page: story for story in made}
     for story in made:
         _still(story)
+    preface = known[PREFACE].article.find("h1")
+    if preface:
+        preface.string = ABOUT
     anchors = {name: _anchors(story) for name, story in known.items()}
     for story in made:
         _link(story, anchors, web)
@@ -130,6 +134,10 @@ def _still(story: Story) -> None:
             del tag["id"]
         else:
             met.add(str(tag["id"]))
+    for cards in article.find_all("ul", class_="cards"):  # these sections are the contents' own
+        section = cards.find_parent("section")
+        if section:
+            section.decompose()
     for tag in article.select(", ".join(ON_THE_WEB)):
         tag.decompose()
     for tag in article.find_all(title=True):

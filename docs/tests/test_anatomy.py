@@ -72,7 +72,10 @@ def faults(page: Page) -> list[str]:
 
     want(page.fields.get("summary", "").strip(), ":summary:")
     want(page.fields.get("question", "").endswith("?"), ":question:")
-    for said in (page.fields.get("summary", ""), page.fields.get("question", ""), *_titles(page)):
+    want(page.fields.get("goal", "").strip(), ":goal:")
+    want(re.fullmatch(r"\d+(\.5)?", page.fields.get("hours", "")), ":hours:")
+    fields = [page.fields.get(name, "") for name in ("summary", "question", "goal")]
+    for said in (*fields, *_titles(page)):
         want(not RESULT.search(said), f"no result given away: {said}")
     sections = page.sections()
     places = []
@@ -191,6 +194,8 @@ def _changed(old: str, new: str, count: int = 1) -> Page:
     ("old", "new", "fault"),
     [
         (":question:", ":query:", ":question:"),
+        (":goal: ", ":aim: ", ":goal:"),
+        (":hours: 2", ":hours: two", ":hours:"),
         (":summary: ", ":summary: Now 1.15\u00d7 as fast. ", "no result given away"),
         ("Recap\n-----", "So\n--", "section 'Recap'"),
         ("Exercises\n---------", "Sixty questions\n---------------", "two exercises"),
