@@ -21,7 +21,9 @@ def new(*given: str | Path) -> subprocess.CompletedProcess[str]:
 
 def hidden(puzzle: Puzzle) -> set[str]:
     """The lines that a reader has to find: those between the marks, unless they stand elsewhere."""
-    inside, found, outside = False, set(), set()
+    inside = False
+    found: set[str] = set()
+    outside: set[str] = set()
     for line in map(str.strip, puzzle.answer.splitlines()):
         if line.startswith(("// [blank]", "// [/blank]")):
             inside = line.startswith("// [blank]")
