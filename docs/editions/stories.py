@@ -71,9 +71,10 @@ def read(guide: Path, web: str = "") -> list[Story]:
     """
     if not (guide / "index.html").is_file():
         raise Failure(f"there is no guide in {guide}: tools/guide renders it")
+    images = (guide / "_images").resolve()
     parts = [(PREFACE, ""), *_listed(guide)]
     parts += [(page, "The lab") for page in APPENDIX]
-    made = [Story(page, part, _article(guide, page), guide / "_images") for page, part in parts]
+    made = [Story(page, part, _article(guide, page), images) for page, part in parts]
     known = {story.page: story for story in made}
     for story in made:
         _still(story)

@@ -56,7 +56,7 @@ def one(read: list[stories.Story], slug: str) -> stories.Story:
 
 @pytest.fixture(scope="module")
 def read() -> list[stories.Story]:
-    return stories.read(GUIDE)
+    return stories.read(Path(os.path.relpath(GUIDE)))
 
 
 # ------------------------------------------------------------------ the stories
