@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: wrong: are missing; element 2: last seen in tile[2] of block (0, 0, 0), put there at powers
+// rejected: wrong: are missing; element 2: last seen in tile[2] of block (0, 0, 0)
 // Right for blocks that are powers of two.
 #include "tree.cuh"
 
