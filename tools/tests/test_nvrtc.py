@@ -38,8 +38,6 @@ ARGUMENTS = {
     r"class\s+Sum": ("unsigned", "long long"),
     r"class\s+Element": ("unsigned char", "unsigned", "uint2", "uint4"),
     r"class\s+Layout.*": ("chapter04::Padded", "chapter04::SwizzledBy4"),
-    r"class\s+Total,\s*unsigned\s+\w+": ("chapter11::Plain, 4", "chapter11::Neumaier, 4"),
-    r"unsigned\s+Block,\s*unsigned\s+\w+": ("32, 4", "512, 4"),
     r"class\s+\w+": ("int", "long long"),
 }
 TEMPLATE = re.compile(r"template\s*<([^>]*)>\s*__global__\s+void\s+(?:__\w+__\([^)]*\)\s*)?(\w+)\(")

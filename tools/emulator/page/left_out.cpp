@@ -4,6 +4,9 @@
 
 namespace emu {
 
+std::span<const Row> cluster_rows() {
+  return {};
+}
 std::span<const Row> matrix_memory_rows() {
   return {};
 }

@@ -71,7 +71,7 @@ class Progress final : public Observer {
   void blocks_over(std::uint64_t blocks) override { page_progress(static_cast<double>(blocks)); }
 };
 
-/// Who is told of what the host does.
+/// Who is told of what the host does: where sums are followed, two.
 class Onlookers final : public Observer {
  public:
   std::vector<Observer*> all;
@@ -98,10 +98,17 @@ struct Ran {
   Counters counters;
 };
 
+/// Whether buffers can be followed: the judge asks for it, and each page would have to load it.
+#ifdef __EMSCRIPTEN__
+constexpr bool kFollowsBuffers = false;
+#else
+constexpr bool kFollowsBuffers = true;
+#endif
+
 struct Session {
   std::optional<Checker> checker;
   std::unique_ptr<SumCheck> sums;
-  Onlookers onlookers;
+  std::unique_ptr<Onlookers> onlookers;  ///< null where the checker alone is told
   AtomicCounts atomics;            ///< of launches that are checked, since it slows others down
   std::unique_ptr<BufferUse> use;  ///< of the buffers that are followed; null where none is
   std::uint64_t clock = 0;         ///< instructions of all launches
@@ -153,6 +160,14 @@ Result entry(Result refused, const Body& body) {
     out_box = error.what();
   }
   return refused;
+}
+
+/// Who is told of what the host does; null for nobody.
+Observer* onlooker(Session& s) {
+  if constexpr (kFollowsSums) {
+    if (s.onlookers) return s.onlookers.get();
+  }
+  return s.checker ? &*s.checker : nullptr;
 }
 
 Session& open_session() {
@@ -357,13 +372,15 @@ PAGE_ENTRY bool page_begin(double apart, double limit, bool lines) {
                       (kFollowsSums ? ", sum" : "") + " and all, with commas between"};
       }
       s.checker.emplace(*checks);
-      s.onlookers.all.push_back(&*s.checker);
       if constexpr (kFollowsSums) {
         if (checks->sum) s.sums = make_sum_check(s.checker->findings(), true);
-        if (s.sums) s.onlookers.all.push_back(s.sums.get());
+        if (s.sums) {
+          s.onlookers = std::make_unique<Onlookers>();
+          s.onlookers->all = {&*s.checker, s.sums.get()};
+        }
       }
     }
-    s.memory = std::make_unique<GlobalMemory>(kMemory, &s.onlookers);
+    s.memory = std::make_unique<GlobalMemory>(kMemory, onlooker(s));
     if (s.checker && s.checker->checks().memory) s.memory->keep_apart(kApart);
     if (lines) s.profile.emplace();
     if (apart >= 0) s.apart = whole(apart);
@@ -402,6 +419,7 @@ PAGE_ENTRY int page_buffer(double bytes) {
   });
 }
 
+#ifndef __EMSCRIPTEN__
 /// From here on it is seen whether a kernel writes to a buffer, and `by_block` how much each block
 /// reads of it.
 PAGE_ENTRY bool page_follow(unsigned buffer, bool by_block) {
@@ -414,13 +432,14 @@ PAGE_ENTRY bool page_follow(unsigned buffer, bool by_block) {
     return true;
   });
 }
+#endif
 
 /// Where the bytes are, for a copy to the device.
 PAGE_ENTRY std::byte* page_write(unsigned buffer, double offset, double bytes) {
   return entry(static_cast<std::byte*>(nullptr), [&] {
     Session& s = open_session();
     const Piece to = piece(s, buffer, offset, bytes);
-    s.onlookers.host_wrote(to.address, to.bytes);
+    if (Observer* o = onlooker(s)) o->host_wrote(to.address, to.bytes);
     return to.host;
   });
 }
@@ -430,7 +449,7 @@ PAGE_ENTRY const std::byte* page_read(unsigned buffer, double offset, double byt
   return entry(static_cast<const std::byte*>(nullptr), [&] {
     Session& s = open_session();
     const Piece from = piece(s, buffer, offset, bytes);
-    s.onlookers.host_read(from.address, from.bytes);
+    if (Observer* o = onlooker(s)) o->host_read(from.address, from.bytes);
     return from.host;
   });
 }
@@ -439,7 +458,7 @@ PAGE_ENTRY bool page_set(unsigned buffer, double offset, double bytes, unsigned 
   return entry(false, [&] {
     Session& s = open_session();
     const Piece to = piece(s, buffer, offset, bytes);
-    s.onlookers.host_set(to.address, to.bytes);
+    if (Observer* o = onlooker(s)) o->host_set(to.address, to.bytes);
     std::memset(to.host, static_cast<int>(value & 0xff), to.bytes);
     return true;
   });
@@ -562,7 +581,9 @@ PAGE_ENTRY bool page_launch(double grid_x, double grid_y, double grid_z, double 
       observers.push_back(&*s.checker);
       observers.push_back(&s.atomics);
     }
-    if (s.use) observers.push_back(s.use.get());
+    if constexpr (kFollowsBuffers) {
+      if (s.use) observers.push_back(s.use.get());
+    }
     if (s.sums) observers.push_back(s.sums.get());
     if (s.profile) observers.push_back(&*s.profile);
     Progress progress;
@@ -632,7 +653,7 @@ PAGE_ENTRY bool page_result() {
              ",\"shared\":" + std::to_string(atomics.shared) +
              ",\"shared_collisions\":" + std::to_string(atomics.shared_collisions) + "}";
     }
-    if (s.use) {
+    if (kFollowsBuffers && s.use) {
       out += ",\"followed\":" + joined(s.use->buffers(), [](const BufferUse::Used& used) {
                return "{\"stores\":" + std::to_string(used.stores) +
                       ",\"place\":" + quoted(used.place) + ",\"read\":" +

@@ -114,7 +114,7 @@ class BlockSums final : public BlockObserver {
     Lanes to{};
     if (some) {
       if (flow_->sum == Sum::kHands) {
-        to = handed(warp, op, lanes, from);
+        to = passed_on(warp, op, lanes, from);
       } else if (flow_->sum == Sum::kAddsLanes) {
         Node all = SumForms::kPlain;
         double plain = 0;
@@ -533,7 +533,7 @@ class BlockSums final : public BlockObserver {
   }
 
   /// The operation itself says which lane gets whose value: once more, with nodes as values.
-  Lanes handed(Warp& warp, const Op& op, Mask lanes, const Lanes& from) {
+  Lanes passed_on(Warp& warp, const Op& op, Mask lanes, const Lanes& from) {
     using Values = std::array<std::uint32_t, kLanes>;
     struct Kept {
       Slot slot;

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "../problem.cuh"
 #include "book/chapter.hpp"
+#include "problem.cuh"
 
 namespace {
 

@@ -243,7 +243,7 @@ __device__ inline float rounded(long long digit) {
 // end exact-round
 
 // begin exact-special
-/// What kinds of element that are no numbers went into a sum. \param watch  that sum, scaled down
+/// Which infinities and NaNs went into a sum, as a sum of bits. \param watch  that sum, scaled down
 __device__ inline unsigned special_of(float watch) {
   if (isnan(watch)) return 4;
   if (isinf(watch)) return watch > 0 ? 1 : 2;

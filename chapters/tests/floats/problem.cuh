@@ -51,7 +51,7 @@ __host__ __device__ float float_at(std::uint64_t seed, std::uint64_t position) {
     const auto power = static_cast<std::uint32_t>(((bits & 0xffff) * 120) >> 16);
     const auto word = static_cast<std::uint32_t>(bits >> 32);
     const std::uint32_t pattern = (word & 0x807fffffu) | ((67 + power) << 23);
-    float value;
+    float value = 0;
     memcpy(&value, &pattern, sizeof value);
     return value;
   }
