@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: wrong: is never added
+// rejected: wrong: element 1 is missing: no thread reads it
 // Right for blocks of 256 threads.
 #include "tree.cuh"
 

@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: wrong: element 0 is added twice
+// rejected: wrong: element 0 is in it twice; element 1 is missing
 // Right where all elements are equal.
 #include "tree.cuh"
 
