@@ -162,7 +162,7 @@ Result entry(Result refused, const Body& body) {
   return refused;
 }
 
-/// Who is told of what the host does; null for nobody.
+/// Who is told of what the host does; null without checks.
 Observer* onlooker(Session& s) {
   if constexpr (kFollowsSums) {
     if (s.onlookers) return s.onlookers.get();
