@@ -203,6 +203,13 @@ class Follows:
     registers: frozenset[str]
     decided: frozenset[int]  #: steps that a branch on such a register decides on
 
+    def reaches(self, function: Function, at: int) -> bool:
+        """Whether the step reads such a register, or runs only as one says."""
+        return at in self.decided or self.is_read(function.steps[at])
+
+    def is_read(self, step: Step) -> bool:
+        return bool(self.registers.intersection(step.reads))
+
 
 def following(function: Function, is_source: Callable[[Step], bool]) -> Follows:
     """All that the results of certain steps have a part in. What of it is kept in shared or local
@@ -244,7 +251,7 @@ def clock_uses(code: str) -> Iterator[tuple[int, str]]:
     for function in found:
         follows = following(function, lambda step: bool(CLOCK.search(step.text)))
         for at, step in enumerate(function.steps):
-            about = at in follows.decided or bool(follows.registers.intersection(step.reads))
+            about = follows.reaches(function, at)
             sleeps = step.op.startswith("nanosleep")
             if sleeps and not about:
                 yield step.line, "sleep"
@@ -256,7 +263,7 @@ def clock_uses(code: str) -> Iterator[tuple[int, str]]:
 def _turns(function: Function, at: int, follows: Follows) -> bool:
     """Whether it ends a loop, or not, as such a value says."""
     step = function.steps[at]
-    decides = step.op.startswith("br") and bool(follows.registers.intersection(step.reads))
+    decides = step.op.startswith("br") and follows.is_read(step)
     return decides and at in function.decided_by(at)
 
 
@@ -267,8 +274,7 @@ def dependent_loads(code: str) -> int:
     for function in functions(code):
         follows = following(function, _loads)
         for at, step in enumerate(function.steps):
-            waits = at in follows.decided or bool(follows.registers.intersection(step.reads))
-            count += _loads(step) and waits
+            count += _loads(step) and follows.reaches(function, at)
     return count
 
 
@@ -279,8 +285,7 @@ def atomics_of_values(code: str) -> int:
     for function in functions(code):
         follows = following(function, _loads)
         for at, step in enumerate(function.steps):
-            of_values = at in follows.decided or bool(follows.registers.intersection(step.reads))
-            count += bool(re.match(r"(?:atom|red)\b", step.op)) and of_values
+            count += bool(re.match(r"(?:atom|red)\b", step.op)) and follows.reaches(function, at)
     return count
 
 

@@ -22,10 +22,12 @@ import time
 from itertools import groupby
 from pathlib import Path
 
+from figures.records.mutants import FILE, digest
+from tools.files import write_whole
 from tools.mutating import ROOT, Failure
 from tools.mutating.mutant import Mutant
 from tools.mutating.shapes import Program
-from tools.mutating.sources import chapter_of, digest, kernel_files
+from tools.mutating.sources import chapter_of, digests, kernel_files
 from tools.mutating.trial import Bench, Outcome, programs_of
 
 CHUNK = 12  # mutants that one process tries in a row: neighbours are often the same code
@@ -44,7 +46,7 @@ def listed() -> list[Mutant]:
 
 def _list(path: Path) -> None:
     found = listed()
-    sources = {file: digest((ROOT / file).read_bytes()) for file in kernel_files()}
+    sources = digests()
     told = {"sources": sources, "mutants": [mutant.told() for mutant in found]}
     path.write_text(json.dumps(told, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
     print(f"{len(found)} mutants of {len(sources)} files in {path}")
@@ -170,7 +172,7 @@ def main(arguments: list[str] | None = None) -> int:
             from tools.mutating.record import record
 
             text = record(given.results, given.build)
-            (ROOT / "figures/data/mutants.json").write_text(text, encoding="utf-8")
+            write_whole(ROOT / FILE, text)
             return 0
         if given.command == "run":
             return _run(given.list, given.results, given.build, given.jobs, given.every)

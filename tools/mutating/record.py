@@ -13,7 +13,7 @@ from figures.records import mutants as recorded
 from tools.mutating import ROOT, Failure
 from tools.mutating.mistakes import chapters, mistakes
 from tools.mutating.operators import mutants
-from tools.mutating.sources import digest, kernel_files, nvcc_of
+from tools.mutating.sources import digests, nvcc_of
 from tools.mutating.trial import Bench, programs_of
 
 
@@ -58,7 +58,7 @@ def _mistakes(build: Path) -> tuple[recorded.Mistake, ...]:
 
 def record(results: Path, build: Path) -> str:
     """The record's text; a Failure where the results are of other kernels."""
-    sources = {file: digest((ROOT / file).read_bytes()) for file in kernel_files()}
+    sources = digests()
     made = recorded.Mutants(
         datetime.date.today().isoformat(),
         _said(["git", "rev-parse", "--short", "HEAD"], r"(\w+)"),

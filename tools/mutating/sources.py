@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from figures.records.mutants import digest
 from tools.mutating import ROOT, Failure
 
 ARCHITECTURE = 900
@@ -52,8 +52,9 @@ def chapter_of(file: str) -> str:
     return Path(file).parts[1]
 
 
-def digest(source: bytes) -> str:
-    return hashlib.sha256(source).hexdigest()[:16]
+def digests() -> dict[str, str]:
+    """Of each kernel file, what tells whether it has changed."""
+    return {file: digest((ROOT / file).read_bytes()) for file in kernel_files()}
 
 
 def older_lines(source: bytes) -> set[int]:

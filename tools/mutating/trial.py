@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from figures.records.mutants import digest
 from tools.mutating import ROOT
 from tools.mutating.mutant import Mutant
 from tools.mutating.nets import LOOKED_AT, SEEDS, Caught, Nets
@@ -95,7 +95,7 @@ class Bench:
         if not changed:
             return Outcome("same", older=older)
         text = "".join(ptx.kernels.get(each, "") for each in sorted(changed))
-        code = hashlib.sha256(text.encode()).hexdigest()[:16]
+        code = digest(text.encode())
         if done is not None and code in done:
             return done[code]
         file = self.work / "mutant.ptx"
