@@ -13,7 +13,7 @@ from typing import Any
 import matplotlib
 from ebooklib import epub
 
-from docs.editions import SUBTITLE, TITLE, Failure
+from docs.editions import SUBTITLE, TITLE, replaced
 from docs.editions.stories import Story
 
 HERE = Path(__file__).parent
@@ -71,21 +71,13 @@ def write(stories: list[Story], out: Path) -> None:
     book.add_item(epub.EpubNcx())
     book.add_item(epub.EpubNav())
     book.spine = ["nav", *pages.values()]
-    aside = out.with_name(f".{out.name}.new")
-    try:
-        with warnings.catch_warnings(action="ignore"):  # that it will raise what it is told to
-            epub.write_epub(aside, book, {"raise_exceptions": True})
-        aside.replace(out)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise Failure(f"can't write {out}: {error.strerror or error}") from None
+    with warnings.catch_warnings(action="ignore"):  # that it will raise what it is told to
+        replaced(out, lambda aside: epub.write_epub(aside, book, {"raise_exceptions": True}))
 
 
 def _pictures(story: Story, book: epub.EpubBook, known: dict[str, str]) -> None:
     for picture in story.article.select("img[src]"):
-        path = story.images / Path(str(picture["src"])).name
-        if not path.is_file():
-            raise Failure(f"a picture of {story.page} is missing, {path}: tools/guide draws it")
+        path = story.drawn(picture)
         if path.name not in known:
             known[path.name] = f"images/{path.name}"
             # An EPUB's files name no document type that lies elsewhere.

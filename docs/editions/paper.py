@@ -14,8 +14,8 @@ import matplotlib
 from weasyprint import CSS, HTML
 from weasyprint.text.fonts import FontConfiguration
 
-from docs.editions import SUBTITLE, TITLE, Failure
-from docs.editions.stories import Story
+from docs.editions import SUBTITLE, TITLE, Failure, replaced
+from docs.editions.stories import PARTS, Story
 
 HERE = Path(__file__).parent
 #: Debian's fonts-linuxlibertine. Without it the text is set in what comes with Matplotlib.
@@ -30,10 +30,7 @@ def write(stories: list[Story], paper: str, out: Path) -> None:
     """
     for story in stories:
         for picture in story.article.select("img[src]"):
-            path = story.images / Path(str(picture["src"])).name
-            if not path.is_file():
-                raise Failure(f"a picture of {story.page} is missing, {path}: tools/guide draws it")
-            picture["src"] = path.as_uri()
+            picture["src"] = story.drawn(picture).as_uri()
     fonts = FontConfiguration()
     sheets = [
         CSS(string=text, font_config=fonts, base_url=str(HERE))
@@ -51,13 +48,7 @@ def write(stories: list[Story], paper: str, out: Path) -> None:
         logger.removeHandler(said)
     if said.faults:
         raise Failure("; ".join(said.faults[:5]))
-    aside = out.with_name(f".{out.name}.new")
-    try:
-        aside.write_bytes(pdf)
-        aside.replace(out)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise Failure(f"can't write {out}: {error.strerror}") from None
+    replaced(out, lambda aside: aside.write_bytes(pdf))
 
 
 class _Said(logging.Handler):
@@ -127,7 +118,7 @@ def _contents(stories: list[Story]) -> Iterator[str]:
         for story in group:
             link = f'<a href="#{story.slug}">{escape(story.title)}</a>'
             yield f'<p class="contents-story">{link}</p>'
-            if story.part in ("The climb", "Around the climb"):
+            if story.part in PARTS:
                 for anchor, title in story.sections():
                     yield f'<p class="contents-section"><a href="#{anchor}">{escape(title)}</a></p>'
     yield "</nav>"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bs4 import Tag
 
-from docs.editions import SUBTITLE, TITLE, Failure
+from docs.editions import SUBTITLE, TITLE, Failure, replaced
 from docs.editions.stories import PREFACE, Story
 
 HERE = Path(__file__).parent
@@ -43,13 +43,7 @@ def write(stories: list[Story], out: Path) -> None:
         f'<meta name="viewport" content="width=device-width"><style>{style}</style></head>'
         f"<body>{''.join(made)}<script>{script}</script></body></html>"
     )
-    aside = out.with_name(f".{out.name}.new")
-    try:
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(out)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise Failure(f"can't write {out}: {error.strerror}") from None
+    replaced(out, lambda aside: aside.write_text(text, encoding="utf-8"))
 
 
 def slide(body: str, notes: str = "", kind: str = "") -> str:
@@ -109,10 +103,7 @@ def _figure(figure: Tag, story: Story) -> str:
     caption = figure.select_one("figcaption > p")
     if not picture:
         raise Failure(f"{story.page}: a figure without a drawing")
-    path = story.images / Path(str(picture["src"])).name
-    if not path.is_file():
-        raise Failure(f"a picture of {story.page} is missing, {path}: tools/guide draws it")
-    data = base64.b64encode(path.read_bytes()).decode()
+    data = base64.b64encode(story.drawn(picture).read_bytes()).decode()
     said = f"<figcaption>{_inside(caption)}</figcaption>" if caption else ""
     return (
         f'<figure><img alt="{escape(str(picture["alt"]))}" src="data:image/svg+xml;base64,{data}">'

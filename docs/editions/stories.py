@@ -54,6 +54,13 @@ class Story:
         assert heading
         return " ".join(heading.get_text().split())
 
+    def drawn(self, picture: Tag) -> Path:
+        """The file of a picture; Failure where there is none."""
+        path = self.images / Path(str(picture["src"])).name
+        if not path.is_file():
+            raise Failure(f"a picture of {self.page} is missing, {path}: tools/guide draws it")
+        return path
+
     def sections(self) -> Iterator[tuple[str, str]]:
         """Anchor and title of each section."""
         for heading in self.article.find_all("h2"):
