@@ -26,9 +26,7 @@ struct AnyBits {
   __host__ __device__ float operator()(std::size_t position) const {
     auto bits = static_cast<std::uint32_t>(book::input_bits(seed, position));
     if (((bits >> 23) & 255) == 255) bits ^= 0x40000000u;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return chapter11::float_of(bits);
   }
 };
 /// Numbers below the smallest normal one, of either sign.
@@ -36,9 +34,7 @@ struct Denormal {
   std::uint64_t seed = 0;
   __host__ __device__ float operator()(std::size_t position) const {
     const auto bits = static_cast<std::uint32_t>(book::input_bits(seed, position)) & 0x807fffffu;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return chapter11::float_of(bits);
   }
 };
 /// One value everywhere but at a few positions, which have two others in turns.

@@ -31,6 +31,13 @@ constexpr const char* word(Data data) {
   return kWords[static_cast<int>(data)];
 }
 
+/// The float that has these bits.
+__host__ __device__ inline float float_of(std::uint32_t bits) {
+  float value = 0;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
 // begin kinds-of-floats
 /// The float at a position, of a kind of data.
 template <Data D>
@@ -50,10 +57,7 @@ __host__ __device__ float float_at(std::uint64_t seed, std::uint64_t position) {
     const std::uint64_t bits = input_bits(seed, position);
     const auto power = static_cast<std::uint32_t>(((bits & 0xffff) * 120) >> 16);
     const auto word = static_cast<std::uint32_t>(bits >> 32);
-    const std::uint32_t pattern = (word & 0x807fffffu) | ((67 + power) << 23);
-    float value = 0;
-    memcpy(&value, &pattern, sizeof value);
-    return value;
+    return float_of((word & 0x807fffffu) | ((67 + power) << 23));
   }
 }
 // end kinds-of-floats
