@@ -20,6 +20,12 @@ function crc32(bytes) {
   return ~crc >>> 0;
 }
 const bytesOf = (text) => Uint8Array.from(Buffer.from(text, "hex"));
+function content({ bytes, data, sets }) {
+  if (!sets) return data;
+  const all = new Uint8Array(bytes);
+  for (const { offset, bytes: count, value } of sets) all.fill(value, offset, offset + count);
+  return all;
+}
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 
 function written(step) {
@@ -38,7 +44,10 @@ function answer({ chapter, variant, n, block, seed, read }) {
   if (!plan.request) return plan;
   const { ptx, buffers, steps, read: reads } = plan.request;
   return {
-    buffers: buffers.map(({ bytes, data }) => ({ bytes, crc32: data ? crc32(data) : null })),
+    buffers: buffers.map((buffer) => {
+      const data = content(buffer);
+      return { bytes: buffer.bytes, crc32: data ? crc32(data) : null };
+    }),
     steps: steps.map(written),
     read: reads,
     entries: [...ptx.matchAll(/\.entry (\w+)/g)].map((match) => match[1]),

@@ -38,17 +38,25 @@ class Skewed : public book::WholeSum<Out> {
   }
 };
 
-/// n times one value.
-template <int Value>
+/// One value again and again, and 0 behind the first Most of them.
+template <int Value, std::size_t Most>
+struct AtMost {
+  __host__ __device__ int operator()(std::size_t position) const {
+    return position < Most ? Value : 0;
+  }
+};
+template <int Value, std::size_t Most = ~std::size_t{0}>
 class Equal : public Wide {
  protected:
   void fill_in(book::Array<int>& in, std::uint64_t) const override {
-    in.fill(book::Constant<int>{Value});
+    in.fill(AtMost<Value, Most>{});
   }
   std::int64_t sum_of(std::size_t n, std::uint64_t) const override {
-    return static_cast<std::int64_t>(n) * Value;
+    return static_cast<std::int64_t>(std::min(n, Most)) * Value;
   }
 };
+/// As many as are sure to fit one_word's 54 bits.
+constexpr std::size_t kInOneWord = std::size_t{1} << 22;
 
 /// The rare case of hand_in, made on purpose: another block is last at one half than at the other.
 template <bool LowFirst>
@@ -202,8 +210,8 @@ int main(int argc, char** argv) {
   chapter.add(whole<Equal<kLowest>, long long>("lowest", 4));
   chapter.add(whole<Equal<kHighest>, long long>("highest", 4));
   chapter.add(whole<Equal<-1>, long long>("minus_one", 1));
-  chapter.add(one_word<Equal<kLowest>>("one_word_lowest"));
-  chapter.add(one_word<Equal<kHighest>>("one_word_highest"));
+  chapter.add(one_word<Equal<kLowest, kInOneWord>>("one_word_lowest"));
+  chapter.add(one_word<Equal<kHighest, kInOneWord>>("one_word_highest"));
   chapter.add(handed_in_skewed<1>());
   chapter.add(handed_in_skewed<2>());
   chapter.add(handed_in_skewed<3>());

@@ -5,7 +5,8 @@
 //
 // request = {
 //   ptx,                                  a module's text, read once for each different text
-//   buffers: [{name, bytes, data?}],      allocations in this order: data is a Uint8Array, else zeros
+//   buffers: [{name, bytes, data?, sets?}],    allocations in this order: data is a Uint8Array, else
+//                                         zeros; sets, [{offset, bytes, value}], come after it
 //   steps: [{kind: "launch", kernel, grid: [x, y, z], block: [x, y, z], shared, cooperative?,
 //            args: [{buffer, offset} | {bytes: Uint8Array}]}
 //           | {kind: "set", buffer, offset, bytes, value}],

@@ -291,11 +291,20 @@
 
   function contentOf(buffer, names, inputs, run) {
     const size = evaluate(buffer.bytes, names);
-    if (buffer.writes.length === 0) return { bytes: size };
+    const writes = buffer.writes.map((write) => ({
+      ...write,
+      offset: "offset" in write ? evaluate(write.offset, names) : 0,
+      bytes: "bytes" in write ? evaluate(write.bytes, names) : size,
+    }));
+    if (writes.length === 0) return { bytes: size };
+    // One byte again and again is no data that could be in a sum.
+    if (writes.every((write) => write.repeats?.length === 2)) {
+      const sets = writes.map(({ offset, bytes, repeats }) => ({ offset, bytes, value: bytesOf(repeats)[0] }));
+      return { bytes: size, sets };
+    }
     const data = new Uint8Array(size);
-    for (const write of buffer.writes) {
-      const offset = "offset" in write ? evaluate(write.offset, names) : 0;
-      const bytes = "bytes" in write ? evaluate(write.bytes, names) : size;
+    for (const write of writes) {
+      const { offset, bytes } = write;
       if ("input" in write) {
         data.set(inputs[write.input](run, bytes), offset);
       } else {

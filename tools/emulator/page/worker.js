@@ -49,11 +49,12 @@
       bytesAt(must(device.page_in_box(bytes.length)), bytes.length).set(bytes);
     };
 
-    const addBuffer = ({ name, bytes, data }) => {
+    const addBuffer = ({ name, bytes, data, sets = [] }) => {
       put(name ?? "");
       const number = device.page_buffer(bytes);
       if (number < 0) must(0);
       if (data) bytesAt(must(device.page_write(number, 0, data.length)), data.length).set(data);
+      for (const set of sets) must(device.page_set(number, set.offset, set.bytes, set.value));
     };
 
     const addArgument = (argument) => {

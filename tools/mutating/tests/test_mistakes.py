@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tools.mutating.mistakes import Mistake, chapters, mistakes
+from tools.mutating.sources import Compiler
 from tools.mutating.trial import Bench, programs_of
-from tools.tests.built import BUILD
+from tools.tests.built import BUILD, nvcc
 
 ALL = [mistake for chapter in chapters() for mistake in mistakes(chapter)]
 
@@ -28,7 +29,6 @@ def test_there_is_one_for_each_net() -> None:
 
 
 @pytest.mark.parametrize("mistake", ALL, ids=lambda m: f"{m.chapter[:9]}-{m.name}")
-@pytest.mark.nvcc
 def test_a_mistake_is_rejected_for_its_reason(mistake: Mistake, benches: dict[str, Bench]) -> None:
     said = benches[mistake.chapter].rejected(mistake.mutant, mistake.net)
     assert said is not None and mistake.says in said
@@ -41,12 +41,11 @@ def test_the_kernels_as_they_are_get_through(chapter: str, benches: dict[str, Be
     assert bench.catch(set(ptx.kernels), file, file).by == {}
 
 
-def test_a_broken_change_is_refused_and_a_comment_is_none(
-    benches: dict[str, Bench], tmp_path: Path
-) -> None:
-    bench = benches["chapter02_smem"]
-    compiler = bench.compiler("kernels.cuh")
+@pytest.mark.nvcc
+def test_a_broken_change_is_refused_and_a_comment_is_none(tmp_path: Path) -> None:
+    compiler = Compiler("chapter02_smem", "kernels.cuh", nvcc(), tmp_path, [])
     assert isinstance(compiler.compile(compiler.source.replace(b"__syncthreads()", b"sync(")), str)
-    _file, base = bench.base("kernels.cuh", older=False)
+    base = compiler.compile(compiler.source)
     again = compiler.compile(compiler.source.replace(b"add nothing", b"add no thing"))
+    assert not isinstance(base, str) and base.kernels
     assert not isinstance(again, str) and again.changed_from(base) == set()

@@ -37,7 +37,6 @@ def test_a_damaged_record_is_refused() -> None:
             recorded.read(damaged)
 
 
-@pytest.mark.nvcc
 def test_some_are_rejected_again(tmp_path: Path) -> None:
     benches: dict[str, Bench] = {}
     assert len(AGAIN) > 8

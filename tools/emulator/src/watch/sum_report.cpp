@@ -434,7 +434,7 @@ class Judge {
     });
     if (told || (!sums_.expected && 2 * unread.size() > expected)) unread.clear();
     SumElements in{.count = size, .times = one};
-    while (in.count > 0 && times[in.count - 1] == 0) --in.count;
+    while (in.count > 0 && times[static_cast<std::size_t>(in.count - 1)] == 0) --in.count;
     if (missing.empty() && unread.empty() && odd.empty()) {
       praise(from, leaves, held, std::move(in), of_output);
     } else {
