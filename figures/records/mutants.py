@@ -218,7 +218,7 @@ class Survivor:
 
 def survivors(mutants: Mutants, root: Path) -> list[Survivor]:
     sources = {file: (root / file).read_bytes() for file in mutants.sources}
-    known = {each.chapter: reasons(root, each.chapter) for each in mutants.passed}
+    known = {c: reasons(root, c) for c in {each.chapter for each in mutants.passed}}
     found = []
     for each in mutants.passed:
         line = each.changed_line(sources[each.file])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import ndiff
+from functools import lru_cache
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -24,10 +25,13 @@ from .table import Cell, Column, table
 _SHOWN = 12
 
 
+_read = lru_cache(maxsize=1)(mutants.read)  # a page asks for many numbers
+
+
 def _recorded(book: Book) -> tuple[Mutants, list[Survivor]]:
     _path, text = book.file(mutants.FILE)
     try:
-        found = mutants.read(text)
+        found = _read(text)
     except mutants.BadMutants as error:
         raise Lost(str(error)) from error
     book.files("chapters", f"*/{mutants.TOLD}")

@@ -1004,21 +1004,24 @@ TEST(Sync, ALoopThatWaitsForWhatNobodyWillDo) {
 }
 
 TEST(Sync, ALoopThatEndsSomeTimeIsLetRun) {
-  const std::string count = "add.u32 %r6, %r6, 1; setp.lt.u32 %p2, %r6, 1000000; @%p2 bra L;";
+  const std::string count =
+      "add.u32 %r6, %r6, 1; setp.lt.u32 %p2, %r6, " + rounds(1'000'000) + "; @%p2 bra L;";
   EXPECT_THAT(check("mov.u32 %r6, 0;\nL: " + count, 32, "sync").found, IsEmpty());
   EXPECT_THAT(
       check("mov.u32 %r6, 0;\nL: ld.volatile.global.u32 %r5, [%rd0];" + count, 32, "sync").found,
       IsEmpty());
   EXPECT_THAT(check("st.local.u32 [own], 0;\nL: ld.volatile.local.u32 %r6, [own];\n"
                     "add.u32 %r6, %r6, 1; st.volatile.local.u32 [own], %r6;\n"
-                    "setp.lt.u32 %p2, %r6, 1000000; @%p2 bra L;",
+                    "setp.lt.u32 %p2, %r6, " +
+                        rounds(1'000'000) + "; @%p2 bra L;",
                     32, "sync")
                   .found,
               IsEmpty());
-  EXPECT_THAT(
-      check("L: mov.u64 %rd5, %clock64; setp.lt.u64 %p2, %rd5, 2000000; @%p2 bra L;", 32, "sync")
-          .found,
-      IsEmpty());
+  EXPECT_THAT(check("L: mov.u64 %rd5, %clock64; setp.lt.u64 %p2, %rd5, " + rounds(2'000'000) +
+                        "; @%p2 bra L;",
+                    32, "sync")
+                  .found,
+              IsEmpty());
   // Block 1 writes after long work what block 0 waits for.
   EXPECT_THAT(check("mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 1; @%p1 bra WORK;\n"
                     "WAIT: ld.volatile.global.u32 %r5, [%rd0];\n"

@@ -253,13 +253,17 @@ WRITE:
   cvt.u64.u32 %rd4, %r2; mov.u32 %r4, %r2;
 )" + copies + "st" + access +
                             "." + bits + " [%rd0], " + registers + R"(;
-  add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 200000; @%p0 bra WRITE;
+  add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, )" +
+                            rounds(200'000) +
+                            R"(; @%p0 bra WRITE;
   ret;
 READ:
   ld)" + access + "." + bits +
                             " " + registers + ", [%rd0];\n" + same + R"(
   @%p1 red.global.add.u32 [%rd1], 1;
-  add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 200000; @%p0 bra READ;
+  add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, )" +
+                            rounds(200'000) +
+                            R"(; @%p0 bra READ;
   ret;
 })"));
   const Address pairs = device.buffer(std::vector<std::uint64_t>(64, 0));

@@ -19,6 +19,17 @@
 
 namespace emu::test {
 
+/// Sanitizers find in a long loop what they find in a short one, and are some twenty times slower.
+#ifdef EMU_SANITIZED
+constexpr unsigned kShorter = 20;
+#else
+constexpr unsigned kShorter = 1;
+#endif
+/// How often a test's loop goes round, as PTX writes it.
+inline std::string rounds(unsigned usual) {
+  return std::to_string(usual / kShorter);
+}
+
 inline std::string module_text(const std::string& body) {
   return ".version 8.0\n.target sm_90\n.address_size 64\n" + body;
 }

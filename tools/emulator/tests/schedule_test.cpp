@@ -249,17 +249,22 @@ TEST(Apart, WhoWaitsForWhatNobodyWillDoIsFound) {
 }
 
 TEST(Apart, ALoopThatEndsSomeTimeIsLetRun) {
+  const std::string bit = std::to_string(0x400000 / std::bit_floor(kShorter));
   const std::string body[] = {
       // It counts; in a register, and in memory of its own.
-      "mov.u32 %r3, 0;\nL: add.u32 %r3, %r3, 1; setp.lt.u32 %p0, %r3, 100000; @%p0 bra L; ret;",
+      "mov.u32 %r3, 0;\nL: add.u32 %r3, %r3, 1; setp.lt.u32 %p0, %r3, " + rounds(100'000) +
+          "; @%p0 bra L; ret;",
       // A block that writes after long work what another waits for.
       "mov.u32 %r2, %ctaid.x; setp.eq.u32 %p0, %r2, 1; @%p0 bra WORK;\n"
       "WAIT: ld.volatile.global.u32 %r3, [%rd0]; setp.eq.u32 %p0, %r3, 0; @%p0 bra WAIT; ret;\n"
-      "WORK: mov.u32 %r3, 0;\nL: add.u32 %r3, %r3, 1; setp.lt.u32 %p0, %r3, 300000; @%p0 bra L;\n"
-      "st.volatile.global.u32 [%rd0], 1; ret;",
+      "WORK: mov.u32 %r3, 0;\nL: add.u32 %r3, %r3, 1; setp.lt.u32 %p0, %r3, " +
+          rounds(300'000) +
+          "; @%p0 bra L;\n"
+          "st.volatile.global.u32 [%rd0], 1; ret;",
       // It reads the time, of which it keeps a bit: its state comes again before it ends.
-      "L: mov.u32 %r3, %clock; and.b32 %r3, %r3, 0x400000; setp.eq.u32 %p0, %r3, 0; @%p0 bra L; "
-      "ret;"};
+      "L: mov.u32 %r3, %clock; and.b32 %r3, %r3, " + bit +
+          "; setp.eq.u32 %p0, %r3, 0; @%p0 bra L; "
+          "ret;"};
   for (unsigned seed = 0; seed < (kSeedsOfLongRuns + 1) / 2; ++seed) {
     for (const std::string& one : body) {
       const LaunchResult r = apart(one, seed, {2, 1, 1}, 1);
