@@ -24,6 +24,7 @@ constexpr int kPollCost = 64;
 // The schedule apart: powers of two of what a group, and a warp, does at most in one go.
 constexpr unsigned kStretch = 8;
 constexpr unsigned kGroupsInARow = 6;
+constexpr unsigned kTriesToGiveUp = 4;  // one of so many that would wait does not
 
 /// The lanes that have this value.
 Mask lanes_with(const std::uint32_t* values, std::uint32_t value) {
@@ -685,10 +686,13 @@ bool Warp::together(Group& group, const Op& op, Mask mask) {
 }
 
 /// An operation whose predicate tells whether it's over. All lanes wait while it's over for none.
+/// How long they wait is the hardware's choice: in the schedule apart, now and then not at all.
 bool Warp::suspend(Group& group, const Op& op, Mask mask) {
   if (mask) {
     op.run(*this, op, mask);
-    if (mask == group.lanes && !(predicate(op.d) & mask)) {
+    Random* const random = block_.random();
+    const bool over_for_none = mask == group.lanes && !(predicate(op.d) & mask);
+    if (over_for_none && (!random || random->below(kTriesToGiveUp) != 0)) {
       group.state = State::kSuspended;
       return false;
     }
