@@ -203,6 +203,40 @@ TEST(Apart, LocksAndBlocksThatWaitGoOn) {
   }
 }
 
+/// The second warp writes and arrives at an mbarrier; the first tries to wait for it, and reads.
+std::string hands_on(const std::string& then) {
+  return R"(
+    .shared .align 8 .b64 bar; mov.u32 %r12, bar; setp.ne.u32 %p0, %r0, 0; @%p0 bra READY;
+    mbarrier.init.shared.b64 [%r12], 32;
+    READY: bar.sync 0; setp.lt.u32 %p0, %r0, 32; @%p0 bra WAIT;
+    add.u32 %r2, %r0, 1000; st.shared.u32 [%r11], %r2;
+    mbarrier.arrive.shared.b64 _, [%r12]; bra DONE;
+    WAIT: mbarrier.try_wait.parity.shared.b64 %p1, [%r12], 0;)" +
+         then + R"(
+    ld.shared.u32 %r2, [%r11+128];
+    DONE: st.global.u32 [%rd1], %r2; ret;)";
+}
+
+TEST(Apart, WhoTriesToWaitOnlyOnceMayReadTooEarly) {
+  const auto reads_right = [](const std::string& body, std::optional<std::uint64_t> seed) {
+    const std::vector<std::uint32_t> out = run(body, seed, {1, 1, 1}, 64).out;
+    EXPECT_EQ(out, run(body, seed, {1, 1, 1}, 64).out);
+    for (unsigned i = 0; i < 32; ++i) {
+      if (out[i] != 1032 + i) return false;
+    }
+    return true;
+  };
+  const std::string loops = hands_on("@!%p1 bra WAIT;"), once = hands_on("");
+  EXPECT_TRUE(reads_right(loops, std::nullopt));
+  EXPECT_TRUE(reads_right(once, std::nullopt));  // nobody else has anything to do meanwhile
+  unsigned too_early = 0;
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    EXPECT_TRUE(reads_right(loops, seed)) << seed;
+    too_early += !reads_right(once, seed);
+  }
+  EXPECT_GT(too_early, 0u);
+}
+
 TEST(Apart, ADeadlockIsStillOne) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     Device device(kernel(R"(

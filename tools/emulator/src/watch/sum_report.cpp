@@ -291,7 +291,10 @@ bool Judge::say_of(std::uint32_t from, const std::vector<Leaf>& leaves, bool tog
     return std::ranges::any_of(sums_.launches[l].numbers,
                                [&](std::uint64_t n) { return n == seen; });
   });
-  if (told || (!sums_.expected && 2 * unread.size() > expected)) unread.clear();
+  // Nor of memory that has a lesser part in them, such as a workspace with what was in it before.
+  const bool is_lesser = std::ranges::any_of(
+      leaves_, [&](const auto& other) { return other.second.size() > leaves_.at(from).size(); });
+  if (told || is_lesser || (!sums_.expected && 2 * unread.size() > expected)) unread.clear();
   SumElements in{.count = size, .times = one};
   while (in.count > 0 && times[static_cast<std::size_t>(in.count - 1)] == 0) --in.count;
   if (missing.empty() && unread.empty() && odd.empty()) {
