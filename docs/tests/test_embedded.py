@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book
-from figures.records.transcripts import transcripts
+from figures.records.transcripts import ROOMS, transcripts
 
 TABLE = f"""\
 Page
@@ -265,8 +265,9 @@ def test_every_example_is_shown_and_every_text_is_used() -> None:
     root = Path(__file__).resolve().parents[2]
     pages = root.glob("docs/**/*.rst")
     page = "".join(path.read_text(encoding="utf-8") for path in pages)
-    for path in (root / "tools/emulator/examples").glob("*.*"):
-        assert f"tools/emulator/examples/{path.name}" in page
+    for room in ROOMS:
+        for path in (root / room).glob("*.*"):
+            assert f"{room}/{path.name}" in page
     known = transcripts(root)
     assert len(known) > 20
     for name in known:

@@ -30,8 +30,9 @@ FAULTS = {
         "often",
     ),
 }
-#: All variants of the page's chapters whose results are sums, at a small size.
-EVERY = """async () => {
+#: All variants of the page's chapters whose results are sums, at a small size: those that are right
+#: with lanes together, or the classic faulty forms, with lanes apart too.
+EVERY = """async (legacy) => {
   await LadderPage.load("plans.js");
   await LadderPage.load("client.js");
   const base = LadderPage.base;
@@ -42,13 +43,17 @@ EVERY = """async () => {
       "chapter07_effective_bandwidth", "chapter08_multi_pass"]) {
     await LadderPlans.load(base, chapter);
     for (const variant of LadderPlans.variants(chapter)) {
-      if (!variant.sums || variant.legacy) continue;
-      const plan = LadderPlans.plan(chapter, variant.name, {n: 3000, block: variant.default_block});
-      if (!plan.request) { told.push({name: variant.name, why: JSON.stringify(plan)}); continue; }
-      const result = await device.run({...plan.request, checks: "sum", apart: null, limit: 0});
-      const ok = !result.error && plan.expect(result.read).ok;
-      const sums = (result.findings ?? []).filter(one => one.check === "sum");
-      told.push({name: `${chapter} ${variant.name}`, ok, sums, error: result.error});
+      if (!variant.sums || Boolean(variant.legacy) !== legacy) continue;
+      for (const n of legacy ? [3000, 4096, 1] : [3000]) for (const apart of legacy ? [null, 1] : [null]) {
+        const plan = LadderPlans.plan(chapter, variant.name, {n, block: variant.default_block});
+        const name = `${chapter} ${variant.name}, n = ${n}, ${apart === null ? "together" : "apart"}`;
+        if (!plan.request) { told.push({name, why: JSON.stringify(plan)}); continue; }
+        const result = await device.run({...plan.request, checks: "sum", apart, limit: 0});
+        const stopped = Boolean(result.error || result.fault);
+        const ok = !stopped && plan.expect(result.read).ok;
+        const sums = (result.findings ?? []).filter(one => one.check === "sum");
+        told.push({name, ok, stopped, sums, error: result.error});
+      }
     }
   }
   return told;
@@ -144,10 +149,45 @@ def test_it_fits_a_phone(browser: Any, scheme: str) -> None:
 
 def test_no_right_kernel_of_the_book_is_accused(page: Page) -> None:
     page.goto(address("chapters/chapter02_smem"))
-    told = page.evaluate(EVERY)
+    told = page.evaluate(EVERY, False)
     assert len(told) > 30
     for each in told:
         assert each.get("ok"), each
         sums = each["sums"]
         assert sums and not any(one["fault"] for one in sums), each
         assert any(one["sum"] and not one["sum"]["others"] for one in sums), each
+
+
+def test_of_the_faulty_forms_it_says_what_is_so(page: Page) -> None:
+    """A wrong sum has its elements named, a right one is not accused; an access outside stops both."""
+    page.goto(address("chapters/chapter02_smem"))
+    told = page.evaluate(EVERY, True)
+    assert len({each["name"].partition(",")[0] for each in told}) >= 10
+    accused = 0
+    for each in told:
+        assert "why" not in each and not each["error"], each
+        sums = each["sums"]
+        if each["stopped"]:
+            assert not sums, each
+        elif each["ok"]:
+            assert sums and not any(one["fault"] for one in sums), each
+        else:
+            lines = [line for one in sums for line in (one["what"], *one["details"])]
+            foreign = any("elements of other memory too" in line for line in lines)
+            none = any("read nothing back that an element of its data is in" in line for line in lines)
+            named = any(one["fault"] and one["sum"]["others"] for one in sums)
+            assert named or foreign or none, each
+            assert not any(one["sum"] and one["sum"]["proved"] for one in sums), each
+            accused += 1
+    assert accused >= 4
+
+
+def test_parameters_have_the_names_of_the_listing(page: Page) -> None:
+    _, sums = ask(opened(page), n="1000")
+    expect(sums.locator(".sum-said").first).to_contain_text("partial[0 … 3] are sums of in: each of")
+    assert "argument" not in sums.inner_text()
+    names = page.evaluate("""() => ["f(int *, int)", "none(int *)", "f(int *)"].map((kernel) => {
+      const pre = document.querySelector(".literal-block-wrapper.listing pre");
+      return window.LadderLines.parameters(kernel);
+    })""")
+    assert names == [None, None, None]

@@ -3,8 +3,9 @@
 A transcript is a text file. Its lines that begin with ``$ `` were typed and the others printed, so
 the file itself says how to record it again. It lies beside what it is about: a chapter's in
 ``chapters/chapterNN_x/transcripts/``, where ``./run`` is that chapter's program, and those of the
-embedded device's examples in ``tools/emulator/examples/transcripts/``. What a GPU printed lies
-beneath, in a folder of that GPU's name.
+embedded device's examples in ``tools/emulator/examples/transcripts/``, and those of the judge's in
+``tools/judging/examples/transcripts/``. What a GPU printed lies beneath, in a folder of that GPU's
+name.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pathlib import Path
 
 FOLDER = "transcripts"
 EXAMPLES = Path("tools/emulator/examples")
+#: Where programs lie that transcripts are of, beside the chapters' own.
+ROOMS = (EXAMPLES, Path("tools/judging/examples"))
 PROMPT = "$ "
 
 
@@ -56,7 +59,7 @@ def _read(root: Path) -> Iterator[Transcript]:
     folders: list[tuple[Path, str | None]] = [
         (folder, folder.parent.name) for folder in sorted(root.glob(f"chapters/chapter*/{FOLDER}"))
     ]
-    for folder, chapter in [*folders, (root / EXAMPLES / FOLDER, None)]:
+    for folder, chapter in [*folders, *((root / room / FOLDER, None) for room in ROOMS)]:
         for path in sorted(folder.glob("*.txt")):
             text = path.read_text(encoding="utf-8")
             yield Transcript(path.stem, path.relative_to(root), chapter, text)

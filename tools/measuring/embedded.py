@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from figures.records.transcripts import EXAMPLES, transcripts
+from figures.records.transcripts import ROOMS, transcripts
 from tools.files import write_whole
 from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, profilers
 from tools.measuring.programs import SCHEMA_VERSION, Program, Shape, Variant, find_programs
@@ -313,8 +313,9 @@ def replayed(device: Device, here: Path, program: Path | None, lines: Iterable[s
     """What a terminal shows after these lines, without the folders of this machine."""
     here.mkdir()
     (here / "tools").symlink_to(ROOT / "tools")
-    for example in (ROOT / EXAMPLES).glob("*.cu"):
-        shutil.copy(example, here)
+    for room in ROOMS:
+        for example in (ROOT / room).glob("*.cu"):
+            shutil.copy(example, here)
     if program:
         (here / "run").symlink_to(program)
     done = subprocess.run(

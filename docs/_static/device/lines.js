@@ -61,14 +61,34 @@
   const at = (file, number) =>
     all().filter((one) => one.number === number && sameFile(file, one.path));
 
-  /** The line's code, without numbers and comment; empty if the page doesn't show it. */
-  const source = (file, number) => {
-    const [one] = at(file, number);
-    if (!one) return "";
+  /** A line's code, without numbers and comment. */
+  const codeOf = (one) => {
     const copy = one.line.cloneNode(true);
     for (const extra of copy.querySelectorAll(".linenos, .heat")) extra.remove();
     const text = one.line.closest(".changed") ? copy.textContent.slice(1) : copy.textContent;
     return text.replace(/\s*\/\/.*/, "").trim();
+  };
+  /** The same of a file's line; empty if the page doesn't show it. */
+  const source = (file, number) => {
+    const [one] = at(file, number);
+    return one ? codeOf(one) : "";
+  };
+
+  /**
+   * What the page's listings call the parameters of a kernel, in order; null where they don't show it, or
+   * show several of that name. `kernel` is its name with its types, as the device tells it.
+   */
+  const parameters = (kernel) => {
+    const plain = kernel.replace(/<.*>/, "");
+    const [, name, types] = plain.match(/(\w+)\((.*)\)$/) ?? [];
+    if (!name) return null;
+    const text = all().map(codeOf).join("\n");
+    const pattern = new RegExp(`__global__[^{};]*?\\b${name}\\s*\\(([^(){};]*)\\)\\s*\\{`, "g");
+    const lists = new Set([...text.matchAll(pattern)].map(([, list]) =>
+      list.split(",").map((each) => each.match(/(\w+)\s*$/)?.[1]).join()));
+    const [names] = [...lists].map((list) => list.split(","));
+    const fits = lists.size === 1 && names.every(Boolean) && names.length === types.split(",").length;
+    return fits ? names : null;
   };
 
   const clear = (name) => {
@@ -161,5 +181,7 @@
     }
   };
 
-  window.LadderLines = { source, mark, clear, go, heat, cool, unneeded, has: (f, n) => at(f, n).length > 0 };
+  const has = (file, number) => at(file, number).length > 0;
+
+  window.LadderLines = { source, parameters, mark, clear, go, heat, cool, unneeded, has };
 })();

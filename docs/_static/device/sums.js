@@ -49,9 +49,20 @@
     return [grid, legend];
   };
 
+  /** "argument 2" by the parameter's name, which PTX doesn't keep; else by its kernel too. */
+  const named = (kernel) => {
+    const names = kernel ? window.LadderLines.parameters(kernel) : null;
+    const short = kernel.replace(/<.*>/, "").match(/(\w+)\(/)?.[1];
+    return (text) => text.replace(/\bargument (\d+)\b(?! of )/g, (said, place) =>
+      names?.[place - 1] ?? (short ? `${said} of ${short}` : said));
+  };
+
   /** One sum, or a sentence on what isn't one. */
   const one = (finding, lineLink) => {
-    const { sum, what, details, lines } = finding;
+    const { sum, lines } = finding;
+    const name = named(finding.kernel ?? "");
+    const what = name(finding.what);
+    const details = finding.details.map(name);
     const kind = !sum ? "" : finding.fault ? "wrong" : sum.proved ? "right" : "";
     const head = make("p", { class: `sum-said ${kind}` }, `${what}.`);
     const at = make("p", {});
