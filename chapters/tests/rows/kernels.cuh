@@ -1,0 +1,338 @@
+#pragma once
+#include <cstddef>
+
+namespace chapter12 {
+
+__device__ inline float minus_infinity() {
+  return __int_as_float(static_cast<int>(0xff800000));
+}
+
+// begin row-sum
+/// What becomes of a row: the sum of its elements. The other totals have the same members.
+struct Sum {
+  using Result = float;
+  float sum;
+  static __device__ Sum none() { return {0}; }
+  __device__ void add(float x, unsigned /*column*/) { sum += x; }
+  __device__ void merge(const Sum& other) { sum += other.sum; }
+  __device__ float value() const { return sum; }
+};
+// end row-sum
+
+// begin row-maximum
+/// The largest element: NaN where one is NaN, and -inf for a row without elements.
+struct Maximum {
+  using Result = float;
+  float most;
+  static __device__ Maximum none() { return {minus_infinity()}; }
+  // A comparison with NaN is false: a NaN that is there stays, and one that comes needs a question.
+  __device__ void add(float x, unsigned /*column*/) { most = x > most || isnan(x) ? x : most; }
+  __device__ void merge(const Maximum& other) { add(other.most, 0); }
+  __device__ float value() const { return most; }
+};
+// end row-maximum
+
+// begin row-argmax
+/// The column of the largest element; of equal ones the first. NaN counts as larger than any
+/// number, and -0 as equal to 0. kNoColumn for a row without elements.
+constexpr unsigned kNoColumn = ~0u;
+struct Argmax {
+  using Result = unsigned;
+  float most;
+  unsigned column;
+  static __device__ Argmax none() { return {minus_infinity(), kNoColumn}; }
+  __device__ void add(float x, unsigned at) {
+    const bool equal = x == most || (isnan(x) && isnan(most));
+    const bool larger = x > most || (isnan(x) && !isnan(most));
+    if (larger || (equal && at < column)) *this = {x, at};
+  }
+  __device__ void merge(const Argmax& other) { add(other.most, other.column); }
+  __device__ unsigned value() const { return column; }
+};
+// end row-argmax
+
+// begin row-moments
+/// Mean and variance, by Welford: no square of an element is ever added up, so that a large mean
+/// costs the variance no bits. The variance divides by the number of elements. Of a row with an
+/// infinity or a NaN, and of one without elements, both are NaN.
+struct Moments {
+  using Result = float2;
+  float mean, squares;  // of the distances from the mean
+  unsigned count;
+  static __device__ Moments none() { return {0, 0, 0}; }
+  __device__ void add(float x, unsigned /*column*/) {
+    ++count;
+    const float before = x - mean;
+    mean += before * __frcp_rn(static_cast<float>(count));
+    squares += before * (x - mean);
+  }
+  /// Chan, Golub and LeVeque: the two means differ, and the squares about one are not those about
+  /// the other.
+  __device__ void merge(const Moments& other) {
+    if (other.count == 0) return;
+    const float weight = static_cast<float>(other.count) / static_cast<float>(count + other.count);
+    const float apart = other.mean - mean;
+    mean += apart * weight;
+    squares += other.squares + apart * apart * weight * static_cast<float>(count);
+    count += other.count;
+  }
+  __device__ float2 value() const {
+    const float variance = squares / static_cast<float>(count);
+    return {isnan(variance) ? variance : mean, variance};  // an infinity makes it NaN
+  }
+};
+// end row-moments
+
+// begin words-of-rows
+/// Elements in a word. Rows are read in words of 16 bytes where each of them begins at a multiple
+/// of 16 bytes, else in floats. Callers choose.
+template <class Word>
+constexpr unsigned kPer = sizeof(Word) / sizeof(float);
+
+/// The words of a row.
+template <class Word>
+__device__ const Word* words_of(const float* in, std::size_t row, unsigned columns) {
+  return reinterpret_cast<const Word*>(in + row * columns);
+}
+template <class Total>
+__device__ void add_word(Total& total, float x, unsigned w) {
+  total.add(x, w);
+}
+template <class Total>
+__device__ void add_word(Total& total, const float4& x, unsigned w) {
+  total.add(x.x, 4 * w);
+  total.add(x.y, 4 * w + 1);
+  total.add(x.z, 4 * w + 2);
+  total.add(x.w, 4 * w + 3);
+}
+
+/// The total of words first, first + step, … before `last`, with `Loads` loads in flight.
+template <class Total, unsigned Loads, class Word>
+__device__ Total total_of(const Word* row, unsigned first, unsigned last, unsigned step) {
+  Total mine = Total::none();
+  unsigned w = first;
+  for (; w + (Loads - 1) * step < last; w += Loads * step) {
+    Word v[Loads];
+#pragma unroll
+    for (unsigned k = 0; k < Loads; ++k) v[k] = row[w + k * step];
+#pragma unroll
+    for (unsigned k = 0; k < Loads; ++k) add_word(mine, v[k], w + k * step);
+  }
+  for (; w < last; w += step) add_word(mine, row[w], w);
+  return mine;
+}
+// end words-of-rows
+
+// begin merge-lanes
+/// What the lane has whose number differs in the bits of `bits`, word by word.
+template <class Total>
+__device__ Total from_lane_xor(const Total& mine, unsigned bits) {
+  unsigned word[sizeof(Total) / sizeof(unsigned)];
+  memcpy(word, &mine, sizeof mine);
+#pragma unroll
+  for (unsigned& each : word) each = __shfl_xor_sync(0xffffffff, each, bits);
+  Total moved;
+  memcpy(&moved, word, sizeof moved);
+  return moved;
+}
+
+/// Merges what each `Lanes` neighbouring lanes have. All lanes of the warp call, and the first of
+/// each group has the total.
+template <unsigned Lanes, class Total>
+__device__ Total merge_lanes(Total mine) {
+#pragma unroll
+  for (unsigned bits = Lanes / 2; bits > 0; bits /= 2) mine.merge(from_lane_xor(mine, bits));
+  return mine;
+}
+
+/// The same, and all lanes of a group get the first one's bits: rounding may tell theirs apart.
+template <unsigned Lanes, class Total>
+__device__ Total share_lanes(Total mine) {
+  mine = merge_lanes<Lanes>(mine);
+  unsigned word[sizeof(Total) / sizeof(unsigned)];
+  memcpy(word, &mine, sizeof mine);
+#pragma unroll
+  for (unsigned& each : word) each = __shfl_sync(0xffffffff, each, 0, Lanes);
+  memcpy(&mine, word, sizeof mine);
+  return mine;
+}
+
+/// Merges what all threads of a block have, and gives the same bits to all of them.
+///
+/// \param slot  32 Totals in shared memory, which no warp may still be reading
+/// \pre blockDim.x is a multiple of 32
+template <class Total>
+__device__ Total merge_block(Total mine, Total* slot) {
+  const unsigned lane = threadIdx.x % 32;
+  mine = merge_lanes<32>(mine);
+  if (lane == 0) slot[threadIdx.x / 32] = mine;
+  __syncthreads();
+  return share_lanes<32>(lane < blockDim.x / 32 ? slot[lane] : Total::none());
+}
+// end merge-lanes
+
+// begin rows-by-thread
+/// A thread per row. Neighbouring threads read a row's length apart.
+///
+/// \param in   rows * columns floats, row by row
+/// \param out  one result per row
+/// \pre gridDim.x * blockDim.x >= rows, and columns <= 2^31, here and below
+template <class Total>
+__global__ void by_thread(const float* in, typename Total::Result* out, std::size_t rows,
+                          unsigned columns) {
+  const std::size_t row = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (row < rows) out[row] = total_of<Total, 1>(in + row * columns, 0, columns, 1).value();
+}
+// end rows-by-thread
+
+// begin rows-by-lanes
+/// Lanes lanes per row, up to a warp, and Rows rows at once for each: a short row has too few
+/// elements to keep memory busy.
+///
+/// \pre gridDim.x * (blockDim.x / Lanes) * Rows >= rows; blockDim.x is a multiple of 32
+template <class Total, class Word, unsigned Lanes, unsigned Rows>
+__global__ void by_lanes(const float* in, typename Total::Result* out, std::size_t rows,
+                         unsigned columns) {
+  const unsigned teams = blockDim.x / Lanes;
+  const unsigned words = columns / kPer<Word>;
+  // Teams side by side take rows side by side: what a warp reads at once is one piece.
+  const std::size_t first = std::size_t{blockIdx.x} * (teams * Rows) + threadIdx.x / Lanes;
+
+  Total mine[Rows];
+#pragma unroll
+  for (Total& each : mine) each = Total::none();
+  for (unsigned w = threadIdx.x % Lanes; w < words; w += Lanes) {
+    Word v[Rows];
+#pragma unroll
+    for (unsigned k = 0; k < Rows; ++k) {
+      const std::size_t row = first + k * teams;
+      if (row < rows) v[k] = words_of<Word>(in, row, columns)[w];
+    }
+#pragma unroll
+    for (unsigned k = 0; k < Rows; ++k) {
+      if (first + k * teams < rows) add_word(mine[k], v[k], w);
+    }
+  }
+#pragma unroll
+  for (unsigned k = 0; k < Rows; ++k) {
+    const std::size_t row = first + k * teams;
+    const Total total = merge_lanes<Lanes>(mine[k]);
+    if (threadIdx.x % Lanes == 0 && row < rows) out[row] = total.value();
+  }
+}
+// end rows-by-lanes
+
+// begin rows-by-block
+/// A block per row.
+///
+/// \pre gridDim.x == rows; blockDim.x is a multiple of 32
+template <class Total, class Word, unsigned Loads>
+__global__ void by_block(const float* in, typename Total::Result* out, unsigned columns) {
+  __shared__ Total slot[32];
+  const Word* row = words_of<Word>(in, blockIdx.x, columns);
+  const Total mine = total_of<Total, Loads>(row, threadIdx.x, columns / kPer<Word>, blockDim.x);
+  const Total total = merge_block(mine, slot);
+  if (threadIdx.x == 0) out[blockIdx.x] = total.value();
+}
+// end rows-by-block
+
+// begin rows-by-blocks
+/// Several blocks per row, each a piece of it. The last one of a row to finish merges what they
+/// left, in the order of the pieces: the result doesn't depend on who was last.
+///
+/// \param partial  gridDim.x Totals
+/// \param ticket   a word per row, 0 before the launch and after it
+/// \pre gridDim.x == rows * pieces; blockDim.x is a multiple of 32
+template <class Total, class Word, unsigned Loads>
+__global__ void by_blocks(const float* in, typename Total::Result* out, Total* partial,
+                          unsigned* ticket, unsigned columns, unsigned pieces) {
+  __shared__ Total slot[32], last_slot[32];
+  __shared__ bool last;
+  const unsigned row = blockIdx.x / pieces;
+  const unsigned piece = blockIdx.x % pieces;
+  const unsigned words = columns / kPer<Word>;
+  const unsigned share = (words + pieces - 1) / pieces;
+  const unsigned begin = min(piece * share, words);
+
+  const Total mine = total_of<Total, Loads>(words_of<Word>(in, row, columns), begin + threadIdx.x,
+                                            min(begin + share, words), blockDim.x);
+  const Total total = merge_block(mine, slot);
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = total;
+    __threadfence();  // the writer's: this total before this ticket
+    last = atomicInc(ticket + row, pieces - 1) == pieces - 1;  // and back to 0
+    __threadfence();  // the reader's: no total older than the tickets it has seen
+  }
+  __syncthreads();
+  if (!last) return;
+
+  Total rest = Total::none();
+  for (unsigned k = threadIdx.x; k < pieces; k += blockDim.x) rest.merge(partial[row * pieces + k]);
+  rest = merge_block(rest, last_slot);
+  if (threadIdx.x == 0) out[row] = rest.value();
+}
+// end rows-by-blocks
+
+// begin sums-of-columns
+/// Each column's sum: a lane per column, so that a warp reads neighbours, and each warp of the grid
+/// takes every so-many-th row of its 32 columns.
+///
+/// \param out      columns sums
+/// \param partial  slices * columns floats
+/// \param ticket   a word per 32 columns, 0 before the launch and after it
+/// \pre gridDim.x == slices * ceil(columns / 32); blockDim.x is a multiple of 32
+template <unsigned Loads>
+__global__ void column_sums(const float* in, float* out, float* partial, unsigned* ticket,
+                            std::size_t rows, unsigned columns, unsigned slices) {
+  __shared__ float slot[32][32];
+  __shared__ bool last;
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned warp = threadIdx.x / 32;
+  const unsigned warps = blockDim.x / 32;
+  const unsigned strips = gridDim.x / slices;
+  const unsigned strip = blockIdx.x % strips;
+  const unsigned slice = blockIdx.x / strips;
+  const unsigned column = strip * 32 + lane;
+  const std::size_t step = std::size_t{slices} * warps;
+
+  float sum = 0;
+  if (column < columns) {
+    std::size_t row = std::size_t{slice} * warps + warp;
+    for (; row + (Loads - 1) * step < rows; row += Loads * step) {
+      float v[Loads];
+#pragma unroll
+      for (unsigned k = 0; k < Loads; ++k) v[k] = in[(row + k * step) * columns + column];
+#pragma unroll
+      for (unsigned k = 0; k < Loads; ++k) sum += v[k];
+    }
+    for (; row < rows; row += step) sum += in[row * columns + column];
+  }
+  slot[warp][lane] = sum;
+  __syncthreads();
+
+  if (warp == 0) {
+    for (unsigned k = 1; k < warps; ++k) sum += slot[k][lane];
+    if (column < columns) partial[std::size_t{slice} * columns + column] = sum;
+    __threadfence();  // each lane's sum before the ticket
+    __syncwarp();
+    if (lane == 0) last = atomicInc(ticket + strip, slices - 1) == slices - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  if (!last) return;
+
+  sum = 0;  // and once more, down the slices
+  if (column < columns) {
+    for (unsigned k = warp; k < slices; k += warps)
+      sum += partial[std::size_t{k} * columns + column];
+  }
+  slot[warp][lane] = sum;
+  __syncthreads();
+  if (warp == 0 && column < columns) {
+    for (unsigned k = 1; k < warps; ++k) sum += slot[k][lane];
+    out[column] = sum;
+  }
+}
+// end sums-of-columns
+
+}  // namespace chapter12
