@@ -12,9 +12,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <vector>
 
-#include "book/cores.hpp"
 #include "book/input.hpp"
 
 namespace chapter12 {
@@ -109,6 +107,7 @@ struct Facts {
   bool finite() const { return count > 0 && std::isfinite(sum); }
 };
 
+/// Of `count` elements at(0), at(1) …
 template <class At>
 Facts facts_about(std::size_t count, const At& at) {
   Facts f;
@@ -132,27 +131,11 @@ Facts facts_about(std::size_t count, const At& at) {
   return f;
 }
 
-/// Of all rows, or of all columns.
-inline std::vector<Facts> facts_of(const Values& values, std::size_t rows, std::size_t columns,
-                                   bool by_column) {
-  std::vector<Facts> facts(by_column ? columns : rows);
-  const auto work = [&](std::size_t, std::size_t first, std::size_t last) {
-    for (std::size_t k = first; k < last; ++k) {
-      facts[k] = by_column ? facts_about(rows, [&](std::size_t row) { return values.at(row, k); })
-                           : facts_about(columns,
-                                         [&](std::size_t column) { return values.at(k, column); });
-    }
-  };
-  const std::size_t each = std::max<std::size_t>(by_column ? rows : columns, 1);
-  book::on_all_cores(facts.size(), work, (std::size_t{1} << 16) / each + 1);
-  return facts;
-}
-
 /// Where a result is looked at.
 struct Seen {
   Values values;
-  std::size_t row = 0, columns = 0;
-  double depth = 0;  ///< roundings on an element's way into its total
+  std::size_t row = 0, columns = 0;  ///< of sums of columns, `row` is the column
+  double depth = 0;                  ///< roundings on an element's way into its total
 };
 
 /// Half the distance of 1 to the next float: what one rounding loses of 1.

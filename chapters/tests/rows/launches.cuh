@@ -84,8 +84,10 @@ void softmaxes_by_lanes(const Launch& l) {
 }
 inline void softmaxes_by_block(const Launch& l) {
   with_word(l, [&](auto word) {
-    softmax_by_block<decltype(word), kWords<decltype(word)>>
-        <<<l.grid, l.block>>>(l.in, l.out, l.columns);
+    using Word = decltype(word);
+    const auto kernel = l.block <= 512 ? softmax_by_block<Word, kWords<Word>, 512>
+                                       : softmax_by_block<Word, kWords<Word>, 1024>;
+    kernel<<<l.grid, l.block>>>(l.in, l.out, l.columns);
   });
 }
 inline void softmaxes_online(const Launch& l) {
@@ -96,8 +98,10 @@ inline void softmaxes_online(const Launch& l) {
 }
 inline void layer_norms(const Launch& l) {
   with_word(l, [&](auto word) {
-    layer_norm<decltype(word), kWords<decltype(word)>>
-        <<<l.grid, l.block>>>(l.in, l.out, l.weight, l.bias, l.columns, kEpsilon);
+    using Word = decltype(word);
+    const auto kernel =
+        l.block <= 512 ? layer_norm<Word, kWords<Word>, 512> : layer_norm<Word, kWords<Word>, 1024>;
+    kernel<<<l.grid, l.block>>>(l.in, l.out, l.weight, l.bias, l.columns, kEpsilon);
   });
 }
 inline void layer_norms_online(const Launch& l) {

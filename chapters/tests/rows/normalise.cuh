@@ -131,10 +131,11 @@ __global__ void softmax_by_lanes(const float* in, float* out, std::size_t rows, 
 // begin softmax-by-block
 /// The same with a block per row.
 ///
+/// \tparam Most  threads per block at most: 1024 leave each 64 registers, which is just enough
 /// \pre columns <= blockDim.x * Words * kPer<Word>; gridDim.x == rows; blockDim.x is a multiple
 ///      of 32
-template <class Word, unsigned Words>
-__global__ void __launch_bounds__(1024)
+template <class Word, unsigned Words, unsigned Most>
+__global__ void __launch_bounds__(Most)
     softmax_by_block(const float* in, float* out, unsigned columns) {
   __shared__ ExpSum slot[32];
   const unsigned t = threadIdx.x;
@@ -188,10 +189,11 @@ constexpr unsigned long long kNotYet = ~0ull;
 /// sums: one word each, which is there or not, so that nothing needs a fence.
 ///
 /// \param told  rows * pieces words, kNotYet before the launch
-/// \pre a cooperative launch; gridDim.x is a multiple of pieces; blockDim.x is a multiple of 32;
+/// \pre a cooperative launch; blockDim.x <= 512; gridDim.x is a multiple of pieces; blockDim.x is a
+/// multiple of 32;
 ///      columns <= pieces * blockDim.x * Words * kPer<Word>
 template <class Word, unsigned Words>
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(512)
     softmax_by_blocks(const float* in, float* out, volatile unsigned long long* told,
                       std::size_t rows, unsigned columns, unsigned pieces) {
   __shared__ ExpSum slot[32], row_slot[32];
@@ -228,16 +230,22 @@ __global__ void __launch_bounds__(1024)
 
 // begin layer-norm
 /// Each x of a part becomes (x - mean) * scale * weight + bias, where `scale` is one over the
-/// standard deviation. Weight and bias are read as the row was.
+/// standard deviation. Weight and bias are read as the row was, a word of each at a time.
 template <class Word, unsigned Words>
 __device__ void normalise(Part<Word, Words>& part, const Word* weight, const Word* bias,
                           unsigned first, unsigned last, unsigned step, float mean, float scale) {
-  Part<Word, Words> weights, biases;
-  weights.load(weight, first, last, step, 0);
-  biases.load(bias, first, last, step, 0);
 #pragma unroll
-  for (unsigned j = 0; j < part.kFloats; ++j) {
-    part.x[j] = (part.x[j] - mean) * scale * weights.x[j] + biases.x[j];
+  for (unsigned k = 0; k < Words; ++k) {
+    const unsigned w = first + k * step;
+    if (w >= last) continue;
+    float weights[kPer<Word>], biases[kPer<Word>];
+    unpack(weight[w], weights);
+    unpack(bias[w], biases);
+#pragma unroll
+    for (unsigned j = 0; j < kPer<Word>; ++j) {
+      float& x = part.x[k * kPer<Word> + j];
+      x = (x - mean) * scale * weights[j] + biases[j];
+    }
   }
 }
 
@@ -247,8 +255,8 @@ __device__ void normalise(Part<Word, Words>& part, const Word* weight, const Wor
 /// A row with an infinity or a NaN is NaN throughout.
 /// \param weight  columns floats, as aligned as the rows; so is bias
 /// \pre as softmax_by_block
-template <class Word, unsigned Words>
-__global__ void __launch_bounds__(1024)
+template <class Word, unsigned Words, unsigned Most>
+__global__ void __launch_bounds__(Most)
     layer_norm(const float* in, float* out, const float* weight, const float* bias,
                unsigned columns, float epsilon) {
   __shared__ Sum slot[32], squares_slot[32];

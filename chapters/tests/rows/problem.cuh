@@ -3,17 +3,18 @@
 #pragma once
 #include <cuda_runtime.h>
 
-#include <cmath>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "book/array.hpp"
 #include "book/buffer.hpp"
+#include "book/cores.hpp"
 #include "book/problem.hpp"
 #include "facts.hpp"
 
@@ -109,7 +110,6 @@ class Rows : public book::Problem {
     weight_.fill(Weight{});
     bias_.fill(Bias{});
     restore();
-    facts_ = facts_of(values(), rows, columns, What::by_column);
     filled_ = true;
   }
   void release() override {
@@ -132,15 +132,26 @@ class Rows : public book::Problem {
       if (bits_of(found[i]) == kUnwritten)
         return {false, "result " + std::to_string(i) + " was never written"};
     }
-    Seen seen{.values = values(), .columns = columns};
-    if (!facts_.empty()) seen.depth = form_.depth(shape_, rows, columns);
-    const std::size_t each = facts_.empty() ? 0 : found.size() / facts_.size();
-    for (seen.row = 0; seen.row < facts_.size(); ++seen.row) {
-      const std::string wrong = What::wrong(facts_[seen.row], seen, &found[seen.row * each]);
-      if (!wrong.empty()) {
-        return {false, (What::by_column ? "column " : "row ") + std::to_string(seen.row) + " of " +
-                           std::to_string(facts_.size()) + ": " + wrong};
+    const std::size_t count = What::by_column ? columns : rows;
+    const std::size_t each = count > 0 ? found.size() / count : 0;
+    const std::size_t length = What::by_column ? rows : columns;
+    std::vector<std::string> wrong(book::core_count());
+    const auto look = [&](std::size_t part, std::size_t first, std::size_t last) {
+      if (first == last) return;  // a grid of no rows has no threads to share them
+      Seen seen{values(), 0, columns, form_.depth(shape_, rows, columns)};
+      for (seen.row = first; seen.row < last && wrong[part].empty(); ++seen.row) {
+        const Facts facts = facts_about(length, [&](std::size_t i) {
+          return What::by_column ? seen.values.at(i, seen.row) : seen.values.at(seen.row, i);
+        });
+        wrong[part] = What::wrong(facts, seen, found.data() + seen.row * each);
+        if (wrong[part].empty()) continue;
+        wrong[part] = (What::by_column ? "column " : "row ") + std::to_string(seen.row) + " of " +
+                      std::to_string(count) + ": " + wrong[part];
       }
+    };
+    book::on_all_cores(count, look, (std::size_t{1} << 16) / std::max<std::size_t>(length, 1) + 1);
+    for (const std::string& text : wrong) {
+      if (!text.empty()) return {false, text};
     }
     for (const unsigned word : ticket_.to_host(ticket_.size())) {
       if (word != 0) return {false, "a ticket is not back at 0"};
@@ -173,7 +184,6 @@ class Rows : public book::Problem {
   book::Buffer<unsigned long long> told_;
   book::Shape shape_;
   std::uint64_t seed_ = 0;
-  std::vector<Facts> facts_;
   bool filled_ = false;
 };
 

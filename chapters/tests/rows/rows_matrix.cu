@@ -148,7 +148,9 @@ Way in_registers(Way way, std::size_t columns) {
 }
 /// Several blocks per row, all there at once.
 Way together() {
-  return {"blocks", "softmax-by-blocks", book::whole_warps(),
+  return {"blocks",
+          "softmax-by-blocks",
+          {.low = 32, .high = 512, .multiple_of = 32},
           [](std::size_t rows, std::size_t columns, unsigned block) {
             return std::min(cooperative_grid<float>(rows, columns, block),
                             cooperative_grid<float4>(rows, columns, block));
