@@ -30,7 +30,7 @@ from figures.kit.patterns import (
     load_tile,
 )
 from figures.kit.pictures import LARGE_N, Picture, Table, View, run_columns, run_row, time_of
-from figures.kit.style import SERIES, Theme
+from figures.kit.style import OKABE_ITO, SERIES, Theme, readable
 from figures.kit.trees import (
     EXAMPLE,
     by_level,
@@ -209,6 +209,16 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEDULERS = 4  # per SM
 
 
+def slot_colours(theme: Theme) -> dict[str, str]:
+    """A colour for each kind of slot. Printed in grey, they are still four shades."""
+    hues = {slots.SHARED: (SHARED_HUE, 9.0), slots.ADD: ("vermillion", 5.0)}
+    stronger = {
+        kind: readable(OKABE_ITO[hue], theme.background, ratio)
+        for kind, (hue, ratio) in hues.items()
+    }
+    return {**stronger, slots.BARRIER: theme.drawn("purple"), slots.REST: theme.grid}
+
+
 def issue_slots() -> Picture:
     """The instructions that a block issues for its tree, one cell each."""
     block = 256
@@ -220,12 +230,7 @@ def issue_slots() -> Picture:
     counts = {kind: body.count(kind) for kind in dict.fromkeys(body)}
 
     def draw(theme: Theme) -> Figure:
-        colours = {
-            slots.ADD: theme.drawn("vermillion"),
-            slots.SHARED: theme.drawn(SHARED_HUE),
-            slots.BARRIER: theme.drawn("purple"),
-            slots.REST: theme.grid,
-        }
+        colours = slot_colours(theme)
         faint = {
             slots.ADD: theme.tint("vermillion", 0.6),
             slots.SHARED: theme.tint(SHARED_HUE, 0.6),

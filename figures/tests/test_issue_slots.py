@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from figures.chapters.chapter01_gmem.walks import walks
+from figures.chapters.chapter02_smem import slot_colours
 from figures.kit import slots
+from figures.kit.style import LIGHT, contrast, luminance
 from figures.records import machine_code
 from figures.records.machine_code import Code, NoSuchCode
 from figures.records.recordings import Recordings, counter_of
@@ -68,3 +71,9 @@ def test_the_walks_drawn_are_those_counted(repository: Path) -> None:
         ("global_store_sectors", sum(step.stored for step in steps)),
     ):
         assert moved * grid == counter_of(counted, name)
+
+
+def test_printed_in_grey_the_kinds_of_slot_stay_apart() -> None:
+    colours = sorted(slot_colours(LIGHT).values(), key=luminance)
+    ratios = [contrast(one, other) for one, other in pairwise(colours)]
+    assert len(ratios) == 3 and min(ratios) > 1.5, ratios
