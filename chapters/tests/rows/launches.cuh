@@ -49,21 +49,21 @@ void with_word(const Launch& l, const Run& run) {
 template <class Total>
 void rows_by_thread(const Launch& l) {
   if (l.grid == 0) return;
-  by_thread<Total><<<l.grid, l.block>>>(l.in, reinterpret_cast<typename Total::Result*>(l.out),
-                                        l.rows, l.columns);
+  by_thread<Total>
+      <<<l.grid, l.block>>>(l.in, reinterpret_cast<Total::Result*>(l.out), l.rows, l.columns);
 }
 template <class Total, unsigned Lanes>
 void rows_by_lanes(const Launch& l) {
   with_word(l, [&](auto word) {
-    by_lanes<Total, decltype(word), Lanes, kRows><<<l.grid, l.block>>>(
-        l.in, reinterpret_cast<typename Total::Result*>(l.out), l.rows, l.columns);
+    by_lanes<Total, decltype(word), Lanes, kRows>
+        <<<l.grid, l.block>>>(l.in, reinterpret_cast<Total::Result*>(l.out), l.rows, l.columns);
   });
 }
 template <class Total>
 void rows_by_block(const Launch& l) {
   with_word(l, [&](auto word) {
     by_block<Total, decltype(word), kLoads<decltype(word)>>
-        <<<l.grid, l.block>>>(l.in, reinterpret_cast<typename Total::Result*>(l.out), l.columns);
+        <<<l.grid, l.block>>>(l.in, reinterpret_cast<Total::Result*>(l.out), l.columns);
   });
 }
 template <class Total>
@@ -71,7 +71,7 @@ void rows_by_blocks(const Launch& l) {
   static_assert(sizeof(Total) <= 16);
   with_word(l, [&](auto word) {
     by_blocks<Total, decltype(word), kLoads<decltype(word)>><<<l.grid, l.block>>>(
-        l.in, reinterpret_cast<typename Total::Result*>(l.out), reinterpret_cast<Total*>(l.partial),
+        l.in, reinterpret_cast<Total::Result*>(l.out), reinterpret_cast<Total*>(l.partial),
         l.ticket, l.columns, static_cast<unsigned>(l.grid / l.rows));
   });
 }
@@ -115,14 +115,15 @@ inline void layer_norms_online(const Launch& l) {
 /// every thread of its block.
 inline std::size_t pieces_of(std::size_t rows, std::size_t columns, unsigned block) {
   const std::size_t wanted = up(2 * std::size_t{sm_count()}, std::max<std::size_t>(rows, 1));
-  return std::clamp<std::size_t>(up(columns, 4 * block), 1, std::max<std::size_t>(wanted, 2));
+  return std::clamp<std::size_t>(up(columns, std::size_t{4} * block), 1,
+                                 std::max<std::size_t>(wanted, 2));
 }
 /// Slices of a table for `column_sums`: enough blocks for four per SM, and eight rows per warp or
 /// more.
 inline std::size_t slices_of(std::size_t rows, std::size_t columns, unsigned block) {
   const std::size_t wanted =
       up(4 * std::size_t{sm_count()}, std::max<std::size_t>(up(columns, 32), 1));
-  return std::clamp<std::size_t>(up(rows, block / 32 * 8), 1, wanted);
+  return std::clamp<std::size_t>(up(rows, std::size_t{8} * (block / 32)), 1, wanted);
 }
 template <unsigned Loads = 8>
 void sums_of_columns(const Launch& l) {

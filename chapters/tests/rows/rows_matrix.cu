@@ -143,7 +143,8 @@ void add_hard_ones(book::Chapter& chapter, const std::string& method) {
 
 /// What the threads of a block keep: at least as many as it takes for a row.
 Way in_registers(Way way, std::size_t columns) {
-  way.blocks.low = static_cast<unsigned>(std::max<std::size_t>(up(columns, kKept * 32) * 32, 32));
+  way.blocks.low =
+      static_cast<unsigned>(std::max<std::size_t>(up(columns, std::size_t{kKept} * 32) * 32, 32));
   return way;
 }
 /// Several blocks per row, all there at once.
@@ -197,7 +198,7 @@ Way down_columns() {
           },
           [](const book::Shape& s, std::size_t rows, std::size_t columns) {
             const std::size_t slices = s.grid / up(columns, 32);
-            const std::size_t warps = s.block / 32;
+            const unsigned warps = s.block / 32;
             return depth(rows, slices * warps) + depth(slices, warps) + 2.0 * warps;
           }};
 }
