@@ -28,6 +28,7 @@ def _record(book: Book) -> None:
             run["samples_us"] = [run["median_us"]] * 7
             run["median_ci_us"] = [run["median_us"]] * 2
             run["p25_us"] = run["p75_us"] = run["min_us"] = run["median_us"]
+            run["error"] = 4e-7 if run["variant"] == "smem" else 0.0
     for n, us in SIZES.items():
         one.time(SMEM, "wide", us, n=n)
         one.time(SMEM, "narrow", 2 * us if n < 2**26 else us / 2, n=n)
@@ -100,6 +101,10 @@ TRUE = [
     "registers of smem = 12",
     "occupancy of smem = 75 %",
     "latency of chase = 650 ns",
+    "error of smem > 1e-7",
+    "error of smem between 3e-7 and 4.5e-7",
+    "error of twin < 0.01 * error of smem",
+    "error of twin = 0",
     "spread of unsteady = 50 %",
     "spread of smem = 0 %",
     "grid of smem = 65536",
@@ -140,6 +145,8 @@ FALSE = [
     "narrow faster than wide from 2^24",
     "time of gmem < smem",
     "registers of smem = 13",
+    "error of smem < 1e-7",
+    "error of twin > 0",
     "global_load_sectors of gmem = 3x that of smem",
     "time of stride* halves at every stride",
     "time of stride* flat within 5 % at every stride",
@@ -217,6 +224,8 @@ UNREADABLE = [
     ("registers of smem < 2 us", "'registers of smem' is a count, and '2 us' is a time"),
     ("peak of smem < 60", "is a percentage, and '60' is a count"),
     ("gbps of smem > 60 %", "is a rate, and"),
+    ("error of smem > 1e-7 us", "is an error of a sum, and '1e-7 us' is a time"),
+    ("error of smem > 1e-", "found '1e-'"),
     ("time of smem + registers of smem < 2 us", "cannot take '+' of a time and a count"),
     ("time of smem * time of gmem < 2 us", "is nothing that the book measures"),
     ("time of smem < gmem within 2 %", "'within' goes with '='"),

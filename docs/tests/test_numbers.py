@@ -85,6 +85,29 @@ def test_number_carries_its_origin_and_the_page_ends_in_a_folded_table(render: R
     assert "NVIDIA H200, 2026-11-21, commit 0123456" in foot.get_text()
 
 
+def test_an_error_is_written_with_a_power_of_ten(book: Book) -> None:
+    one = book.reference()
+    for variant, errors in (("smem", (2.63e-8, 1.1e-6)), ("gmem", (1.76e-4, 1.76e-4))):
+        one.time(SMEM, variant, 80.0, 80.0)
+        for run, error in zip(one.chapters[SMEM][-2:], errors, strict=True):
+            run["error"] = error
+    one.time(SMEM, "chase", 650.0, params={"hops": 1000})
+    one.write()
+    page = book.build(
+        index=f"Page\n====\n\nOff by :measured:`{SMEM} smem error` and :measured:`{SMEM} gmem "
+        f"error`.\n\n.. numbers:: {SMEM}\n   :variants: smem gmem chase\n   :columns: error\n"
+    ).page()
+    words = " ".join(page.get_text().split())
+    assert "Off by 2.6 × 10⁻⁸ to 1.1 × 10⁻⁶ and 1.8 × 10⁻⁴." in words
+    cells = [[" ".join(c.get_text().split()) for c in row.select("th, td")] for row in page("tr")]
+    assert cells[:4] == [
+        ["variant", "off by"],
+        ["smem", "2.6 × 10⁻⁸ to 1.1 × 10⁻⁶"],
+        ["gmem", "1.8 × 10⁻⁴"],
+        ["chase", "–"],
+    ]
+
+
 def test_page_without_numbers_has_no_foot(render: Render) -> None:
     assert not render("No number.").page().select(".page-foot")
 
@@ -172,6 +195,7 @@ def test_before_the_first_recording_there_is_a_placeholder(book: Book, role: str
     [
         (":device:`shared_optin`", "'shared_optin' is not in the recording of NVIDIA H200"),
         (f":measured:`{SMEM} smem resident`", "'resident' is null, or missing, in"),
+        (f":measured:`{SMEM} smem error`", "'error' is null, or missing, in"),  # no sum of floats
     ],
 )
 def test_what_an_older_recording_lacks_is_a_warning(

@@ -63,6 +63,11 @@ def given(value: int | None) -> int:
     return value
 
 
+def error_of(run: TimedRun, device: schema.Device) -> float:
+    """Of a sum of floats: how far it is from the exact sum, relative to that."""
+    return run["error"]
+
+
 def predicted_occupancy(run: TimedRun, device: schema.Device) -> float:
     """Warps of the blocks that fit an SM, of the warps that it can hold, in per cent."""
     warps = -(-run["block"] // 32)
@@ -106,6 +111,7 @@ FIELDS: dict[str, tuple[str, Write]] = {
     ),
     "occupancy": (_("occupancy predicted"), over(predicted_occupancy, units.percent)),
     "stay": (_("a block's stay"), over(stay_us, units.time)),
+    "error": (_("error of the sum"), over(error_of, units.error)),
     "samples": (_("samples"), lambda found: units.count(len(found.run["samples_us"]))),
     "passes": (_("passes"), lambda found: units.count(len(found.repeats))),
 }

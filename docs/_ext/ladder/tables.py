@@ -28,6 +28,7 @@ from .numbers import (
     Write,
     counter_cell,
     counter_text,
+    error_of,
     gb_per_s,
     median_us,
     over,
@@ -56,6 +57,11 @@ def _count_or_dash(value: float | None) -> str:
 
 def _time(name: Literal["p25_us", "p75_us"]) -> Write:
     return over(lambda run, device: run[name], _microseconds)
+
+
+def _off_by(found: RecordedRun) -> str:
+    """A dash for what is no sum of floats."""
+    return over(error_of, units.error)(found) if "error" in found.run else units.DASH
 
 
 def _bare(name: Literal["shared_bytes", "registers", "local_bytes"]) -> Write:
@@ -88,6 +94,7 @@ COLUMNS: dict[str, tuple[str, Write]] = {
     "stay": (_("a block\u2019s stay, µs"), _where_resident(stay_us)),
     "registers": (_("registers"), _bare("registers")),
     "local": (_("local memory, B"), _bare("local_bytes")),
+    "error": (_("off by"), _off_by),
 }
 #: Against the first row of the same size and device; not a field of a run.
 GAIN = "gain"

@@ -87,6 +87,21 @@ def ratio(*values: float) -> str:
     return digits(*values, places=3 if max(values) >= 1 else 2) + TIMES
 
 
+def error(*values: float) -> str:
+    """How far a sum is off, relative to it: 2.6 × 10⁻⁸, to two digits; 0 is the sum itself."""
+    low, high = (_power_of_ten(value) for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _power_of_ten(value: float) -> str:
+    if value == 0:
+        return "0"
+    shown, _e, power = f"{value:.1e}".partition("e")
+    sign = "⁻" if int(power) < 0 else ""
+    tens = f"10{sign}{str(abs(int(power))).translate(SUPERSCRIPTS)}"
+    return f"{shown}{NO_BREAK}{TIMES}{NO_BREAK}{tens}"
+
+
 def plain_bytes(*values: float) -> str:
     return f"{count(*values)}{NO_BREAK}B"
 

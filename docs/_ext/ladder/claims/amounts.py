@@ -27,6 +27,7 @@ class Kind(Enum):
     COUNT = "a count"
     PERCENT = "a percentage"
     RATIO = "a ratio"
+    ERROR = "an error of a sum"
 
     @property
     def powers(self) -> tuple[int, int]:
@@ -64,7 +65,9 @@ UNITS: dict[str, tuple[Kind, float]] = {
     "×": (Kind.RATIO, 1.0),
 }
 
-_NUMBER = re.compile(r"(?P<digits>\d+(?:\.\d+)?)(?:\^(?P<power>\d+))?(?P<unit>[^\d.^].*)?")
+_NUMBER = re.compile(
+    r"(?P<digits>\d+(?:\.\d+)?(?:e-?\d+)?)(?:\^(?P<power>\d+))?(?P<unit>[^\d.^].*)?"
+)
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,8 @@ class Number:
 
 def comparable(one: Kind, other: Kind) -> bool:
     """Whether amounts of these kinds may be compared, added and subtracted."""
+    if {one, other} == {Kind.ERROR, Kind.COUNT}:  # 1e-6 is a plain number
+        return True
     return one == other or (one.powers == other.powers == (0, 0) and Kind.RATIO in (one, other))
 
 
@@ -133,4 +138,6 @@ def written(kind: Kind, *values: float) -> str:
             return units.percent(*(100 * value for value in values))
         case Kind.COUNT:
             return units.count(*values)
+        case Kind.ERROR:
+            return units.error(*values)
     return units.ratio(*values)

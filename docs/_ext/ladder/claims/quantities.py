@@ -7,7 +7,7 @@ from collections.abc import Callable
 from figures.records.naming import COUNTER_ALIASES
 from figures.records.schema import Device, TimedRun
 
-from ..numbers import given, peak_percent, predicted_occupancy, stay_us
+from ..numbers import error_of, given, peak_percent, predicted_occupancy, stay_us
 from .amounts import Kind
 
 FIELDS: dict[str, tuple[Kind, Callable[[TimedRun, Device], float]]] = {
@@ -26,6 +26,7 @@ FIELDS: dict[str, tuple[Kind, Callable[[TimedRun, Device], float]]] = {
     "shared": (Kind.BYTES, lambda run, device: given(run["shared_bytes"])),
     "grid": (Kind.COUNT, lambda run, device: run["grid"]),
     "resident": (Kind.COUNT, lambda run, device: given(run["blocks_per_sm"])),
+    "error": (Kind.ERROR, error_of),
     "samples": (Kind.COUNT, lambda run, device: len(run["samples_us"])),
 }
 
