@@ -1,0 +1,289 @@
+"""Chapter 11: where a float's bits lie, and what each way to add them costs and is worth."""
+
+from __future__ import annotations
+
+import math
+import struct
+from functools import partial as bind
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import NullLocator
+
+from figures.kit import style
+from figures.kit.canvas import canvas
+from figures.kit.chapter import Chapter
+from figures.kit.pictures import MissingData, Picture, Table, View, rate_of
+from figures.kit.style import MARKERS, Theme
+from figures.kit.words import listed, size
+from figures.records.recordings import RecordedRun
+
+NAME = "chapter11_floats"
+
+SEED = 2018  # a program's own default
+
+MASK = 2**64 - 1
+
+
+def input_bits(seed: int, position: int) -> int:
+    """The bits at a position, as common/include/book/input.hpp makes them."""
+    z = (seed + (position + 1) * 0x9E3779B97F4A7C15) & MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def wide_at(seed: int, position: int) -> int:
+    """The bits of the float at a position of the wide data, as problem.cuh makes them."""
+    bits = input_bits(seed, position)
+    power = ((bits & 0xFFFF) * 120) >> 16
+    return (bits >> 32) & 0x807FFFFF | (67 + power) << 23
+
+
+def uniform_at(seed: int, position: int) -> int:
+    """The bits of the float at a position of the uniform data."""
+    value = (input_bits(seed, position) >> 40) * 2.0**-24
+    return int(struct.unpack("<I", struct.pack("<f", value))[0])
+
+
+#: The ruler: powers of two from that of the smallest float to the one above the largest.
+LOWEST, HIGHEST = -149, 128
+BINS = 16
+#: Exponents per bin.
+PER_BIN = 16
+#: Bits of a float.
+DIGITS = 24
+FLOATS = 4
+
+
+def span(word: int) -> tuple[int, int]:
+    """The powers of two of a float's lowest bit and of the place above its highest."""
+    exponent = max((word >> 23) & 255, 1)
+    return exponent - 150, exponent - 150 + DIGITS
+
+
+def bin_of(word: int) -> int:
+    """As the kernel has it: the upper four bits of the exponent."""
+    return (word >> 27) & 15
+
+
+def bin_span(which: int) -> tuple[int, int]:
+    """The powers of two that elements of a bin reach, from its lowest bit to above its highest."""
+    low = max(PER_BIN * which - 150, LOWEST)
+    last = min(PER_BIN * which + PER_BIN - 1, 254)  # 255 are no numbers
+    return low, last - 150 + DIGITS
+
+
+def number_text(word: int) -> str:
+    value = struct.unpack("<f", struct.pack("<I", word))[0]
+    shown, _e, power = f"{value:.1e}".partition("e")
+    tens = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{shown.replace('-', '−')} × 10{tens}"
+
+
+LEFT, RIGHT = 14, 6
+#: Of bins in the picture, so that neighbours don't cover each other.
+ROWS = 3
+
+
+def floats_on_a_ruler() -> Picture:
+    """The bits of a few elements, on a ruler of all bits that floats have, with the bins above."""
+    chosen = [("wide", wide_at(SEED, at)) for at in range(FLOATS)]
+    chosen += [("uniform", uniform_at(SEED, at)) for at in range(2)]
+    used = {kind: sorted({bin_of(word) for each, word in chosen if each == kind})
+            for kind in ("wide", "uniform")}  # fmt: skip
+
+    def draw(theme: Theme) -> Figure:
+        rows = len(chosen)
+        height = 7.4 + 1.5 * rows
+        figure, axes = canvas(HIGHEST - LOWEST + LEFT + RIGHT, height, 0.3 * height)
+        axes.set_xlim(LOWEST - LEFT, HIGHEST + RIGHT)
+        ground = height - 5.4
+        axes.text(LOWEST, height - 0.1, f"{BINS} bins, side by side and overlapping",
+                  va="top", weight="bold")  # fmt: skip
+        for which in range(BINS):
+            low, high = bin_span(which)
+            lift = ground + 1.4 + 0.9 * (2 - which % ROWS)
+            hit = any(bin_of(word) == which for _kind, word in chosen)
+            axes.add_patch(
+                Rectangle((low, lift), high - low, 0.72, lw=1.0,
+                          facecolor=theme.tint("blue", 0.55) if hit else "none",
+                          edgecolor=theme.drawn("blue") if hit else theme.muted)
+            )  # fmt: skip
+            axes.text((low + high) / 2, lift + 0.34, str(which), ha="center", va="center_baseline",
+                      fontsize=10, color=theme.ink if hit else theme.muted)  # fmt: skip
+        axes.plot([LOWEST, HIGHEST], [ground + 0.9] * 2, color=theme.ink, lw=1.4)
+        for power in range(LOWEST, HIGHEST + 1):
+            long = power % 16 == 0 or power in (LOWEST, HIGHEST)
+            axes.plot([power] * 2, [ground + 0.9, ground + (0.45 if long else 0.7)],
+                      color=theme.ink if long else theme.grid, lw=0.9 if long else 0.5)  # fmt: skip
+        for power in (LOWEST, -96, -48, 0, 48, HIGHEST):
+            axes.text(power, ground + 0.3, f"$2^{{{power}}}$", ha="center", va="top")
+        for row, (kind, word) in enumerate(chosen):
+            low, high = span(word)
+            foot = ground - 1.9 - 1.5 * row
+            hue = "vermillion" if kind == "wide" else "green"
+            axes.plot([low, low], [foot + 0.9, ground + 0.9], color=theme.grid, lw=0.8, zorder=0)
+            axes.plot([high, high], [foot + 0.9, ground + 0.9], color=theme.grid, lw=0.8, zorder=0)
+            axes.add_patch(
+                Rectangle((low, foot), high - low, 0.9, lw=1.2, zorder=2,
+                          facecolor=theme.tint(hue, 0.3), edgecolor=theme.drawn(hue))
+            )  # fmt: skip
+            side = "right" if low > 0 else "left"
+            axes.text(low - 3 if side == "right" else high + 3, foot + 0.42,
+                      f"{kind}: {number_text(word)}", ha=side, va="center_baseline",
+                      color=theme.written(hue), zorder=3)  # fmt: skip
+        return figure
+
+    bits = HIGHEST - LOWEST + 1
+    return Picture(
+        draw=draw,
+        alt=(
+            f"A ruler of powers of two from 2^{LOWEST} to 2^{HIGHEST}, and six floats as bars of "
+            f"{DIGITS} bits. {FLOATS} wide ones lie far apart, in bins "
+            f"{listed([str(one) for one in used['wide']])}. Two uniform ones lie close "
+            f"together, in bin {listed([str(one) for one in used['uniform']])}. Each bar fits the "
+            "bin that its exponent names."
+        ),
+        caption=(
+            f"Every float is {DIGITS} bits somewhere on a ruler of {bits} bits, counting the sign. "
+            f"A bin is for {PER_BIN} exponents, so its elements reach over 39 bits, and "
+            "neighbouring bins overlap; they are drawn in three rows. Blue bins get "
+            "one of these floats, the first of the wide and of the uniform data."
+        ),
+        table=Table(
+            ["data", "float", "lowest bit", "highest bit", "bin"],
+            [
+                [kind, number_text(word), f"2^{span(word)[0]}", f"2^{span(word)[1] - 1}",
+                 bin_of(word)]
+                for kind, word in chosen
+            ],
+        ),
+    )  # fmt: skip
+
+
+#: In the order of the page.
+METHODS = ("plain", "kahan", "neumaier", "double", "exact", "atomics", "cub")
+DATA = ("uniform", "mixed", "wide", "ill")
+#: What gives the same bits for every block, grid and card; and what differs between two launches.
+SAME_BITS = ("exact",)
+OTHER_BITS = ("atomics",)
+HUES = ("blue", "green", "orange", "vermillion")
+#: Half of the last of a float's bits: the nearest float is no further from the exact sum.
+HALF_ULP = 2.0**-24
+APART = 0.17
+
+
+def _error(found: RecordedRun) -> float:
+    """The largest of all passes."""
+    return max(run["error"] for run in found.repeats)
+
+
+def _power(value: float) -> str:
+    return f"{value:.0e}".replace("e-0", "e-")
+
+
+def error_and_speed(view: View, n: int) -> Picture:
+    """How far off each way to add is on each kind of data, beside its speed."""
+    found_of: dict[str, dict[str, RecordedRun]] = {}
+    for method in METHODS:
+        for data in DATA:
+            block = 512 if method == "exact" else None
+            found_of.setdefault(method, {})[data] = view.find(NAME, f"{method}_{data}", n, block)
+    if any("error" not in run for row in found_of.values() for f in row.values()
+           for run in f.repeats):  # fmt: skip
+        raise MissingData(f"{NAME} at n = {size(n)} is recorded without errors")
+    founds = [found for row in found_of.values() for found in row.values()]
+    errors = {m: {d: _error(f) for d, f in row.items()} for m, row in found_of.items()}
+    floor = 10 ** math.floor(math.log10(min(e for r in errors.values() for e in r.values() if e)))
+    rates = {m: [rate_of(f) for f in row.values()] for m, row in found_of.items()}
+
+    def speed(method: str) -> str:
+        low, high = min(rates[method]), max(rates[method])
+        return (
+            f"{sum(rates[method]) / len(DATA):.0f}"
+            if high < 1.02 * low
+            else f"{low:.0f}–{high:.0f}"
+        )
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure(1.6 + 0.62 * len(METHODS))
+        axes.axvspan(floor / 2, HALF_ULP, color=theme.tint("green", 0.85), lw=0, zorder=0)
+        for place, method in enumerate(METHODS):
+            row = [max(errors[method][data], floor) for data in DATA]
+            axes.plot([min(row), max(row)], [place] * 2, color=theme.grid, lw=4, zorder=1)
+            for turn, (hue, marker, x) in enumerate(zip(HUES, MARKERS, row, strict=False)):
+                axes.plot([x], [place + APART * (turn - 1.5)], ls="none", marker=marker,
+                          markersize=7, color=theme.drawn(hue), zorder=3,
+                          clip_on=False)  # fmt: skip
+            same = method in SAME_BITS
+            axes.annotate(
+                speed(method), xy=(1.03, place), xycoords=("axes fraction", "data"),
+                va="center", annotation_clip=False, weight="bold" if same else "normal",
+            )  # fmt: skip
+        axes.annotate("GB/s", xy=(1.03, -0.85), xycoords=("axes fraction", "data"), va="center",
+                      color=theme.muted, annotation_clip=False)  # fmt: skip
+        axes.text(math.sqrt(floor / 2 * HALF_ULP), METHODS.index("atomics"),
+                  "the nearest float\nlies in here", color=theme.written("green"),
+                  ha="center", va="center", fontsize=10)  # fmt: skip
+        names = [
+            f"{method}\nsame bits" if method in SAME_BITS
+            else f"{method}\nother bits" if method in OTHER_BITS else method
+            for method in METHODS
+        ]  # fmt: skip
+        axes.set_yticks(range(len(METHODS)), names)
+        axes.set_ylim(len(METHODS) - 0.45, -0.6)
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        axes.set_xscale("log")
+        axes.set_xlim(floor / 2, 1e-3)
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.grid(axis="x")
+        axes.set_xlabel("off by, relative to the exact sum")
+        symbols = ("●", "■", "▲", "◆")
+        for place, (data, hue, symbol) in enumerate(zip(DATA, HUES, symbols, strict=True)):
+            axes.annotate(f"{symbol} {data}", xy=(0.0 + 0.26 * place, 1.02),
+                          xycoords="axes fraction", color=theme.written(hue),
+                          va="bottom")  # fmt: skip
+        return figure
+
+    right = [m for m in METHODS if errors[m] == errors["exact"]]
+    wrong = [m for m in METHODS if errors[m]["ill"] > HALF_ULP]
+    ill = ", ".join(f"{m} by {_power(errors[m]['ill'])}" for m in METHODS if m in wrong)
+    slow, fast = min(min(r) for r in rates.values()), max(max(r) for r in rates.values())
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, sums of n = {size(n)} floats by seven methods on four kinds "
+            f"of data. {listed(right).capitalize()} give the nearest float on all of them. On "
+            f"the ill-conditioned data the others are off: {ill}. All run at "
+            f"{slow:.0f} to {fast:.0f} GB/s. Only exact has the same bits for "
+            "every block and grid; atomics may have others in each launch."
+        ),
+        caption=(
+            f"n = {size(n)}. Each mark is the largest error of the passes on one kind of data: "
+            "further left is nearer to the exact sum, and the nearest float itself lies in the "
+            "green area. The speeds stand at the right. *Same bits*: whatever the block, the grid "
+            "and the card. *Other bits*: from one launch to the next. The others repeat their "
+            "bits on one card, as long as block and grid stay the same."
+        ),
+        table=Table(
+            ["method", "data", "off by", "GB/s"],
+            [
+                [method, data, f"{errors[method][data]:.1e}",
+                 f"{rate_of(found_of[method][data]):.0f}"]
+                for method in METHODS
+                for data in DATA
+            ],
+        ),
+        runs=founds,
+    )  # fmt: skip
+
+
+CHAPTER = Chapter(
+    NAME,
+    swept=("plain_uniform", "kahan_uniform", "neumaier_uniform", "double_uniform", "exact_uniform",
+           "cub_uniform"),
+    plots={"chapter11_error_and_speed": bind(error_and_speed, n=2**28)},
+    diagrams={"floats_on_a_ruler": floats_on_a_ruler},
+)  # fmt: skip
