@@ -1,7 +1,7 @@
 #pragma once
 #include "kernels.cuh"
 
-namespace chapter11 {
+namespace chapter11::answers {
 
 // begin answer-two-sum
 /// What an addition has lost, found without asking which operand is larger.
@@ -22,4 +22,4 @@ struct TwoSum {
 };
 // end answer-two-sum
 
-}  // namespace chapter11
+}  // namespace chapter11::answers

@@ -70,7 +70,7 @@ def bin_of(word: int) -> int:
 def bin_span(which: int) -> tuple[int, int]:
     """The powers of two that elements of a bin reach, from its lowest bit to above its highest."""
     low = max(PER_BIN * which - 150, LOWEST)
-    last = min(PER_BIN * which + PER_BIN - 1, 254)  # 255 are no numbers
+    last = min(PER_BIN * which + PER_BIN - 1, 254)  # 255 is infinity or NaN
     return low, last - 150 + DIGITS
 
 
