@@ -60,7 +60,7 @@ def _time(name: Literal["p25_us", "p75_us"]) -> Write:
 
 
 def _off_by(found: RecordedRun) -> str:
-    """A dash for what is no sum of floats."""
+    """A dash where no error is recorded: only sums of floats have one."""
     return over(error_of, units.error)(found) if "error" in found.run else units.DASH
 
 
