@@ -21,7 +21,6 @@ from .names import BadName
 from .strings import _
 from .table import Cell, Column, table
 
-
 _read = lru_cache(maxsize=1)(mutants.read)  # a page asks for many numbers
 
 
