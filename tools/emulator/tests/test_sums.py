@@ -155,3 +155,30 @@ def test_a_program_of_many_sums(program: Path, tmp_path: Path) -> None:
     assert [one["check"] for one in said] == ["sum"]
     done, said = run(program, tmp_path, "right", checks="all")
     assert (done.returncode, said) == (0, [])
+
+
+UNFOLLOWED = ("carry", "half_precision", "recursion", "pointer", "cluster")
+
+
+@pytest.fixture(scope="module")
+def unfollowed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("sums") / "unfollowed"
+    options = ["-std=c++20", "-lineinfo", "-cudart", "shared", "-arch=compute_90"]
+    command = [nvcc(), *options, "-o", program, SOURCE.with_name("unfollowed.cu")]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return program
+
+
+@pytest.mark.nvcc
+@pytest.mark.parametrize("case", UNFOLLOWED)
+def test_of_what_is_not_followed_nothing_is_proved_and_nothing_accused(
+    unfollowed: Path, case: str, tmp_path: Path
+) -> None:
+    for more, sum_ in (([], 64 * 65 // 2), (["short"], 63 * 64 // 2)):
+        done, said = run(unfollowed, tmp_path, case, *more)
+        assert (done.returncode, done.stdout) == (0, f"{sum_}\n"), done.stderr
+        assert said, "and that it isn't followed is said"
+        for one in said:
+            assert one["fault"] is False
+            assert "for all data" not in one["what"], one
+            assert not any(line.startswith("proved") for line in one["details"]), one

@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::uint64_t kMostVisited = 60'000'000;  // nodes, of all outputs together
 
+constexpr const char* kUnfollowed =
+    "some of the code isn't followed: recursion, calls by pointer, or copies into other blocks";
+
 }  // namespace
 
 Judge::Judge(const Sums& sums, SumWalks& walks, std::vector<SumOutput> outputs, bool raced,
@@ -299,6 +302,12 @@ bool Judge::say_of(std::uint32_t from, const std::vector<Leaf>& leaves, bool tog
   while (in.count > 0 && times[static_cast<std::size_t>(in.count - 1)] == 0) --in.count;
   if (missing.empty() && unread.empty() && odd.empty()) {
     praise(from, leaves, held, std::move(in), of_output);
+  } else if (sums_.unfollowed) {  // they may have gone where nothing is followed
+    add(false,
+        places_of(leaves) + (of_output.size() == 1 ? " holds" : " hold") + " elements of " +
+            name(from) + ", and others may be in " + (of_output.size() == 1 ? "it" : "them") +
+            " that can't be followed",
+        {kUnfollowed});
   } else {
     accuse(from, leaves, bytes, missing, unread, odd, std::move(in));
   }
@@ -369,10 +378,7 @@ bool Judge::add_standing(std::uint32_t from, bool floating, bool widened,
     if (launches_.contains(d.launch) && !order_at) order_at = d.site;
   }
   if (raced_) not_proved.emplace_back("there are races");
-  if (sums_.unfollowed)
-    not_proved.emplace_back(
-        "some of the code isn't followed: recursion, calls by pointer, or copies into other "
-        "blocks");
+  if (sums_.unfollowed) not_proved.emplace_back(kUnfollowed);
   if (forms_.full() || cut_)
     not_proved.emplace_back("there are too many additions to follow them all");
   if (!not_proved.empty()) {
