@@ -18,7 +18,7 @@ from typing import Any
 
 FILE = "figures/data/mutants.json"
 TOLD = "tests/mutants.toml"  # in a chapter's folder
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 OPERATORS = {
     "comparison": "< becomes <= or >=, == becomes !=",
@@ -96,16 +96,29 @@ class Mistake:
 
 
 @dataclass(frozen=True)
-class Mutants:
-    """A whole record."""
+class Run:
+    """One run: the first over all changes, each later one over those that had passed till then."""
 
     date: str
     commit: str
+    tried: int
+
+
+@dataclass(frozen=True)
+class Mutants:
+    """A whole record."""
+
+    runs: tuple[Run, ...]
     toolkit: str
     listed: int  # changes that there are, of which some or all were tried
     sources: Mapping[str, str]  # digests, by file
     changes: tuple[Change, ...]
     mistakes: tuple[Mistake, ...]
+
+    @property
+    def date(self) -> str:
+        """Of the first run, which tried them all."""
+        return self.runs[0].date
 
     @cached_property
     def distinct(self) -> list[Change]:
@@ -152,8 +165,7 @@ def read(text: str) -> Mutants:
             if change.operator not in OPERATORS or set(change.by) - NETS.keys():
                 raise BadMutants(f"{FILE}: no words for {change.operator} or {change.by}")
         return Mutants(
-            told["date"],
-            told["commit"],
+            tuple(Run(**each) for each in told["runs"]),
             told["toolkit"],
             told["listed"],
             told["sources"],
@@ -172,8 +184,7 @@ def written(mutants: Mutants) -> str:
 
     head = {
         "schema": SCHEMA_VERSION,
-        "date": mutants.date,
-        "commit": mutants.commit,
+        "runs": [vars(each) for each in mutants.runs],
         "toolkit": mutants.toolkit,
         "listed": mutants.listed,
         "sources": dict(mutants.sources),

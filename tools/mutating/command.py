@@ -1,8 +1,10 @@
 """The command line.
 
     python -m tools.mutating list FILE              writes the mutants of all kernel files
+    python -m tools.mutating list --passed FILE     writes those that got through in the record
     python -m tools.mutating run LIST RESULTS       tries them; run again, it goes on
     python -m tools.mutating record RESULTS         puts the results into figures/data
+    python -m tools.mutating record --again RESULTS puts those of `list --passed` into the record
     python -m tools.mutating try FILE:LINE [TEXT]   tries those of a line, and says what rejects
 
 ``list`` and ``try`` need tree-sitter. ``run`` needs Python alone, nvcc, and the matrix programs of
@@ -22,7 +24,7 @@ import time
 from itertools import groupby
 from pathlib import Path
 
-from figures.records.mutants import FILE, digest
+from figures.records.mutants import FILE, digest, read
 from tools.files import write_whole
 from tools.mutating import ROOT, Failure
 from tools.mutating.mutant import Mutant
@@ -31,6 +33,7 @@ from tools.mutating.sources import chapter_of, digests, kernel_files
 from tools.mutating.trial import Bench, Outcome, programs_of
 
 CHUNK = 12  # mutants that one process tries in a row: neighbours are often the same code
+FEW = 2  # the same, where each differs from all others
 
 _benches: dict[str, Bench] = {}
 _programs: dict[str, list[Program]] = {}
@@ -44,22 +47,28 @@ def listed() -> list[Mutant]:
     ]
 
 
-def _list(path: Path) -> None:
-    found = listed()
+def _list(path: Path, passed: bool) -> None:
+    if passed:
+        kept = read((ROOT / FILE).read_text(encoding="utf-8"))
+        found = [Mutant.read(vars(each)) for each in kept.passed]
+    else:
+        found = listed()
     sources = digests()
-    told = {"sources": sources, "mutants": [mutant.told() for mutant in found]}
+    told = {"sources": sources, "again": passed, "mutants": [m.told() for m in found]}
     path.write_text(json.dumps(told, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
     print(f"{len(found)} mutants of {len(sources)} files in {path}")
 
 
-def _try_chunk(chunk: list[Mutant], build: Path, work: Path) -> list[tuple[Mutant, Outcome]]:
+def _try_chunk(
+    chunk: list[Mutant], build: Path, work: Path, again: bool
+) -> list[tuple[Mutant, Outcome]]:
     done: dict[str, Outcome] = {}
     found = []
     for mutant in chunk:
         chapter = chapter_of(mutant.file)
         if chapter not in _benches:
             _benches[chapter] = Bench(chapter, build, work, _programs[chapter])
-        found.append((mutant, _benches[chapter].judge(mutant, done)))
+        found.append((mutant, _benches[chapter].judge(mutant, done, again=again)))
     return found
 
 
@@ -78,10 +87,10 @@ def _run(path: Path, results: Path, build: Path, jobs: int, every: int) -> int:
         lines = results.read_text(encoding="utf-8").splitlines()
         seen = {Mutant.read(json.loads(line)).name for line in lines if line.endswith("}")}
     left = [mutant for mutant in all_of if mutant.name not in seen]
-    chunks = []
+    chunks, size = [], FEW if told["again"] else CHUNK
     for _, group in groupby(left, key=lambda m: m.file):
         of_file = list(group)
-        chunks += [of_file[at : at + CHUNK] for at in range(0, len(of_file), CHUNK)]
+        chunks += [of_file[at : at + size] for at in range(0, len(of_file), size)]
     # Those of long files first: what is left at the end should be short.
     chunks.sort(key=lambda chunk: ("chapter04" not in chunk[0].file, "08" not in chunk[0].file))
     begin = time.monotonic()
@@ -101,7 +110,7 @@ def _run(path: Path, results: Path, build: Path, jobs: int, every: int) -> int:
             ) as pool,
         ):
             for done in concurrent.futures.as_completed(
-                pool.submit(_try_chunk, chunk, build, work) for chunk in chunks
+                pool.submit(_try_chunk, chunk, build, work, told["again"]) for chunk in chunks
             ):
                 for mutant, outcome in done.result():
                     line = {**mutant.told(), **outcome.told()}
@@ -153,6 +162,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("list", help="write the mutants of all kernel files")
     one.add_argument("file", type=Path)
+    one.add_argument("--passed", action="store_true", help="those alone that passed in the record")
     two = commands.add_parser("run", help="try all that RESULTS lacks")
     two.add_argument("list", type=Path)
     two.add_argument("results", type=Path)
@@ -160,18 +170,21 @@ def main(arguments: list[str] | None = None) -> int:
     two.add_argument("--every", type=int, default=1, metavar="K", help="try each K-th only")
     four = commands.add_parser("record", help="put the results into figures/data")
     four.add_argument("results", type=Path)
+    four.add_argument(
+        "--again", action="store_true", help="keep the record of those that RESULTS lacks"
+    )
     three = commands.add_parser("try", help="try the mutants of one line")
     three.add_argument("place", metavar="FILE:LINE")
     three.add_argument("text", nargs="?", default="", help="part of what the code becomes")
     given = parser.parse_args(arguments)
     try:
         if given.command == "list":
-            _list(given.file)
+            _list(given.file, given.passed)
             return 0
         if given.command == "record":
             from tools.mutating.record import record
 
-            text = record(given.results, given.build)
+            text = record(given.results, given.build, again=given.again)
             write_whole(ROOT / FILE, text)
             return 0
         if given.command == "run":

@@ -34,6 +34,8 @@ MEMORY = (
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
 )
+#: What a change may cost in time that no memory counter sees: asked of what gets through all else.
+BRANCHES = ("source__diverging_branches.sum",)
 WORK = (
     "source__branches.sum",
     "source__diverging_branches.sum",
@@ -48,6 +50,10 @@ LOOKED_AT = FIRST[:4]
 #: Past 16 bits; and past what a full device has threads, so that a grid goes round.
 LARGE = (65537, (1 << 19) - 1)
 LARGE_BLOCKS = (32, 256, 1024)
+#: Shapes for what got through: two and more blocks of what has large tiles, blocks of 31 warps, one
+#: element more than a warp's tile of chapter 8, and more than 16 bits can count of anything.
+ODD = ((256, 16385), (1, 4097), (992, 1025), (32, 520))
+HUGE = (1024, (1 << 20) + 1)
 
 
 @dataclass(frozen=True)
@@ -211,32 +217,45 @@ class Nets:
             if "schedule" not in caught.by:
                 self._result(cases, ptx, caught, {"EMU_SCHEDULE": f"apart:{seed}"})
 
-    def counters(self, variants: list[Variant], base: Path, ptx: Path, caught: Caught) -> None:
-        cases = self._cases(variants, LOOKED_AT, FEW_HEAVY)
+    def counters(
+        self,
+        variants: list[Variant],
+        base: Path,
+        ptx: Path,
+        caught: Caught,
+        shapes: Sequence[Shape] = LOOKED_AT,
+        columns: Sequence[str] = MEMORY,
+    ) -> None:
+        cases = self._cases(variants, shapes, FEW_HEAVY)
         right = self._base(base, cases).rows
         ran = self._looked_at(ptx, cases)
         if len(right) != len(ran.rows):
             return  # it was stopped, which the results tell
         for one, other in zip(right, ran.rows, strict=True):
-            changes = [f"{c}: {one[c]}, now {other[c]}" for c in MEMORY if one[c] != other[c]]
+            changes = [f"{c}: {one[c]}, now {other[c]}" for c in columns if one[c] != other[c]]
             if changes and "counters" not in caught.by:
                 name = one["Kernel Name"].split("(")[0].removeprefix("void ")
                 caught.add("counters", f"{name}: {', '.join(changes)}")
             caught.work |= any(one[column] != other[column] for column in WORK)
 
-    def more(self, changed: set[str], base: Path, ptx: Path, caught: Caught) -> None:
-        """For what got through: all variants, larger sizes, more shapes and schedules."""
+    def odd(self, changed: set[str], base: Path, ptx: Path, caught: Caught) -> None:
+        """All variants, at shapes that few kernels take notice of."""
         variants = self.program.that_launch(changed, most=len(self.program.variants))
-        self._result(self._cases(variants, LOOKED_AT, MOST_HEAVY), ptx, caught)
+        shapes = [*LOOKED_AT, *ODD]
+        self._result(self._cases(variants, shapes, MOST_HEAVY), ptx, caught)
         if not caught.by:
-            self.counters(variants, base, ptx, caught)
-        if caught.by:
-            return
-        shapes = [(block, n) for n in LARGE for block in LARGE_BLOCKS]
-        large = self._cases(variants, shapes, MOST_HEAVY)
-        self._result(large, ptx, caught, {"EMU_MAX_INSTRUCTIONS": str(MOST_LARGE)})
+            self.counters(variants, base, ptx, caught, shapes, (*MEMORY, *BRANCHES))
+        if not caught.by:
+            self.checks(variants, ptx, caught, shapes)
+        if not caught.by:
+            shapes = [*((block, n) for n in LARGE for block in LARGE_BLOCKS), HUGE]
+            large = self._cases(variants, shapes, MOST_HEAVY)
+            self._result(large, ptx, caught, {"EMU_MAX_INSTRUCTIONS": str(MOST_LARGE)})
+
+    def more(self, changed: set[str], ptx: Path, caught: Caught) -> None:
+        """For what got through: all small shapes under the checks, and more schedules."""
+        variants = self.program.that_launch(changed, most=len(self.program.variants))
         few = [shape for shape in small() if shape[1] <= 65 or shape in FIRST]
-        if not caught.by:
-            self.checks(variants, ptx, caught, few)
+        self.checks(variants, ptx, caught, few)
         if not caught.by:
             self.schedules(variants, ptx, caught, MORE_SEEDS)

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from figures.records import mutants as recorded
@@ -56,16 +57,54 @@ def _mistakes(build: Path) -> tuple[recorded.Mistake, ...]:
     return tuple(found)
 
 
-def record(results: Path, build: Path) -> str:
-    """The record's text; a Failure where the results are of other kernels."""
-    sources = digests()
-    made = recorded.Mutants(
+def together(
+    kept: tuple[recorded.Change, ...], tried: tuple[recorded.Change, ...]
+) -> tuple[recorded.Change, ...]:
+    """Those kept, with what became of those that were tried again. What came to the same code shares
+    its outcome; a Failure where one tried again isn't among those that had passed."""
+    outcomes = {}
+    of = {(each.file, each.begin, each.end, each.after): each for each in kept}
+    for each in tried:
+        was = of.get((each.file, each.begin, each.end, each.after))
+        if was is None or was.state != "passed":
+            raise Failure(f"{each.file}:{each.line} {each.after!r} hadn't passed in the record")
+        outcomes[was.file, was.code] = each
+    found = []
+    for was in kept:
+        new = outcomes.get((was.file, was.code)) if was.state == "passed" else None
+        if new:
+            was = replace(was, state=new.state, by=new.by, how=new.how, code=new.code)
+        found.append(was)
+    return tuple(found)
+
+
+def _runs(again: bool, tried: int) -> tuple[tuple[recorded.Run, ...], tuple[recorded.Change, ...]]:
+    """The runs that the record is of, this one last, and what it keeps of those before."""
+    run = recorded.Run(
         datetime.date.today().isoformat(),
         _said(["git", "rev-parse", "--short", "HEAD"], r"(\w+)"),
+        tried,
+    )
+    if not again:
+        return (run,), ()
+    old = recorded.read((ROOT / recorded.FILE).read_text(encoding="utf-8"))
+    if changed := recorded.earlier(old, ROOT):
+        raise Failure(f"{', '.join(changed)} changed since the record: run all changes")
+    return (*old.runs, run), old.changes
+
+
+def record(results: Path, build: Path, *, again: bool = False) -> str:
+    """The record's text; a Failure where the results are of other kernels. *again*: the results are
+    of changes that had passed, and all others stay as they were recorded."""
+    sources = digests()
+    tried = _changes(results)
+    runs, kept = _runs(again, len(tried))
+    made = recorded.Mutants(
+        runs,
         "CUDA " + _said([str(nvcc_of(build)), "--version"], r"V([\d.]+)"),
         sum(len(mutants(file, (ROOT / file).read_bytes())) for file in sources),
         sources,
-        _changes(results),
+        together(kept, tried) if again else tried,
         _mistakes(build),
     )
     for each in made.changes:

@@ -149,10 +149,10 @@ class Compiler:
         self.file = here / name
         text = PRELUDE + f'#include "{self.file}"\n'
         own = "take_home" if name == "take_home.cuh" else chapter.split("_")[0]
-        if own != "take_home":  # kernels that tests add, to launch what no variant does
-            for path in sorted((ROOT / "chapters" / chapter / "tests").glob("*_kernels.cuh")):
-                shutil.copy(path, here / "tests" / path.name)
-                text += f'#include "{here / "tests" / path.name}"\n'
+        # Kernels that tests add, to launch what no variant does.
+        for path in sorted((ROOT / "chapters" / chapter / "tests").glob(f"*_{name}")):
+            shutil.copy(path, here / "tests" / path.name)
+            text += f'#include "{here / "tests" / path.name}"\n'
         wanted = [each for each in instances if re.match(rf"(void )?{own}::\w+<", each)]
         text += "".join(f"template __global__ {instance};\n" for instance in wanted)
         (self.folder / "kernels.cu").write_text(text, encoding="utf-8")

@@ -80,8 +80,11 @@ class Bench:
             self._bases[name, older] = file, ptx
         return self._bases[name, older]
 
-    def judge(self, mutant: Mutant, done: dict[str, Outcome] | None = None) -> Outcome:
-        """What rejects it. *done*: outcomes by the code that a mutant comes to, to be shared."""
+    def judge(
+        self, mutant: Mutant, done: dict[str, Outcome] | None = None, *, again: bool = False
+    ) -> Outcome:
+        """What rejects it. *done*: outcomes by the code that a mutant comes to, to be shared.
+        *again*: in the record it has got through, so that only `Nets.odd` is asked."""
         name = Path(mutant.file).name
         source = self.compiler(name).source
         if name not in self._older:
@@ -100,14 +103,19 @@ class Bench:
             return done[code]
         file = self.work / "mutant.ptx"
         file.write_text(ptx.text, encoding="utf-8")
-        caught = self.catch(changed, base, file)
+        caught = self.catch(changed, base, file, again=again)
         outcome = Outcome("caught" if caught.by else "passed", caught.by, caught.work, older, code)
         if done is not None:
             done[code] = outcome
         return outcome
 
-    def catch(self, changed: set[str], base: Path, file: Path) -> Caught:
+    def catch(
+        self, changed: set[str], base: Path, file: Path, *, again: bool = False
+    ) -> Caught:
         caught = Caught()
+        if again:
+            self._odd(changed, base, file, caught)
+            return caught
         nets = [(each, each.program.that_launch(changed)) for each in self.nets]
         nets = [(each, variants) for each, variants in nets if variants]
         for each, variants in nets:
@@ -120,10 +128,16 @@ class Bench:
                 each.counters(variants, base, file, caught)
             if not {"result", "stopped"} & set(caught.by):
                 each.schedules(variants, file, caught, SEEDS)
+        self._odd(changed, base, file, caught)
         for each, _variants in nets:
             if not caught.by:
-                each.more(changed, base, file, caught)
+                each.more(changed, file, caught)
         return caught
+
+    def _odd(self, changed: set[str], base: Path, file: Path, caught: Caught) -> None:
+        for each in reversed(self.nets):  # those of the tests' own mains first: they find most
+            if not caught.by and each.program.that_launch(changed):
+                each.odd(changed, base, file, caught)
 
     def rejected(self, mutant: Mutant, net: str) -> str | None:
         """What one net alone says of a mutant; None where it lets it through."""

@@ -5,11 +5,14 @@
 // blocks. Under `legacy`, sums in several passes that go wrong on purpose: the check has to say so.
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "../kernels.cuh"
+#include "../problem.cuh"
 #include "book/finished_sum.hpp"
 #include "book/whole_sum.hpp"
 #include "edges_kernels.cuh"
+#include "edges_take_home.cuh"
 
 namespace {
 
@@ -58,8 +61,15 @@ class Equal : public Wide {
 /// As many as are sure to fit one_word's 54 bits.
 constexpr std::size_t kInOneWord = std::size_t{1} << 22;
 
+/// Edges that need no large n.
+const book::Sizes kFew{
+    .usual = {4097}, .usual_embedded = 4097, .most = 131071, .most_embedded = 131071};
+
 /// The rare case of hand_in, made on purpose: another block is last at one half than at the other.
-template <bool LowFirst>
+///
+/// \tparam Own   chapter 8's hand_in, or the one to take home
+/// \tparam Zero  the first half to come to its end has the total 0
+template <class Own, bool LowFirst, bool Zero = false>
 class Apart : public book::Problem {
  public:
   struct Launch {
@@ -67,7 +77,8 @@ class Apart : public book::Problem {
     long long* out;
   };
   Launch launch(const book::Shape&) const { return {words_.data(), out_.data()}; }
-  static constexpr long long kFirst = -7'000'000'000'123, kSecond = 0x7fff'ffff'ffff;
+  static constexpr long long kFirst = Zero ? 7ll << 32 : -7'000'000'000'123;
+  static constexpr long long kSecond = 0x7fff'ffff'ffff;
 
   std::size_t device_bytes(const book::Shape&) const override { return 32; }
   void prepare(const book::Shape&, std::uint64_t, book::Fill) override {
@@ -90,26 +101,129 @@ class Apart : public book::Problem {
   book::UsefulBytes useful_bytes(const book::Shape&) const override { return {}; }
 
  private:
-  static constexpr unsigned long long kLow = 0x1'8000'0001;  // two halves of 32 bits
+  static constexpr unsigned long long kLow = Zero ? 0 : 0x1'8000'0001;  // two halves of 32 bits
   static constexpr long long kHigh = -5;
   static long long lower(long long sum) { return sum & 0xffffffff; }
   book::Buffer<unsigned long long> words_;
   book::Buffer<long long> out_;
 };
+struct OfChapter8 {
+  static void hand_in(long long sum, unsigned long long* words, long long* out) {
+    chapter08::edges::one_of_three<<<3, 1>>>(sum, words, out);
+  }
+};
+struct ToTakeHome {
+  static void hand_in(long long sum, unsigned long long* words, long long* out) {
+    take_home::edges::one_of_three<<<3, 1>>>(sum, words, out);
+  }
+};
 
-template <bool LowFirst>
+template <class Own, bool LowFirst, bool Zero = false>
 book::Variant apart(std::string name) {
-  using P = Apart<LowFirst>;
+  using P = Apart<Own, LowFirst, Zero>;
   return {
       .name = std::move(name),
       .from = "chapter08_multi_pass",
       .region = "two-words",
       .grid = [](std::size_t, unsigned) { return 3u; },
-      .launch = book::launch<Apart<LowFirst>>([](const auto& l) {
-        chapter08::edges::one_of_three<<<3, 1>>>(P::kFirst, l.words, l.out);
-        chapter08::edges::one_of_three<<<3, 1>>>(P::kSecond, l.words, l.out);
+      .launch = book::launch<P>([](const auto& l) {
+        Own::hand_in(P::kFirst, l.words, l.out);
+        Own::hand_in(P::kSecond, l.words, l.out);
       }),
   };
+}
+
+/// An input behind Skip zeroes.
+template <class Input, std::size_t Skip>
+struct Behind {
+  std::uint64_t seed = 0;
+  __host__ __device__ auto operator()(std::size_t position) const {
+    auto value = Input{seed}(position);
+    if constexpr (Skip > 0) {
+      if (position < Skip) value = 0;
+    }
+    return value;
+  }
+};
+
+/// The kernel to take home, twice with the same workspace, on `blocks` blocks and from an address
+/// that may be no multiple of 16.
+template <class In, class Out, class Input, std::size_t Skip>
+book::Variant take_home_on(unsigned blocks, std::string name) {
+  return {
+      .name = std::move(name),
+      .from = "chapter08_multi_pass",
+      .region = "take-home-kernel",
+      .kernel = book::kernel(take_home::sum_kernel<In, Out>),
+      .blocks = book::any_block(take_home::kThreads, take_home::kThreads),
+      .grid = [blocks](std::size_t, unsigned) { return blocks; },
+      .sizes = kFew,
+      .launch =
+          book::launch<chapter08::TakeHome<In, Out, Behind<Input, Skip>>>([blocks](const auto& l) {
+            const auto skip = std::min<std::size_t>(l.n, Skip);
+            auto* words = static_cast<unsigned long long*>(l.workspace);
+            for (unsigned k = 0; k < 2; ++k) {
+              take_home::sum_kernel<In, Out>
+                  <<<blocks, take_home::kThreads>>>(l.in + skip, l.n - skip, words, l.out);
+            }
+          }),
+  };
+}
+
+/// A kernel of chapter 8 that adds in 64 bits, on values that 32 bits can't hold two of: few
+/// blocks, so that threads and blocks have several each.
+template <int Value, class Launch>
+book::Variant extreme(std::string name, const char* region, Launch launch) {
+  return {
+      .name = std::move(name),
+      .from = "chapter08_multi_pass",
+      .region = region,
+      .grid = [](std::size_t n,
+                 unsigned block) { return std::min(3u, book::grid_for(n, block, 2)); },
+      .sizes = kFew,
+      .launch = book::launch<Equal<Value>>(launch),
+  };
+}
+
+/// All of chapter 8's sums in 64 bits but those that have edges of their own here.
+template <int Value>
+void add_extremes(book::Chapter& chapter, const std::string& end) {
+  using L = Wide::Launch;
+  const auto bits = [](long long* sum) { return reinterpret_cast<unsigned long long*>(sum); };
+  chapter.add(extreme<Value>("atomic_thread" + end, "atomic-thread", [bits](const L& l) {
+    BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));
+    chapter08::atomic_thread<<<l.grid, l.block>>>(l.in, bits(l.out), l.n);
+  }));
+  chapter.add(extreme<Value>("atomic_block" + end, "atomic-block", [bits](const L& l) {
+    BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));
+    chapter08::atomic_block<<<l.grid, l.block>>>(l.in, bits(l.out), l.n);
+  }));
+  chapter.add(extreme<Value>("last_block" + end, "last-block", [](const L& l) {
+    chapter08::last_block<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
+  }));
+  chapter.add(extreme<Value>("grid_sync" + end, "grid-sync", [](const L& l) {
+    auto [in, partial, out, n] = std::tuple{l.in, l.partial, l.out, l.n};
+    void* arguments[] = {&in, &partial, &out, &n};
+    BOOK_CUDA(
+        cudaLaunchCooperativeKernel(chapter08::grid_sync, l.grid, l.block, arguments, 0, nullptr));
+  }));
+  book::Variant passes = extreme<Value>("passes" + end, "sum-pass", [](const L& l) {
+    chapter08::sum_pass<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+    const long long* in = l.partial;
+    long long* out = l.partial + l.grid;
+    unsigned left = l.grid;
+    for (bool more = true; more;) {
+      const unsigned grid = book::grid_for(left, l.block, chapter08::kPerThread);
+      more = grid > 1;
+      chapter08::sum_pass<<<grid, l.block>>>(in, more ? out : l.out, left);
+      left = grid;
+      in = out;
+      out += grid;
+    }
+  });
+  passes.grid = {};
+  passes.factor = chapter08::kPerThread;
+  chapter.add(std::move(passes));
 }
 
 constexpr int kLowest = std::numeric_limits<int>::min();
@@ -227,8 +341,21 @@ int main(int argc, char** argv) {
     if (l.grid == 1) --l.n;
     four_each(l);
   }));
-  chapter.add(apart<true>("low_half_first"));
-  chapter.add(apart<false>("high_half_first"));
+  chapter.add(apart<OfChapter8, true>("low_half_first"));
+  chapter.add(apart<OfChapter8, false>("high_half_first"));
+  chapter.add(apart<OfChapter8, true, true>("first_half_0"));
+  chapter.add(apart<ToTakeHome, true>("take_home_low_first"));
+  chapter.add(apart<ToTakeHome, false>("take_home_high_first"));
+  chapter.add(apart<ToTakeHome, true, true>("take_home_first_0"));
+  using book::SmallInput;
+  using chapter08::FloatInput;
+  chapter.add(take_home_on<int, long long, book::Input, 1>(1, "take_home_alone"));
+  chapter.add(take_home_on<int, long long, book::Input, 2>(3, "take_home_skewed2"));
+  chapter.add(take_home_on<int, int, SmallInput, 3>(2, "take_home_skewed3"));
+  chapter.add(take_home_on<float, float, FloatInput, 1>(2, "take_home_turns"));
+  chapter.add(take_home_on<float, float, FloatInput, 0>(300, "take_home_300"));
+  add_extremes<kLowest>(chapter, "_lowest");
+  add_extremes<kHighest>(chapter, "_highest");
 
   return chapter.run(argc, argv);
 }

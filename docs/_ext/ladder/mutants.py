@@ -20,9 +20,6 @@ from .names import BadName
 from .strings import _
 from .table import Cell, Column, table
 
-#: Beyond so many survivors a table is folded.
-_SHOWN = 12
-
 
 def _recorded(book: Book) -> tuple[Mutants, list[Survivor]]:
     _path, text = book.file(mutants.FILE)
@@ -57,6 +54,7 @@ _NUMBERS: dict[str, Callable[[Mutants, list[Survivor]], str]] = {
         f"{sum(not {'result', 'stopped'} & set(each.by) for each in m.caught)}"
     ),
     "date": lambda m, _: m.date,
+    "again": lambda m, _: f"{sum(run.tried for run in m.runs[1:])}",
     "mistakes": lambda m, _: f"{len(m.mistakes)}",
 }
 
@@ -116,27 +114,30 @@ class Survivors(LookupDirective):
     def show(self, book: Book) -> list[nodes.Node]:
         self.words("all")
         _found, survivors = _recorded(book)
-        columns = [Column(_("function")), Column(_("changed line")), Column(_("why"))]
+        columns = [Column(_("function")), Column(_("as the change leaves it")), Column(_("why"))]
         made: list[nodes.Node] = []
-        by_reason: dict[tuple[str, str], list[Survivor]] = {}
+        alike: dict[tuple[str, str, str], list[str]] = {}
         for each in survivors:
-            by_reason.setdefault((each.change.chapter, each.reason), []).append(each)
-        chapters = dict.fromkeys(chapter for chapter, _why in by_reason)
-        for chapter in chapters:
+            key = (each.change.chapter, each.change.function, each.reason)
+            alike.setdefault(key, []).append(each.line)
+        for chapter in dict.fromkeys(chapter for chapter, _function, _why in alike):
             rows: list[list[Cell]] = []
-            for (of, why), those in by_reason.items():
+            count = 0
+            for (of, function, why), lines in alike.items():
                 if of == chapter:
-                    rows += [
-                        [
-                            nodes.literal("", each.change.function or "–"),
-                            nodes.literal("", each.line),
-                            why or str(_("not explained yet")),
-                        ]
-                        for each in those
-                    ]
-            label = _("{chapter}: {count}").format(chapter=chapter, count=len(rows))
-            made.append(fold(label, [table(columns, rows, "mutants")]))
+                    count += len(lines)
+                    name = nodes.literal("", function or "–")
+                    rows.append([name, _lines(lines), why or str(_("open"))])
+            label = _("{chapter}: {count}").format(chapter=chapter, count=count)
+            made.append(fold(label, [table(columns, rows, "mutants", "survivors")]))
         return made or [nodes.paragraph("", _("None."))]
+
+
+def _lines(lines: list[str]) -> list[nodes.Node]:
+    """Lines of code for a cell, one below the other."""
+    return [
+        nodes.inline("", "", nodes.literal("", line), classes=["code-line"]) for line in lines
+    ]
 
 
 class Mistakes(LookupDirective):

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from figures.records import mutants as recorded
-from tools.mutating import ROOT
+from tools.mutating import ROOT, Failure
 from tools.mutating.mutant import Mutant
+from tools.mutating.record import together
 from tools.mutating.trial import Bench, programs_of
 from tools.tests.built import BUILD
 
 TEXT = (ROOT / recorded.FILE).read_text(encoding="utf-8")
 RECORD = recorded.read(TEXT)
 SURVIVORS = recorded.survivors(RECORD, ROOT)
+#: Of the faults, so many are caught at least.
+SCORE = 0.99
 #: Of these chapters, whose kernels compile quickly, a few are tried again.
 AGAIN = [c for c in RECORD.caught if c.chapter in ("chapter02_smem", "chapter06_dynamic_smem")]
 
@@ -31,8 +35,38 @@ def test_a_reason_is_of_a_change_that_gets_through() -> None:
             assert (chapter, function, line) in used
 
 
+def test_no_more_get_through_than_did() -> None:
+    assert recorded.score(RECORD, SURVIVORS) >= SCORE
+
+
+def test_a_survivor_without_a_reason_is_open_and_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = sum(bool(each.reason) for each in SURVIVORS)
+    assert known
+    monkeypatch.setattr(recorded, "reasons", lambda root, chapter: {})
+    found = recorded.survivors(RECORD, ROOT)
+    assert len(found) == len(SURVIVORS) and not any(each.reason for each in found)
+    caught = len(RECORD.caught)
+    assert recorded.score(RECORD, found) == caught / (caught + len(found))
+    assert recorded.score(RECORD, found) < recorded.score(RECORD, SURVIVORS)
+
+
+def test_those_tried_again_change_and_no_others_do() -> None:
+    was = SURVIVORS[0].change
+    now = replace(was, state="caught", by=("race",), how="read after write", code="new")
+    alike = {id(c) for c in RECORD.changes if (c.file, c.code) == (was.file, was.code)}
+    for before, after in zip(RECORD.changes, together(RECORD.changes, (now,)), strict=True):
+        if id(before) in alike and before.state == "passed":
+            assert (after.state, after.by, after.code) == ("caught", ("race",), "new")
+            assert after.before == before.before
+        else:
+            assert after is before
+    for other in (RECORD.caught[0], replace(was, after="no such change")):
+        with pytest.raises(Failure, match="hadn't passed"):
+            together(RECORD.changes, (other,))
+
+
 def test_a_damaged_record_is_refused() -> None:
-    for damaged in (TEXT[:-9], TEXT.replace('"schema": 1', '"schema": 2'), "{}"):
+    for damaged in (TEXT[:-9], TEXT.replace('"schema": 2', '"schema": 1'), "{}"):
         with pytest.raises(recorded.BadMutants):
             recorded.read(damaged)
 
