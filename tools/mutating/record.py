@@ -60,7 +60,7 @@ def _mistakes(build: Path) -> tuple[recorded.Mistake, ...]:
 def together(
     kept: tuple[recorded.Change, ...], tried: tuple[recorded.Change, ...]
 ) -> tuple[recorded.Change, ...]:
-    """Those kept, with what became of those that were tried again. What came to the same code shares
+    """Those kept, with what became of those tried again. What came to the same code shares
     its outcome; a Failure where one tried again isn't among those that had passed."""
     outcomes = {}
     of = {(each.file, each.begin, each.end, each.after): each for each in kept}
@@ -78,34 +78,28 @@ def together(
     return tuple(found)
 
 
-def _runs(again: bool, tried: int) -> tuple[tuple[recorded.Run, ...], tuple[recorded.Change, ...]]:
-    """The runs that the record is of, this one last, and what it keeps of those before."""
-    run = recorded.Run(
-        datetime.date.today().isoformat(),
-        _said(["git", "rev-parse", "--short", "HEAD"], r"(\w+)"),
-        tried,
-    )
-    if not again:
-        return (run,), ()
-    old = recorded.read((ROOT / recorded.FILE).read_text(encoding="utf-8"))
-    if changed := recorded.earlier(old, ROOT):
-        raise Failure(f"{', '.join(changed)} changed since the record: run all changes")
-    return (*old.runs, run), old.changes
-
-
 def record(results: Path, build: Path, *, again: bool = False) -> str:
     """The record's text; a Failure where the results are of other kernels. *again*: the results are
-    of changes that had passed, and all others stay as they were recorded."""
+    of changes that had passed. All others stay as they were recorded, and so do the mistakes."""
     sources = digests()
     tried = _changes(results)
-    runs, kept = _runs(again, len(tried))
+    commit = _said(["git", "rev-parse", "--short", "HEAD"], r"(\w+)")
+    run = recorded.Run(datetime.date.today().isoformat(), commit, len(tried))
+    runs: tuple[recorded.Run, ...] = (run,)
+    changes, planted = tried, tuple[recorded.Mistake, ...]()
+    if again:
+        old = recorded.read((ROOT / recorded.FILE).read_text(encoding="utf-8"))
+        if changed := recorded.earlier(old, ROOT):
+            raise Failure(f"{', '.join(changed)} changed since the record: run all changes")
+        runs = (*old.runs, run)
+        changes, planted = together(old.changes, tried), old.mistakes
     made = recorded.Mutants(
         runs,
         "CUDA " + _said([str(nvcc_of(build)), "--version"], r"V([\d.]+)"),
         sum(len(mutants(file, (ROOT / file).read_bytes())) for file in sources),
         sources,
-        together(kept, tried) if again else tried,
-        _mistakes(build),
+        changes,
+        planted or _mistakes(build),
     )
     for each in made.changes:
         text = (ROOT / each.file).read_bytes()[each.begin : each.end]

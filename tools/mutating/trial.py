@@ -109,9 +109,7 @@ class Bench:
             done[code] = outcome
         return outcome
 
-    def catch(
-        self, changed: set[str], base: Path, file: Path, *, again: bool = False
-    ) -> Caught:
+    def catch(self, changed: set[str], base: Path, file: Path, *, again: bool = False) -> Caught:
         caught = Caught()
         if again:
             self._odd(changed, base, file, caught)

@@ -135,9 +135,7 @@ class Survivors(LookupDirective):
 
 def _lines(lines: list[str]) -> list[nodes.Node]:
     """Lines of code for a cell, one below the other."""
-    return [
-        nodes.inline("", "", nodes.literal("", line), classes=["code-line"]) for line in lines
-    ]
+    return [nodes.inline("", "", nodes.literal("", line), classes=["code-line"]) for line in lines]
 
 
 class Mistakes(LookupDirective):
