@@ -108,7 +108,7 @@ def _checked(root: Path) -> str:
     git = ["git", "-C", str(root)]
     head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
     if head.returncode:
-        raise Refused(f"{root} is no git checkout, and a trial is built in a clone of one", 77)
+        raise Refused(f"{root} isn't a git checkout, and a trial is built in a clone of one", 77)
     changed = subprocess.run(
         [*git, "status", "--porcelain", "--", "tools/requirements*.txt"],
         capture_output=True, text=True, check=True,

@@ -90,7 +90,7 @@ def planned(python: Path, root: Path, only: str | None) -> Plan:
         wanted.append(f"{name}>{there[name].version}")
     else:
         wanted = [f"{one}=={asked[one]}" if one in held else one for one in asked]
-    # Where all may rise, what they bring along rises too, as far as they allow it.
+    # Where all may rise, their dependencies rise too, as far as they allow it.
     newer = _newer(python, wanted, "--upgrade-strategy=" + ("only-if-needed" if only else "eager"))
     if not newer:  # pip says the same of an index that has nothing at all
         name = normal(only) if only else next(iter(asked))
