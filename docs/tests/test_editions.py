@@ -198,7 +198,8 @@ def test_pages_are_numbered(pdf: pdfium.PdfDocument) -> None:
 
 def filled(page: pdfium.PdfPage) -> float:
     """How far down something is printed, as a part of what lies between head and foot."""
-    ink = page.render(scale=0.5, grayscale=True).to_numpy()[..., 0] < 200
+    image = page.render(scale=0.5, grayscale=True)
+    ink = image.to_numpy().reshape(image.height, image.width, -1)[..., 0] < 200
     per_mm = len(ink) / (page.get_height() / 72 * 25.4)
     (rows,) = ink[int(20 * per_mm) : len(ink) - int(23 * per_mm)].any(axis=1).nonzero()
     return (rows[-1] + 1) / per_mm / (page.get_height() / 72 * 25.4 - 43) if len(rows) else 0.0

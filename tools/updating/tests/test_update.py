@@ -307,7 +307,7 @@ def test_where_it_cannot_work(book: Path, tmp_path: Path) -> None:
     assert done.returncode == 77 and "tools/setup test" in done.stderr
     shutil.rmtree(book / ".git")
     done = update(book)
-    assert done.returncode == 77 and "no git checkout" in done.stderr
+    assert done.returncode == 77 and "isn't a git checkout" in done.stderr
     trial(book).write_text("in the way")
     assert update(book, "--accept").returncode == 1
     assert update(book, "--accept", "--refuse").returncode == 2
