@@ -11,10 +11,6 @@ namespace {
 
 using Wide = book::WholeSum<long long>;
 
-/// Edges that need no large n.
-const book::Sizes kFew{
-    .usual = {4097}, .usual_embedded = 4097, .most = 131071, .most_embedded = 131071};
-
 /// One value again and again.
 template <int Value>
 struct Same {
@@ -40,7 +36,6 @@ book::Variant finish(std::string name, unsigned blocks) {
       .blocks = book::any_block(1, 512),
       .grid = [blocks](std::size_t n,
                        unsigned block) { return std::min(blocks, book::grid_for(n, block)); },
-      .sizes = kFew,
       .launch = book::launch<Equal<Value>>([](const auto& l) {
         for (unsigned k = 0; k < 2; ++k) {
           chapter07::finish<<<l.grid, l.block>>>(l.in, l.n, l.out, l.word, l.ticket);
@@ -68,12 +63,11 @@ book::Variant wide() {
       .from = "chapter07_effective_bandwidth",
       .region = "wide-by-warps",
       .kernel = book::kernel(chapter07::wide<2>),
-      .blocks = book::whole_warps(),
       .factor = 8,
-      .sizes = kFew,
       .launch = book::launch<Skewed<Skip>>([](const auto& l) {
         const auto skip = std::min(l.n, Skip);
-        chapter07::wide<2><<<l.grid, l.block>>>(l.in + skip, l.rung, l.n - skip);
+        const unsigned block = (l.block + 31) / 32 * 32;  // it takes whole warps
+        chapter07::wide<2><<<l.grid, block>>>(l.in + skip, l.rung, l.n - skip);
         chapter07::finish<<<1, 512>>>(l.rung, l.grid, l.out, l.word, l.ticket);
       }),
   };
