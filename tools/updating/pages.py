@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import io
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -89,15 +90,20 @@ def lines(html: str) -> list[str]:
     return [line for line in found if line]
 
 
-def _behind(guide: Path, page: Path) -> str:
-    """A digest of a page and of all that it is drawn with: pictures, styles and scripts."""
+def _behind(page: Path, known: dict[Path, bytes]) -> str:
+    """A digest of a page and of all that it is drawn with: pictures, styles and scripts.
+
+    *known*: digests of those files, which pages share.
+    """
     html = page.read_bytes()
     digest = sha256(html)
     named = re.findall(rb'(?:src|srcset|href)="([^"#?]+\.(?:svg|png|css|js))', html)
     for name in sorted(set(named)):
-        file = page.parent / name.decode()
+        file = Path(os.path.normpath(page.parent / name.decode()))
         if file.name != "searchindex.js" and file.is_file():
-            digest.update(name + sha256(file.read_bytes()).digest())
+            if file not in known:
+                known[file] = sha256(file.read_bytes()).digest()
+            digest.update(name + known[file])
     return digest.hexdigest()
 
 
@@ -111,11 +117,12 @@ def compared(
     names = sorted({str(page.relative_to(guide)) for guide in (old, new)
                     for page in guide.rglob("*.html")
                     if "_static" not in page.relative_to(guide).parts})  # fmt: skip
-    changes = []
+    changes: list[Change] = []
+    known: dict[Path, bytes] = {}
     for name in names:
         if not (new / name).exists() or not (old / name).exists():
             changes.append(Change(name, only="old" if (old / name).exists() else "new"))
-        elif _behind(old, old / name) != _behind(new, new / name):
+        elif _behind(old / name, known) != _behind(new / name, known):
             before, after = (lines((guide / name).read_text("utf-8")) for guide in (old, new))
             changes.append(Change(name, [*difflib.unified_diff(before, after, n=1, lineterm="")]))
     both = [change for change in changes if not change.only]

@@ -10,7 +10,7 @@ import json
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ def planned(python: Path, root: Path, only: str | None) -> Plan:
     texts = lists(root)
     asked, held = {}, set()
     for text in texts.values():
-        for pin in _PIN.finditer(text.partition(BROUGHT)[0]):
+        for pin in _asked(text):
             asked[normal(pin["name"])] = pin["version"]
             if re.match(r"\s*# held:", pin["rest"]):
                 held.add(normal(pin["name"]))
@@ -108,10 +108,11 @@ def raised(
     list that needs it.
     """
     plan = Plan({})
-    asked = [name for text in texts.values() for name in _asked(text)]
+    asked_of = {file: [normal(pin["name"]) for pin in _asked(text)] for file, text in texts.items()}
+    asked = [name for names in asked_of.values() for name in names]
     placed: set[str] = set(asked)  # what a list has, up to where we are
     for file, text in texts.items():
-        needed, was_needed = (_needed(_asked(text), known) for known in (after, before))
+        needed, was_needed = (_needed(asked_of[file], known) for known in (after, before))
         lines = []
         for line in text.splitlines():
             pin = _PIN.match(line)
@@ -151,8 +152,9 @@ def _with_version(pin: re.Match[str], version: str) -> str:
     return f"{pin['name'] + '==' + version + '  ':<{column}}{words}".rstrip()
 
 
-def _asked(text: str) -> list[str]:
-    return [normal(pin["name"]) for pin in _PIN.finditer(text.partition(BROUGHT)[0])]
+def _asked(text: str) -> Iterator[re.Match[str]]:
+    """The pins of what a list asks for itself."""
+    return _PIN.finditer(text.partition(BROUGHT)[0])
 
 
 def _by_name(packages: Iterable[Package]) -> dict[str, Package]:

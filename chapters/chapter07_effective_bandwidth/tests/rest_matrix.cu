@@ -11,15 +11,13 @@ namespace {
 
 using Wide = book::WholeSum<long long>;
 
-/// One value again and again.
-template <int Value>
-struct Same {
-  __host__ __device__ int operator()(std::size_t) const { return Value; }
-};
+/// n times one value.
 template <int Value>
 class Equal : public Wide {
  protected:
-  void fill_in(book::Array<int>& in, std::uint64_t) const override { in.fill(Same<Value>{}); }
+  void fill_in(book::Array<int>& in, std::uint64_t) const override {
+    in.fill(book::Constant<int>{Value});
+  }
   std::int64_t sum_of(std::size_t n, std::uint64_t) const override {
     return static_cast<std::int64_t>(n) * Value;
   }
