@@ -137,7 +137,13 @@ def fingerprint(root: Path) -> str:
     digest = hashlib.sha256(matplotlib.__version__.encode())
     here = Path(__file__).parent
     code = (path for path in here.rglob("*.py") if "tests" not in path.relative_to(here).parts)
-    for path in sorted([*code, *(root / "figures" / "data").rglob("*.json")]):
+    data = root / "figures" / "data"
+    recorded = (
+        path
+        for path in data.rglob("*.json")
+        if not any(part.startswith(".") for part in path.relative_to(data).parts)
+    )
+    for path in sorted([*code, *recorded]):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 

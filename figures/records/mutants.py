@@ -68,6 +68,7 @@ class Change:
     by: tuple[str, ...]  # the nets that catch it
     how: str  # what the first of them says
     code: str  # alike where two changes come to the same code
+    leaves: str = ""  # the line as it leaves it; of those that pass
 
     @property
     def chapter(self) -> str:
@@ -179,8 +180,11 @@ def read(text: str) -> Mutants:
 def written(mutants: Mutants) -> str:
     """The text that `read` reads, with a line per change."""
 
+    def facts(each: Any) -> dict[str, Any]:
+        return {name: fact for name, fact in vars(each).items() if (name, fact) != ("leaves", "")}
+
     def lines(those: Iterable[Any]) -> str:
-        return ",\n".join(json.dumps(vars(each), ensure_ascii=False) for each in those)
+        return ",\n".join(json.dumps(facts(each), ensure_ascii=False) for each in those)
 
     head = {
         "schema": SCHEMA_VERSION,
@@ -223,18 +227,15 @@ class Survivor:
     """A change that every net lets through, and why it does no harm (empty: not explained)."""
 
     change: Change
-    line: str
     reason: str
 
 
 def survivors(mutants: Mutants, root: Path) -> list[Survivor]:
-    sources = {file: (root / file).read_bytes() for file in mutants.sources}
     known = {c: reasons(root, c) for c in {each.chapter for each in mutants.passed}}
-    found = []
-    for each in mutants.passed:
-        line = each.changed_line(sources[each.file])
-        found.append(Survivor(each, line, known[each.chapter].get((each.function, line), "")))
-    return found
+    return [
+        Survivor(each, known[each.chapter].get((each.function, each.leaves), ""))
+        for each in mutants.passed
+    ]
 
 
 def score(mutants: Mutants, found: Sequence[Survivor]) -> float:

@@ -33,7 +33,7 @@ def _changes(results: Path) -> tuple[recorded.Change, ...]:
         by = told["by"] if told["state"] == "caught" else {}
         order = [net for net in recorded.NETS if net in by]
         how = by[order[0]][:120] if order else ""
-        kept = recorded.Change.__dataclass_fields__.keys() - {"by", "how"}
+        kept = recorded.Change.__dataclass_fields__.keys() - {"by", "how", "leaves"}
         facts = {name: told[name] for name in kept}
         found.append(recorded.Change(**facts, by=tuple(order), how=how))
     return tuple(sorted(found, key=lambda each: (each.file, each.begin, each.end, each.after)))
@@ -73,9 +73,13 @@ def together(
     for was in kept:
         new = outcomes.get((was.file, was.code)) if was.state == "passed" else None
         if new:
-            was = replace(was, state=new.state, by=new.by, how=new.how, code=new.code)
+            was = replace(was, state=new.state, by=new.by, how=new.how, code=new.code, leaves="")
         found.append(was)
     return tuple(found)
+
+
+def _with_line(change: recorded.Change) -> recorded.Change:
+    return replace(change, leaves=change.changed_line((ROOT / change.file).read_bytes()))
 
 
 def record(results: Path, build: Path, *, again: bool = False) -> str:
@@ -93,6 +97,7 @@ def record(results: Path, build: Path, *, again: bool = False) -> str:
             raise Failure(f"{', '.join(changed)} changed since the record: run all changes")
         runs = (*old.runs, run)
         changes, planted = together(old.changes, tried), old.mistakes
+    changes = tuple(_with_line(each) if each.state == "passed" else each for each in changes)
     made = recorded.Mutants(
         runs,
         "CUDA " + _said([str(nvcc_of(build)), "--version"], r"V([\d.]+)"),

@@ -124,9 +124,12 @@ def commands(public: Path, request: pytest.FixtureRequest) -> Callable[..., Path
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run() -> Run:
-    """Runs a command, if asked without network, with paths out of sight, or as another user."""
+    """Runs a command, if asked without network, with paths out of sight, or as another user.
+
+    `replace` puts folders in the place of others, for that command alone, in the order given.
+    """
 
     def go(
         *command: str | Path,
@@ -145,10 +148,11 @@ def run() -> Run:
         if hide or replace or not network:
             mounts = [f"mount -t tmpfs none {shlex.quote(str(path))}" for path in hide]
             mounts += [
-                f"mount --bind {shlex.quote(str(new))} {shlex.quote(str(old))}"
+                f"mount --rbind {shlex.quote(str(new))} {shlex.quote(str(old))}"
                 for old, new in (replace or {}).items()
             ]
-            script = " && ".join([*mounts, f"exec {shlex.join(argv)}"])
+            there = f"cd {shlex.quote(str(cwd))}"  # what lies there now
+            script = " && ".join([*mounts, there, f"exec {shlex.join(argv)}"])
             argv = ["unshare", "-m", *([] if network else ["-n"]), "bash", "-c", script]
             if subprocess.run(["unshare", "-m", "-n", "true"], check=False).returncode:
                 pytest.skip("unshare is not permitted here")

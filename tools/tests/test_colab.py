@@ -89,7 +89,6 @@ def machine(checkout: Checkout) -> Iterator[tuple[Path, Path]]:
 
 
 @pytest.mark.slow
-@pytest.mark.nvcc
 def test_its_cells_run_from_the_top(
     run: Run, machine: tuple[Path, Path], commands: Commands
 ) -> None:

@@ -31,8 +31,6 @@ def _recorded(book: Book) -> tuple[Mutants, list[Survivor]]:
     except mutants.BadMutants as error:
         raise Lost(str(error)) from error
     book.files("chapters", f"*/{mutants.TOLD}")
-    if old := mutants.earlier(found, book.root):
-        raise Lost(f"{mutants.FILE} is of earlier forms of {', '.join(old)}: record it again")
     return found, mutants.survivors(found, book.root)
 
 
@@ -75,6 +73,24 @@ class Number(SphinxRole):
             return [report.not_yet(self.env, self.text, self.get_location())], []
         except (Lost, BadName) as error:
             return [report.lost(self.env, self.text, f"mutants: {error}", self.get_location())], []
+
+
+class Earlier(LookupDirective):
+    """``.. mutant-sources:: all``: which files have changed since the run, where some have."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        self.words("all")
+        found, _survivors = _recorded(book)
+        for file in found.sources:
+            book.file(file)  # an edit of it redoes the page
+        changed = mutants.earlier(found, book.root)
+        if not changed:
+            return []
+        said = _("The run was of earlier forms of what has changed since, and so is this page: ")
+        files: list[nodes.Node] = [nodes.Text(str(said))]
+        for file in changed:
+            files += [nodes.literal("", file), nodes.Text(", ")]
+        return [nodes.note("", nodes.paragraph("", "", *files[:-1], nodes.Text(".")))]
 
 
 class Operators(LookupDirective):
@@ -122,7 +138,7 @@ class Survivors(LookupDirective):
         alike: dict[tuple[str, str, str], list[str]] = {}
         for each in survivors:
             key = (each.change.chapter, each.change.function, each.reason)
-            alike.setdefault(key, []).append(each.line)
+            alike.setdefault(key, []).append(each.change.leaves)
         for chapter in dict.fromkeys(chapter for chapter, _function, _why in alike):
             rows: list[list[Cell]] = []
             count = 0
@@ -189,6 +205,7 @@ def _told(mistake: Mistake) -> list[nodes.Node]:
 
 def setup(app: Sphinx) -> None:
     app.add_role("mutants", Number())
+    app.add_directive("mutant-sources", Earlier)
     app.add_directive("mutant-table", Operators)
     app.add_directive("mutant-survivors", Survivors)
     app.add_directive("mutant-mistakes", Mistakes)

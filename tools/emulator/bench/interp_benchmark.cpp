@@ -62,6 +62,24 @@ LOOP:
   ret;
 })";
 
+/// A warp's sum by shuffles, again and again.
+constexpr const char* kShuffles = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry shuffles() {
+  .reg .pred %p<9>; .reg .b32 %r<9>;
+  mov.u32 %r1, %tid.x; mov.u32 %r2, 0;
+LOOP:
+  shfl.sync.down.b32 %r3, %r1, 16, 31, -1; add.u32 %r1, %r1, %r3;
+  shfl.sync.down.b32 %r3, %r1, 8, 31, -1; add.u32 %r1, %r1, %r3;
+  shfl.sync.down.b32 %r3, %r1, 4, 31, -1; add.u32 %r1, %r1, %r3;
+  shfl.sync.down.b32 %r3, %r1, 2, 31, -1; add.u32 %r1, %r1, %r3;
+  shfl.sync.down.b32 %r3, %r1, 1, 31, -1; add.u32 %r1, %r1, %r3;
+  add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 1000; @%p1 bra LOOP;
+  ret;
+})";
+
 /// Seconds of the processor that one thread of the host takes for the sum of n values: the best of
 /// several tries.
 double native_seconds(std::size_t n) {
@@ -125,10 +143,14 @@ void sum(benchmark::State& state) {
 void arithmetic(benchmark::State& state) {
   run(state, kArithmetic, "arithmetic", 16, false);
 }
+void shuffles(benchmark::State& state) {
+  run(state, kShuffles, "shuffles", 16, false);
+}
 // One thread by the processor's time, which other programs don't lengthen; two by the clock.
 BENCHMARK(sum)->Arg(1)->Unit(benchmark::kMillisecond);
 BENCHMARK(sum)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(arithmetic)->Arg(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(shuffles)->Arg(1)->Unit(benchmark::kMillisecond);
 
 /// The same number of elements by the host: compare items a second.
 void native_sum(benchmark::State& state) {

@@ -45,7 +45,6 @@ def rows(source: Path, program: Path) -> tuple[list[list[str]], str]:
     return table, last[0]
 
 
-@pytest.mark.nvcc
 def test_it_finds_its_results_right(tmp_path: Path) -> None:
     table, last = rows(SOURCE, tmp_path / "programs")
     assert last == "right"

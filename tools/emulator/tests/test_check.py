@@ -476,7 +476,6 @@ def test_says_where_memory_is(program: Path, tmp_path: Path) -> None:
     assert "byte 0 of memory that was freed: 0x" in done.stderr
 
 
-@pytest.mark.nvcc
 def test_needs_no_findings_file(program: Path) -> None:
     for kernel, status in (("leak", 4), ("sum", 0), ("fails", 7)):
         done = subprocess.run([EMULATE, "--check", "all", program, kernel], check=False)

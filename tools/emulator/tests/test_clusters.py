@@ -192,7 +192,6 @@ def test_a_fault_between_blocks_is_found(
     assert all("of tile (256 bytes)" in str(f) for f in found)
 
 
-@pytest.mark.nvcc
 def test_reading_from_a_block_that_has_exited_is_a_fault(program: Path) -> None:
     ran = run(program, "left")
     assert ran.stdout.startswith("0 719:")

@@ -112,7 +112,6 @@ def test_runs_however_it_was_built(build: Build, options: tuple[str, ...]) -> No
     assert (ran.stdout, ran.stderr, ran.returncode) == ("all right\n", "", 0)
 
 
-@pytest.mark.nvcc
 def test_goes_before_a_path_within_the_program(build: Build, tmp_path: Path) -> None:
     real = tmp_path / "lib"  # nvcc hands on no path with a space in it
     real.symlink_to(nvcc().resolve().parent.parent / "lib64")

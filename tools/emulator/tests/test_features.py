@@ -32,14 +32,12 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
     return rows
 
 
-@pytest.mark.nvcc
 def test_the_record_is_what_a_run_shows(seen: list[list[str]]) -> None:
     head, rows = recorded("embedded")
     assert f"cases {digest(FEATURES)};" in head, "record embedded"
     assert seen == rows, "record embedded"
 
 
-@pytest.mark.nvcc
 def test_what_works_is_right(seen: list[list[str]]) -> None:
     assert {outcome for *_, outcome, _missing in seen} == {"works", "refused"}
     assert all(missing for *_, outcome, missing in seen if outcome == "refused")

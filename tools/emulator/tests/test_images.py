@@ -111,7 +111,6 @@ def test_texels_are_not_counted(run: Callable[..., Ran]) -> None:
 LOADS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 
 
-@pytest.mark.nvcc
 def test_the_checks_find_nothing_where_all_is_well(run: Callable[..., Ran]) -> None:
     ran = run("sound", "--check", "all")
     assert (ran.code, ran.findings) == (0, [])

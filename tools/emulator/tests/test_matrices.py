@@ -128,7 +128,6 @@ def test_matrices_are_moved_and_multiplied(build: Callable[..., Path], schedule:
     assert ran.returncode == 0, ran.stderr
 
 
-@pytest.mark.nvcc
 def test_a_missing_syncwarp_around_them_is_found(build: Callable[..., Path]) -> None:
     ran = run(build("-DRACE"), "--check", "race")
     assert ran.returncode == 4

@@ -79,7 +79,6 @@ def test_it_does_what_the_other_device_does(kernels: Kernels, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.nvcc
 def test_it_says_what_the_command_says(kernels: Kernels, tmp_path: Path) -> None:
     cases = {name: dataclasses.replace(case, checks="sum") for name, (case, _, _) in ASKED.items()}
     requests = write(list(cases.values()), kernels.ptx, tmp_path / "requests.json")

@@ -42,7 +42,6 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, str]]:
     return [{**row, "probe": name.split(" ", 1)[1]} for row, name in zip(rows, names, strict=True)]
 
 
-@pytest.mark.nvcc
 def test_the_list_of_probes_is_the_recorded_one(counted: list[dict[str, str]]) -> None:
     assert [row["probe"] for row in counted] == [row["probe"] for row in recorded()]
 

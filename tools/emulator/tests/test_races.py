@@ -102,7 +102,6 @@ def test_all_faults_are_found_and_no_more(
     assert not wrong, f"{len(wrong)} of {len(cases)}\n" + "\n".join(wrong)
 
 
-@pytest.mark.nvcc
 def test_twins_differ_in_one_line(program: Path) -> None:
     cases = listed(program)
     assert {case["kernel"] for case in cases} == set(kernels())

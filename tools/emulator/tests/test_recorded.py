@@ -93,7 +93,6 @@ def answers(folder: Path) -> Callable[[str], list[str]]:
     return answer
 
 
-@pytest.mark.nvcc
 @pytest.mark.parametrize("probe", RUNS)
 def test_the_embedded_device_answers_as_the_h200(
     probe: str, answers: Callable[[str], list[str]]

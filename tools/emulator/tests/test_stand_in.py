@@ -29,7 +29,6 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-@pytest.mark.nvcc
 def test_a_kernel_of_the_file_runs_in_place_of_the_programs(program: Path, tmp_path: Path) -> None:
     kernel = ADD[ADD.index("__global__") : ADD.index("int main")]
     same = emulate(program, EMU_PTX=str(ptx_of(kernel, tmp_path)))

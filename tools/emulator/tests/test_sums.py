@@ -98,13 +98,11 @@ def run(
     return done, [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.nvcc
 def test_every_case_is_expected(program: Path) -> None:
     listed = subprocess.run([EMULATE, program], capture_output=True, text=True, check=True)
     assert set(listed.stdout.split()) == {*RIGHT, *FAULTS, *OTHERS}
 
 
-@pytest.mark.nvcc
 @pytest.mark.parametrize("case", RIGHT)
 def test_right_sums_are_proved(program: Path, case: str, tmp_path: Path) -> None:
     what, beside = RIGHT[case]
@@ -117,7 +115,6 @@ def test_right_sums_are_proved(program: Path, case: str, tmp_path: Path) -> None
     assert "finding" not in done.stderr
 
 
-@pytest.mark.nvcc
 @pytest.mark.parametrize("case", FAULTS)
 def test_faults_are_named(program: Path, case: str, tmp_path: Path) -> None:
     what, *beside = FAULTS[case]
@@ -131,7 +128,6 @@ def test_faults_are_named(program: Path, case: str, tmp_path: Path) -> None:
     assert done.stderr.endswith("1 finding\n")
 
 
-@pytest.mark.nvcc
 def test_what_is_no_sum_is_not_accused(program: Path, tmp_path: Path) -> None:
     for case, what in OTHERS.items():
         done, said = run(program, tmp_path, case)
@@ -141,7 +137,6 @@ def test_what_is_no_sum_is_not_accused(program: Path, tmp_path: Path) -> None:
         assert said[0]["fault"] is False
 
 
-@pytest.mark.nvcc
 def test_a_program_of_many_sums(program: Path, tmp_path: Path) -> None:
     done, said = run(program, tmp_path, "right", "twice", "copy", "right", "sign")
     assert done.returncode == 4
@@ -169,7 +164,6 @@ def unfollowed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-@pytest.mark.nvcc
 @pytest.mark.parametrize("case", UNFOLLOWED)
 def test_of_what_is_not_followed_nothing_is_proved_and_nothing_accused(
     unfollowed: Path, case: str, tmp_path: Path

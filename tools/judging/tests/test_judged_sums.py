@@ -74,7 +74,6 @@ def judged(folder: Path, line: str) -> Verdict:
     return judge_ptx("mine.cu", *edited(folder, line), puzzles.find(KEY))
 
 
-@pytest.mark.nvcc
 def test_a_branch_on_the_data_is_right_and_not_proved(tmp_path: Path) -> None:
     line = "tile[t] = i < n ? in[i] : 0;\n  if (tile[t] < 0) __nanosleep(20);"
     puzzle = puzzles.find(KEY)
@@ -97,14 +96,12 @@ def test_a_branch_on_the_data_is_right_and_not_proved(tmp_path: Path) -> None:
     ],
     ids=["missing", "all subtracted", "one subtracted", "all of them"],
 )
-@pytest.mark.nvcc
 def test_planted_faults_are_named(tmp_path: Path, line: str, said: str) -> None:
     verdict = judged(tmp_path, line)
     assert verdict.reason == "wrong" and verdict.sum
     assert said in verdict.line
 
 
-@pytest.mark.nvcc
 def test_elements_count_from_where_the_input_begins(tmp_path: Path) -> None:
     """Not from where its allocation does."""
     puzzle = puzzles.find("chapter07/2")

@@ -28,7 +28,6 @@ def limited(kibibytes: int) -> tuple[str, ...]:
     return ("bash", "-c", f'ulimit -f {kibibytes}; exec "$0" "$@"')
 
 
-@pytest.mark.nvcc
 def test_a_file_may_have_any_name(tmp_path: Path) -> None:
     """By a link of an odd name, to a file in an odd folder with a header beside it."""
     folder = tmp_path / "my 'kernels' $(d)"

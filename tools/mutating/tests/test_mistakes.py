@@ -41,7 +41,6 @@ def test_the_kernels_as_they_are_get_through(chapter: str, benches: dict[str, Be
     assert bench.catch(set(ptx.kernels), file, file).by == {}
 
 
-@pytest.mark.nvcc
 def test_a_broken_change_is_refused_and_a_comment_is_none(tmp_path: Path) -> None:
     compiler = Compiler("chapter02_smem", "kernels.cuh", nvcc(), tmp_path, [])
     assert isinstance(compiler.compile(compiler.source.replace(b"__syncthreads()", b"sync(")), str)

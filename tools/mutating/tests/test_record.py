@@ -28,8 +28,16 @@ def test_the_record_is_of_the_kernels_as_they_are() -> None:
         pytest.skip(f"measured on an earlier form, to be recorded again: {', '.join(old)}")
 
 
+def test_a_change_that_gets_through_is_shown_as_it_leaves_its_line() -> None:
+    if recorded.earlier(RECORD, ROOT):
+        pytest.skip("measured on an earlier form, to be recorded again: kernels")
+    for each in RECORD.passed:
+        assert each.leaves == each.changed_line((ROOT / each.file).read_bytes())
+    assert not any(each.leaves for each in RECORD.caught)
+
+
 def test_a_reason_is_of_a_change_that_gets_through() -> None:
-    used = {(each.change.chapter, each.change.function, each.line) for each in SURVIVORS}
+    used = {(each.change.chapter, each.change.function, each.change.leaves) for each in SURVIVORS}
     for chapter in {Path(file).parts[1] for file in RECORD.sources}:
         for function, line in recorded.reasons(ROOT, chapter):
             assert (chapter, function, line) in used
