@@ -189,6 +189,7 @@ def bar_chart(
     """
     figure, axes = style.new_figure(0.75 + 0.38 * len(rows) + (0.3 if mark_label else 0))
     values = [value for _, value, _, _ in rows]
+    behind = []
     for place, (_, value, text, stressed) in enumerate(rows):
         hue = "vermillion" if stressed else "blue"
         axes.barh(
@@ -201,7 +202,7 @@ def bar_chart(
             linewidth=1.0,
         )
         reach = max(value, marks[place] or 0 if marks else 0)
-        axes.annotate(
+        note = axes.annotate(
             text,
             xy=(reach, place),
             xytext=(9 if marks else 6, 0),
@@ -209,6 +210,7 @@ def bar_chart(
             va="center",
             weight="bold" if stressed else "normal",
         )
+        behind.append((reach, note))
     shown = [(mark, place) for place, mark in enumerate(marks) if mark is not None]
     if shown:
         axes.plot(
@@ -240,4 +242,19 @@ def bar_chart(
             va="top",
             color=theme.muted,
         )
+    _make_room(axes, behind)
     return figure
+
+
+def _make_room(axes: Axes, behind: Sequence[tuple[float, Text]]) -> None:
+    """Shortens the bars where what is written behind one would leave the figure."""
+    figure = axes.get_figure(root=True)
+    assert figure
+    figure.draw_without_rendering()  # lays it out: long names leave less to the bars
+    width, most = axes.bbox.width, axes.get_xlim()[1]
+    shown = most
+    for reach, text in behind:
+        over = text.get_window_extent().x1 - figure.bbox.x1
+        if over > 0:  # so far to the left the bar's end has to go
+            shown = max(shown, reach * width / (width * reach / most - over - 2))
+    axes.set_xlim(0, shown)

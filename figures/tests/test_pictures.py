@@ -18,6 +18,7 @@ from figures import catalogue, chapters, draw
 from figures.chapters import chapter03_divergence, chapter06_dynamic_smem
 from figures.every_chapter import chapter_blocks, chapter_counters, chapter_time
 from figures.kit import style
+from figures.kit.axes import bar_chart
 from figures.kit.chapter import Chapter
 from figures.kit.pictures import MissingData, Picture, View
 from figures.kit.words import card
@@ -510,3 +511,14 @@ def test_the_readme_is_that_of_the_recording(repository: Path) -> None:
     for name, text in draw.readme_files(repository, Recordings(repository)).items():
         found = (repository / name).read_text(encoding="utf-8")
         assert found == text, f"{name} is out of date: .venv/bin/python -m figures.draw --readme"
+
+
+def test_what_is_written_behind_a_bar_stays_in_the_figure() -> None:
+    rows = [("a name that takes half of the figure", 1.0, "2623, 647 alone", True)]
+    for more in ([], [("short", 0.9, "and 1789 of the others", False)]):
+        figure = bar_chart(style.LIGHT, [*rows, *more], "Of them all")
+        figure.draw_without_rendering()
+        (axes,) = figure.axes
+        ends = [text.get_window_extent().x1 for text in axes.texts]
+        assert max(ends) <= figure.bbox.x1
+        assert axes.get_xlim()[1] < 4, "the bars are still to be seen"

@@ -40,7 +40,7 @@ def _percent(share: float) -> str:
 
 
 _NUMBERS: dict[str, Callable[[Mutants, list[Survivor]], str]] = {
-    "made": lambda m, _: f"{len(m.changes)}",
+    "tried": lambda m, s: str(_("all")) if len(m.changes) == m.listed else f"{len(m.changes)}",
     "listed": lambda m, _: f"{m.listed}",
     "files": lambda m, _: f"{len(m.sources)}",
     "refused": lambda m, _: f"{m.count('refused')}",
