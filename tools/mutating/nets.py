@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tools.mutating import Failure
 from tools.mutating.shapes import (
     FEW_HEAVY,
     FIRST,
@@ -172,6 +173,16 @@ class Nets:
     def _cases(self, variants: Iterable[Variant], shapes: Iterable[Shape], most: int) -> list[str]:
         return self.program.cases(variants, shapes, most)
 
+    def _unchanged_passes(self, base: Path, cases: list[str], asked: Mapping[str, str]) -> None:
+        """A Failure where these cases reject the kernels as they are: they would reject any."""
+        key = (base, tuple(cases), "passes")
+        if key not in self._kept:
+            ran = self._kept[key] = run(self.program, cases, self.library, base, asked)
+            if ran.status:
+                raise Failure(
+                    f"{self.program.path.name} rejects its own kernels: {ran.case}: {ran.why}"
+                )
+
     def results(self, variants: list[Variant], ptx: Path, caught: Caught) -> None:
         """All small shapes of the chapters' matrix, up to the first that goes wrong."""
         self._result(self._cases(variants, small(), MOST_HEAVY), ptx, caught)
@@ -242,7 +253,10 @@ class Nets:
         """All variants, at shapes that few kernels take notice of."""
         variants = self.program.that_launch(changed, most=len(self.program.variants))
         shapes = [*LOOKED_AT, *ODD]
-        self._result(self._cases(variants, shapes, MOST_HEAVY), ptx, caught)
+        enough = {"EMU_MAX_INSTRUCTIONS": str(MOST_LARGE)}
+        odd = self._cases(variants, shapes, MOST_HEAVY)
+        self._unchanged_passes(base, odd, enough)
+        self._result(odd, ptx, caught, enough)
         if not caught.by:
             self.counters(variants, base, ptx, caught, shapes, (*MEMORY, *BRANCHES))
         if not caught.by:
@@ -250,7 +264,8 @@ class Nets:
         if not caught.by:
             shapes = [*((block, n) for n in LARGE for block in LARGE_BLOCKS), HUGE]
             large = self._cases(variants, shapes, MOST_HEAVY)
-            self._result(large, ptx, caught, {"EMU_MAX_INSTRUCTIONS": str(MOST_LARGE)})
+            self._unchanged_passes(base, large, enough)
+            self._result(large, ptx, caught, enough)
 
     def more(self, changed: set[str], ptx: Path, caught: Caught) -> None:
         """For what got through: all small shapes under the checks, and more schedules."""
