@@ -55,7 +55,6 @@ _NUMBERS: dict[str, Callable[[Mutants, list[Survivor]], str]] = {
         f"{sum(not {'result', 'stopped'} & set(each.by) for each in m.caught)}"
     ),
     "date": lambda m, _: m.date,
-    "again": lambda m, _: f"{sum(run.tried for run in m.runs[1:])}",
     "mistakes": lambda m, _: f"{len(m.mistakes)}",
 }
 
