@@ -79,7 +79,7 @@ def line_of(finding: dict[str, Any], name: str, form: Form, case: Case) -> str:
         said = f"{line} reads lane {nowhere[1]}, {nowhere[2]}"
         return f"{said}, and {used} uses it" if used not in ("", line) else said
     if finding["check"] == "race":
-        return _both(finding["details"], name) or where
+        return both(finding["details"], name) or where
     if finding["check"] == "init" and (unset := _UNSET.search(details)):
         at, array, size = int(unset[1]), unset[2], int(unset[3])
         place = f"{array}[{at // size}]" if size == 4 else f"byte {at} of {array}"
@@ -103,14 +103,14 @@ def _element(outside: re.Match[str], form: Form, case: Case) -> str:
     return f"{verb} {buffer}[{offset // size}], and {buffer} has {has or 'no'} {elements}"
 
 
-def _both(details: list[str], name: str) -> str:
+def both(details: list[str], name: str) -> str:
     """Who does what in a race: each side's line, place and thread."""
-    what = re.search(r"byte \d+ of \w+", " ".join(details))
+    what = re.search(r"byte \d+ of (?:__device__ )?\w+", " ".join(details))
     said: list[str] = []
     for detail in details:
         found = re.search(r"\b(reads|writes|updates|adds to|changes)\b.*? at ", detail)
         if found and (own := places(detail, name)):
-            it = "it" if said else what[0] if what else "memory"
+            it = "it" if said else what[0].replace("__device__ ", "") if what else "memory"
             who = ", ".join(
                 _plain(each) for each in re.findall(r"(block|thread) (\(.*?\))", detail)
             )

@@ -249,6 +249,11 @@ def divisions(ptx: str, kernel: str) -> int:
     return len(re.findall(r"\b(?:div|rem|rcp)\.[\w.]+", runs(ptx, kernel)))
 
 
+def doubles(ptx: str, kernel: str) -> int:
+    """Instructions there that work on doubles, or make them."""
+    return len(re.findall(r"\b[a-z]\w*(?:\.\w+)*\.f64\b", runs(ptx, kernel)))
+
+
 def dependent_loads(ptx: str, kernel: str) -> int:
     """Loads from global memory there that wait for what another brings."""
     return flow.dependent_loads(runs(ptx, kernel))

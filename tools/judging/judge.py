@@ -108,6 +108,7 @@ def _formed(
         return None
     once = {
         "divisions": form.divisions(ptx, entry),
+        "doubles": form.doubles(ptx, entry),
         "fences": form.fences(ptx, entry),
         "dependent_loads": form.dependent_loads(ptx, entry),
         "in_pipelines": int(form.counts_in_pipelines(ptx, entry)),
@@ -124,6 +125,8 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
         verdict.schedules = max(verdict.schedules, outcome.schedule + 1)
         if not outcome.good:
             return _tell(verdict, name, kernel, puzzle, outcome, seed)
+    if older := sums.with_older_values(kernel, puzzle, seed):
+        return _tell_of_older(verdict, name, older)
     missed: _Missed | None = None
     for shape in shapes.unchecked(puzzle, side, seed):
         # A second launch in the same session finds what depends on the first.
@@ -201,6 +204,13 @@ def _tell(
             line, told = ("" if unset else _diagnosis(kernel, puzzle, outcome, seed)), ()
         details = (wrong, *told) if line else ()
         verdict.reject("wrong", f"wrong at {shape}", line or wrong, (*details, *printed))
+
+
+def _tell_of_older(verdict: Verdict, name: str, outcome: Outcome) -> None:
+    finding = outcome.findings[0]
+    line = explain.both(finding["details"], name) or ", ".join(finding["places"])
+    details = (*finding["details"], f"then {outcome.wrong}")
+    verdict.reject("race", finding["what"], f"{line}, at {outcome.shape}", details)
 
 
 def _diagnosis(kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str) -> str:

@@ -24,9 +24,9 @@ def sources() -> dict[str, dict[str, str]]:
     puzzles = all_puzzles()
 
     def of(folder: Path) -> dict[str, str]:
-        return {
-            file.name: file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.cu*"))
-        }
+        shared = {f"../{file.name}": file for file in folder.parent.glob("*.cuh")}
+        files = shared | {file.name: file for file in folder.glob("*.cu*")}
+        return {name: files[name].read_text(encoding="utf-8") for name in sorted(files)}
 
     return {
         "answers": {puzzle.file_name: puzzle.answer for puzzle in puzzles},

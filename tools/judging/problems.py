@@ -114,6 +114,7 @@ class Problem:
     timed: int = 2**24  #: n on a GPU
     side: bool = False  #: n is the side of a square
     is_sum: bool = False
+    floats: bool = False  #: what is added up
     peaks: bool = False  #: one element per block decides: so many blocks that each place has one
     shares: bool = False  #: each block leaves a result for its share
 
@@ -142,15 +143,23 @@ def _differ(name: str, got: int, expected: int) -> str:
     return "" if got == expected else f"{name} is {got}, and should be {expected}"
 
 
+def places_by_block(shape: Shape) -> list[list[range]]:
+    """Where the elements of each block's share lie."""
+    step, turn = shape.share, shape.share * shape.blocks
+    return [
+        [range(at, min(at + step, shape.n)) for at in range(block * step, shape.n, turn)]
+        for block in range(shape.blocks)
+    ]
+
+
 def by_block(
     shape: Shape, data: Sequence[int], combine: Callable[[Iterable[int]], int], none: int = 0
 ) -> list[int]:
     """What each block makes of its share; `none` where it has no elements."""
-    step, blocks = shape.share, shape.blocks
-    parts = [combine(data[start : start + step]) for start in range(0, shape.n, step)]
-    if len(parts) > blocks:
-        parts = [combine(parts[block::blocks]) for block in range(blocks)]
-    return parts + [none] * (blocks - len(parts))
+    return [
+        combine(combine(data[part.start : part.stop]) for part in own) if own else none
+        for own in places_by_block(shape)
+    ]
 
 
 def _wrong_share(

@@ -1,7 +1,8 @@
 """Puzzles: folders chapters/chapterNN_name/puzzles/K_name, each with puzzle.toml and answer.cu.
 
 A folder is all that a puzzle takes. Its skeleton is the answer without what stands between
-``// [blank]`` and ``// [/blank]``; a line ``//= code`` there stands in the skeleton alone.
+``// [blank]`` and ``// [/blank]``; a line ``//= code`` there stands in the skeleton alone. A file
+``problems.py`` beside the folders adds problems to the judge's.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import re
 import textwrap
 import tomllib
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -196,11 +198,23 @@ def solution(answer: str) -> str:
     )
 
 
+@cache
+def _add_problems(file: Path) -> None:
+    """A chapter's own problems, if it has any, join the judge's."""
+    spec = spec_from_file_location(f"problems_of_{file.parent.parent.name}", file)
+    if file.is_file() and spec and spec.loader:
+        try:
+            spec.loader.exec_module(module_from_spec(spec))
+        except Exception as error:  # whatever is wrong with it
+            raise ValueError(f"beside it, {file.name}: {error}") from None
+
+
 def read(folder: Path) -> Puzzle:
     """The puzzle that a folder holds. A fault in it is said with the file's name."""
     file = folder / "puzzle.toml"
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
+        _add_problems(folder.parent / "problems.py")
         puzzle = _puzzle(folder, data)
         blank(puzzle.answer)
         _check(puzzle)

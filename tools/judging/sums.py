@@ -6,7 +6,7 @@ It follows every value back to the elements of the input, and so needs a trial o
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tools.judging import Failure, explain, shapes, trial
@@ -18,6 +18,8 @@ from tools.judging.trial import Kernel, Outcome
 MOST = 150_000
 #: The same where nothing is wrong.
 MOST_RIGHT = 5_000
+#: How a finding begins that tells of one.
+OLDER = "an older value may be read"
 _PTX = re.compile(r" \(PTX line \d+\)")
 _ELEMENTS = re.compile(r"\belements? \d+(?:(?:, | … )\d+)*")
 
@@ -118,15 +120,38 @@ def line_of(members: Members, name: str) -> str:
     return f"{said}, at {members.shape}"
 
 
-def of_right(kernel: Kernel, puzzle: Puzzle, seed: str) -> Members | None:
-    """What is proved of a kernel that is right; None where nothing is."""
-    if not PROBLEMS[puzzle.problem].is_sum:
-        return None
+def _usual(puzzle: Puzzle, seed: str) -> list[Shape]:
+    """Shapes for a kernel that is right: of several blocks, if there are any."""
     side = PROBLEMS[puzzle.problem].side
     usual = [s for s in shapes.checked(puzzle, side, seed) if _is_affordable(s, MOST_RIGHT)]
-    several = [s for s in usual if s.blocks > 1] or usual
-    if not several:
+    return [s for s in usual if s.blocks > 1] or usual
+
+
+def of_right(kernel: Kernel, puzzle: Puzzle, seed: str) -> Members | None:
+    """What is proved of a kernel that is right; None where nothing is."""
+    usual = _usual(puzzle, seed)
+    if not PROBLEMS[puzzle.problem].is_sum or not usual:
         return None
-    shape = several[-1]
+    shape = usual[-1]
     members = _members(kernel, puzzle, shape, [trial.case_at(puzzle, shape, seed)], None)
     return members if members and members.proved else None
+
+
+def with_older_values(kernel: Kernel, puzzle: Puzzle, seed: str) -> Outcome | None:
+    """A trial that goes wrong where a read is given an older value, since nothing orders it after
+    another block's write; None where none does. Its findings are then of such reads alone."""
+    several = [s for s in _usual(puzzle, seed) if s.blocks > 1]
+    if not several:
+        return None
+    # Of two blocks one alone has what another reads.
+    many = [s for s in several if s.blocks > 2] or several
+    for shape in dict.fromkeys((several[-1], many[-1], max(many, key=lambda s: s.blocks))):
+        case = trial.case_at(puzzle, shape, seed)
+        try:
+            outcome = trial.run(kernel, puzzle, shape, [case], checks="sum")
+        except Failure:  # such as a lack of memory: then nothing is said
+            continue
+        older = tuple(f for f in outcome.findings if f["what"].startswith(OLDER))
+        if outcome.wrong and older:
+            return replace(outcome, findings=older)
+    return None

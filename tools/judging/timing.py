@@ -98,12 +98,12 @@ def _arguments(kernel: trial.Kernel, case: Case, folder: Path) -> list[str]:
 
 def rungs(puzzle: Puzzle) -> dict[str, list[str]]:
     """The book's kernels for the same problem, by chapter: those that stand beside its puzzles, and
-    for a sum CUB's."""
+    for a sum of integers CUB's."""
     found: dict[str, list[str]] = {}
     beside = [each.book for each in all_puzzles() if _alike(each, puzzle)]
-    for chapter, variant in filter(
-        None, [*beside, CUB if PROBLEMS[puzzle.problem].is_sum else None]
-    ):
+    mine = PROBLEMS[puzzle.problem]
+    cub = CUB if mine.is_sum and not mine.floats else None
+    for chapter, variant in filter(None, [*beside, cub]):
         variants = found.setdefault(chapter, [])
         if variant not in variants:
             variants.append(variant)
@@ -113,7 +113,7 @@ def rungs(puzzle: Puzzle) -> dict[str, list[str]]:
 def _alike(one: Puzzle, other: Puzzle) -> bool:
     both = PROBLEMS[one.problem], PROBLEMS[other.problem]
     sums = all(problem.is_sum and problem.shares for problem in both)
-    return sums or one.problem == other.problem
+    return (sums and both[0].floats == both[1].floats) or one.problem == other.problem
 
 
 def _books(chapter: str, variants: list[str], shape: Shape) -> dict[str, float]:

@@ -169,11 +169,12 @@
       const whose = isChanged ? "Your PTX: " : "";
       if (result.fault) return [printed(`${whose}${result.fault.message}`), "wrong"];
       const held = plan.expect(result.read);
+      const what = held.ok && held.aside ? `${held.what}; ${held.aside}` : held.what;
       const faults = result.findings.filter((one) => one.fault !== false);
       if (!held.ok || !faults.length) {
-        return [printed(`${whose}${held.what}.`), held.ok ? "right" : "wrong"];
+        return [printed(`${whose}${what}.`), held.ok ? "right" : "wrong"];
       }
-      return [printed(`${whose}${held.what} this time, but the checks found ${foundSaid(faults)}.`), "doubt"];
+      return [printed(`${whose}${what} this time, but the checks found ${foundSaid(faults)}.`), "doubt"];
     };
 
     const blocksOf = (result) => result.launches.reduce((sum, { grid }) => sum + grid[0] * grid[1] * grid[2], 0);

@@ -373,7 +373,7 @@ PAGE_ENTRY bool page_begin(double apart, double limit, bool lines) {
       }
       s.checker.emplace(*checks);
       if constexpr (kFollowsSums) {
-        if (checks->sum) s.sums = make_sum_check(s.checker->findings(), true);
+        if (checks->sum) s.sums = make_sum_check(*s.checker, true);
         if (s.sums) {
           s.onlookers = std::make_unique<Onlookers>();
           s.onlookers->all = {&*s.checker, s.sums.get()};

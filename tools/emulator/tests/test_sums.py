@@ -31,7 +31,8 @@ RIGHT = {
     "right": (ALL.format(1000, "them"), "each is the sum of 104 to 128 elements; at most 7 add"),
     "shuffled": (ALL.format(1000, "it"), "at most 36 additions one after another"),
     "reduced": (ALL.format(1000, "it"), "modulo the range of the type"),
-    "floats": ("in them 0.5 times, for all data", "how they round is not looked at"),
+    "floats": ("in them 0.5 times, for all data", "added in this order; how they round is"),
+    "gathered": (ALL.format(1000, "it"), "inlined at {gathered} (PTX line "),
     "negative": ("each of 1000 elements is subtracted, for all data", "proved"),
     "narrowed": (ALL.format(1000, "it"), "at most 999 additions one after another"),
     "positive": ("in it once, in this run", "what {positive} (PTX line "),
@@ -41,6 +42,7 @@ RIGHT = {
     "dotted": (ALL.format(4000, "it"), "proved"),
     "staged": (ALL.format(1000, "them"), "proved"),
     "last_block": (ALL.format(4000, "it"), "the order in which blocks ran here, which {last} "),
+    "fence_and_volatile": (ALL.format(1000, "it"), "the order in which blocks ran here"),
     "made_there": (ALL.format(1000, "them"), "proved"),
     "managed": (ALL.format(1000, "them"), "proved"),
     "copied_first": ("sums of cudaMalloc number ", "proved"),
@@ -71,7 +73,8 @@ OTHERS = {
     "stencil": "argument 2[1 … 998] are made of elements of argument 1, many of which are in",
     "scanned": "argument 2[64 … 127] are made of elements of argument 1, many of which are in",
     "weighted": "is a sum of elements of argument 1 with different weights",
-    "largest": "1 value of argument 2 that the host reads isn't a sum of its data",
+    "largest": "1 value of argument 2 that the host reads isn't made of its data by additions "
+    "alone",
 }
 
 
@@ -100,7 +103,7 @@ def run(
 
 def test_every_case_is_expected(program: Path) -> None:
     listed = subprocess.run([EMULATE, program], capture_output=True, text=True, check=True)
-    assert set(listed.stdout.split()) == {*RIGHT, *FAULTS, *OTHERS}
+    assert set(listed.stdout.split()) == {*RIGHT, *FAULTS, *OTHERS, "volatile"}
 
 
 @pytest.mark.parametrize("case", RIGHT)
@@ -126,6 +129,21 @@ def test_faults_are_named(program: Path, case: str, tmp_path: Path) -> None:
     for text in beside:
         assert text.format(**MARKS) in "\n".join(said[0]["details"])
     assert done.stderr.endswith("1 finding\n")
+
+
+def test_an_older_value_is_read_where_no_fence_orders_volatile_accesses(
+    program: Path, tmp_path: Path
+) -> None:
+    done, said = run(program, tmp_path, "volatile")
+    assert done.returncode == 4, done.stderr
+    wrong, older = said
+    assert wrong["what"].startswith("elements 0 … 895 are missing")
+    assert older["what"].startswith("an older value may be read: nothing orders the read after")
+    assert older["places"] == [MARKS["late"], MARKS["early"]]
+    story = "\n".join(older["details"])
+    assert f"block (0, 0, 0), thread (0, 0, 0) writes it at {MARKS['late']} (PTX line " in story
+    assert f"block (7, 0, 0), thread (0, 0, 0) reads it at {MARKS['early']} (PTX line " in story
+    assert "put a fence (__threadfence), or a release, between" in story
 
 
 def test_what_is_no_sum_is_not_accused(program: Path, tmp_path: Path) -> None:

@@ -22,12 +22,12 @@ each = pytest.mark.parametrize("puzzle", EVERY, ids=lambda puzzle: puzzle.key)
 
 
 def test_every_chapter_has_two_to_four() -> None:
-    assert len(EVERY) >= 33
-    chapters = [puzzle.key.partition("/")[0] for puzzle in EVERY]
-    for number in range(11):
-        name = f"chapter{number:02}"
-        assert 2 <= chapters.count(name) <= 4, name
-        numbers = [int(p.key.partition("/")[2]) for p in EVERY if p.key.startswith(name)]
+    keys = [puzzle.key.split("/") for puzzle in EVERY]
+    chapters = {chapter for chapter, _ in keys}
+    assert len(EVERY) >= 36 and len(chapters) >= 12
+    for name in chapters:
+        numbers = [int(number) for chapter, number in keys if chapter == name]
+        assert 2 <= len(numbers) <= 4, name
         assert numbers == list(range(1, len(numbers) + 1))
 
 
@@ -171,6 +171,28 @@ def test_parameters_that_the_problem_lacks_are_said(tmp_path: Path) -> None:
     file.write_text(text.replace("const int* in", "const int* input"), encoding="utf-8")
     with pytest.raises(Failure, match="input: partial_sums has"):
         puzzles.all_puzzles(tmp_path)
+
+
+def test_a_chapter_may_bring_problems_of_its_own(tmp_path: Path) -> None:
+    folder = _copy(tmp_path)
+    toml = folder / "puzzle.toml"
+    toml.write_text(toml.read_text(encoding="utf-8").replace('"partial_sums"', '"mine"'), "utf-8")
+    with pytest.raises(Failure, match="mine: the judge knows"):
+        puzzles.all_puzzles(tmp_path)
+    other = _copy(tmp_path / "other")
+    (other / "puzzle.toml").write_text(toml.read_text(encoding="utf-8"), "utf-8")
+    problems = other.parent / "problems.py"
+    problems.write_text("import nothing_of_that_name\n", encoding="utf-8")
+    with pytest.raises(Failure, match=r"beside it, problems\.py: No module named"):
+        puzzles.all_puzzles(tmp_path / "other")
+    problems.write_text(
+        "from tools.judging.problems import partial_sums, problem\n\n"
+        "@problem('in', 'partial')\ndef mine(shape, chance):\n"
+        "    return partial_sums(shape, chance)\n",
+        encoding="utf-8",
+    )
+    (puzzle,) = puzzles.all_puzzles(tmp_path / "other")
+    del PROBLEMS[puzzle.problem]
 
 
 def test_a_folder_is_all_that_a_puzzle_takes(tmp_path: Path) -> None:

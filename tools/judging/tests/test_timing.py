@@ -113,6 +113,9 @@ def test_rungs_are_of_the_same_problem() -> None:
     assert sums["chapter05_unroll4"][:2] == ["first_add", "unroll4"]
     assert timing.rungs(puzzles.find("chapter09/1")).keys() == {"chapter09_histogram"}
     assert timing.CUB[0] in timing.rungs(puzzles.find("chapter08/1"))
+    floats = timing.rungs(puzzles.find("chapter11/1"))
+    assert floats == {"chapter11_floats": ["kahan_uniform", "neumaier_uniform"]}
+    assert not floats.keys() & sums.keys()
 
 
 def test_host_code_has_no_part_in_it() -> None:

@@ -76,7 +76,7 @@ Runtime::Runtime()
   }
   if (checker_) host_observers_.add(*checker_);
   if (checker_ && checker_->checks().sum) {
-    sums_ = make_sum_check(checker_->findings(), false);
+    sums_ = make_sum_check(*checker_, false);
     host_observers_.add(*sums_);
   }
   if (!settings_->ptx.empty()) {

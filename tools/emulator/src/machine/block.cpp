@@ -11,7 +11,7 @@
 namespace emu {
 namespace {
 
-std::string triple(unsigned x, unsigned y, unsigned z) {
+std::string triple(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
   std::string text = "(";
   return text.append(std::to_string(x))
       .append(", ")
@@ -466,6 +466,11 @@ std::string Block::thread_name(unsigned warp, unsigned lane) const {
   const Dim3 size = launch_.config.block;
   const unsigned thread = warp * kLanes + lane;
   return "thread " + triple(thread % size.x, thread / size.x % size.y, thread / size.x / size.y);
+}
+
+std::string Block::block_name(std::uint64_t number) const {
+  const Dim3 grid = launch_.config.grid;
+  return "block " + triple(number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y);
 }
 
 void Block::arrive(const Arrival& arrival) {

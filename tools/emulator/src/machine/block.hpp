@@ -123,6 +123,7 @@ class Block {
   std::string name() const;                                     ///< "kernel k, block (1, 0, 0)"
   std::string place() const;                                    ///< "(1, 0, 0)"
   std::string thread_name(unsigned warp, unsigned lane) const;  ///< "thread (5, 0, 0)"
+  std::string block_name(std::uint64_t number) const;           ///< of its grid: "block (1, 0, 0)"
 
   /// Whether anyone looks on, and what they are told.
   bool watched() const { return watched_; }

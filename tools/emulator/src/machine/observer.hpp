@@ -34,6 +34,8 @@ struct Access {
   bool silent = false;                   ///< an update that gives nothing back: red
   bool barrier = false;                  ///< of an mbarrier: no atomic that the source names
   Block* home = nullptr;                 ///< whose shared memory it is, of another block; else null
+
+  unsigned element_bytes() const { return element ? element : bytes; }
 };
 
 /// A copy that goes on while its thread does other things: what it will touch until it has landed.

@@ -442,7 +442,10 @@ bool Checker::takes(const Fault& fault) const {
 
 void Checker::started(const LaunchConfig&) {
   findings_.launch_begins();
-  if (checks_.race) grid_ = std::make_unique<RaceGrid>();
+  if (checks_.race) {
+    grid_ = std::make_unique<RaceGrid>();
+    grid_->old = old_;
+  }
 }
 
 void Checker::ended(const LaunchConfig& config, const LaunchResult& result) {

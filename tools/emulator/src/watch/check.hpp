@@ -90,6 +90,7 @@ std::string json(const Finding& finding);
 
 class Operations;  ///< races between streams (operations.hpp)
 class RaceGrid;    ///< what the blocks of a launch share to find races (handing.hpp)
+class OldValues;   ///< what strong reads may be given (old_values.hpp)
 
 /// Which bytes of an allocation something wrote.
 struct Written {
@@ -128,6 +129,9 @@ class Checker final : public Observer {
   const Checks& checks() const { return checks_; }
   Findings& findings() { return findings_; }
   RaceGrid& grid() { return *grid_; }  ///< while a launch goes on
+  /// From here on strong reads may be given older values (old_values.hpp): where blocks run on one
+  /// thread of the host.
+  void give_older(OldValues& old) { old_ = &old; }
   /// Looks for races between streams too, of which it has to be told; from here on anew.
   void follow_streams();
   Operations* operations() { return operations_.get(); }  ///< null where it doesn't
@@ -140,6 +144,7 @@ class Checker final : public Observer {
   Checks checks_;
   Findings findings_;
   std::unique_ptr<RaceGrid> grid_;
+  OldValues* old_ = nullptr;
   std::unique_ptr<Operations> operations_;
   std::map<Address, Written> written_;
   std::uint64_t allocations_ = 0;

@@ -204,7 +204,7 @@ void RaceCheck::access_there(const Access& access) {
   mark.time = clock_;
   mark.pc = static_cast<std::uint32_t>(&access.op - access.warp.code().ops.data());
   mark.warp = static_cast<std::uint8_t>(w);
-  mark.size = logarithm(access.element ? access.element : access.bytes);
+  mark.size = logarithm(access.element_bytes());
   mark.number = ++number_;
   if (access.direction != Direction::kLoad) mark.kind |= Mark::kWrites;
   if (atomic) mark.kind |= Mark::kUpdates;
@@ -214,9 +214,18 @@ void RaceCheck::access_there(const Access& access) {
   if (access.order == Order::kVolatile) mark.kind |= Mark::kVolatile;
   if (access.order == Order::kWeak && access.read_only) mark.kind |= Mark::kReadOnly;
   if (access.direction == Direction::kStore) same_instruction(access, mark);
+  Mask older = 0;
+  if (kFollowsSums && grid_.old && access.space == Space::kGlobal && !clustered_) {
+    if (access.direction != Direction::kLoad) {
+      keep_older(access, mark.time);
+    } else if (strong) {
+      older = give_older(access, mark.time);
+    }
+  }
   Mask released = 0;
   if (access.order != Order::kWeak) {
-    for_each_lane(access.lanes, [&](unsigned i) {
+    // An older value hands nothing on.
+    for_each_lane(access.lanes & ~older, [&](unsigned i) {
       const bool stores = access.direction == Direction::kStore;
       if (stores && access.order == Order::kVolatile && thread(w, i).block) released |= kBit[i];
       order(access, i);
@@ -242,6 +251,7 @@ void RaceCheck::access_there(const Access& access) {
 }
 
 void RaceCheck::accessed() {
+  if (kFollowsSums && grid_.old) put_back();
   if (!std::exchange(holds_, false)) return;
   grid_.strong.unlock();
 }

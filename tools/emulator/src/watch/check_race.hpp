@@ -23,6 +23,7 @@
 
 #include "watch/check.hpp"
 #include "watch/handing.hpp"
+#include "watch/old_values.hpp"
 #include "watch/past.hpp"
 #include "watch/shadow.hpp"
 
@@ -146,6 +147,12 @@ class RaceCheck {
   void land(const OnItsWay& copy, Space space, Address first, unsigned warp, unsigned lane,
             Time time);
 
+  // Older values (old_values.cpp).
+  bool comes_before(const OldValues::By& by, unsigned warp, unsigned lane) const;
+  Mask give_older(const Access& access, Time time);
+  void keep_older(const Access& access, Time time);
+  void put_back();
+
   // What is said (race_report.cpp).
   void report(const Touch& touch, unsigned lane, Address at, const Mark& now, const Mark& before,
               unsigned before_lane, bool same_value);
@@ -169,6 +176,7 @@ class RaceCheck {
   std::vector<Arrived> cluster_arrived_;
   Known cluster_sum_;                 ///< what this block knew when all of it had arrived
   std::shared_ptr<Log> cluster_log_;  ///< and all of the cluster
+  std::vector<Taken> read_;           ///< by any thread, with or without a fence
   bool patterns_ = false;             ///< any thread of this block has a Thread to forget
   Logs logs_;                         ///< of shared memory
   std::unordered_map<Address, Mbarrier> mbarriers_;

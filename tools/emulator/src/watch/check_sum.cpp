@@ -6,6 +6,7 @@
 #include "decode/code.hpp"
 #include "watch/check.hpp"
 #include "watch/kernel_name.hpp"
+#include "watch/old_values.hpp"
 #include "watch/sums.hpp"
 
 namespace emu {
@@ -13,8 +14,10 @@ namespace {
 
 class SumsOfProgram final : public SumCheck {
  public:
-  SumsOfProgram(Findings& findings, bool expected) : findings_(findings) {
+  SumsOfProgram(Checker& checker, bool expected) : findings_(checker.findings()) {
     sums_.expected = expected;
+    sums_.old = &old_;
+    checker.give_older(old_);
   }
 
   void allocated(const Allocation& allocation) override {
@@ -70,6 +73,7 @@ class SumsOfProgram final : public SumCheck {
   void started(const LaunchConfig& config) override {
     judge();
     settle();
+    old_.clear();
     meet_the_hosts(config);
     for (auto& [base, r] : sums_.regions) {
       look_at_what_the_host_wrote(r);
@@ -291,14 +295,39 @@ class SumsOfProgram final : public SumCheck {
     judged_ = true;
     std::size_t races = 0;
     for (const Finding& f : findings_.all()) races += f.check == "race";
+    const std::size_t before = findings_.all().size();
     judge_sums(sums_, walks_, std::exchange(outputs_, {}), races > 0, findings_);
+    say_what_is_older(before);
     sums_.decided.clear();
     sums_.ordered.clear();
+    sums_.gathered.clear();
     // What comes next reads the data anew.
     for (auto& [base, r] : sums_.regions) forget_what_was_read(r);
   }
 
+  /// A fault where a sum is wrong; else it keeps that from being proved.
+  void say_what_is_older(std::size_t before) {
+    const std::vector<Finding>& all = findings_.all();
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(before);
+    const bool wrong = std::any_of(first, all.end(), [](const Finding& f) { return f.fault; });
+    for (const auto& [sites, older] : std::exchange(sums_.older, {})) {
+      if (older.open.empty()) continue;
+      findings_.add({.check = "sum",
+                     .what = "an older value may be read: nothing orders the read after the write",
+                     .kernel = sums_.launches.back().kernel,
+                     .places = {sums_.places[sites.first], sums_.places[sites.second]},
+                     .details = {older.where, older.written,
+                                 older.read + ", and was given what was there before",
+                                 "volatile and relaxed accesses do not race, but nothing orders "
+                                 "them: put a fence (__threadfence), or a release, between the "
+                                 "write and what tells other blocks of it; to read a value, "
+                                 "change it and write it back takes one atomic"},
+                     .fault = wrong});
+    }
+  }
+
   Findings& findings_;
+  OldValues old_;
   Sums sums_;
   std::vector<Written> written_;  ///< by the host, and not looked at yet
   std::vector<SumOutput> outputs_;
@@ -308,8 +337,8 @@ class SumsOfProgram final : public SumCheck {
 
 }  // namespace
 
-std::unique_ptr<SumCheck> make_sum_check(Findings& findings, bool expected) {
-  return std::make_unique<SumsOfProgram>(findings, expected);
+std::unique_ptr<SumCheck> make_sum_check(Checker& checker, bool expected) {
+  return std::make_unique<SumsOfProgram>(checker, expected);
 }
 
 }  // namespace emu

@@ -8,7 +8,7 @@
 
 namespace emu {
 
-class Findings;
+class Checker;
 
 class SumCheck : public Observer {
  public:
@@ -16,10 +16,11 @@ class SumCheck : public Observer {
   virtual void finish() = 0;
 };
 
-/// What it finds and what it describes goes to `findings`. Launches that it looks on at take one
-/// thread of the host. Where a sum is `expected` of all that is read, one that has each element a
-/// second time, or subtracts each, is wrong; else it may be what its author wants, and is
-/// described.
-std::unique_ptr<SumCheck> make_sum_check(Findings& findings, bool expected);
+/// What it finds and what it describes goes to the checker's findings. Launches that it looks on at
+/// take one thread of the host, and their strong reads are given older values where nothing orders
+/// them after a write (old_values.hpp). Where a sum is `expected` of all that is read, one that has
+/// each element a second time, or subtracts each, is wrong; else it may be what its author wants,
+/// and is described.
+std::unique_ptr<SumCheck> make_sum_check(Checker& checker, bool expected);
 
 }  // namespace emu

@@ -68,10 +68,13 @@ class Log {
 /// By the address of the place.
 using Logs = std::unordered_map<Address, std::shared_ptr<Log>>;
 
+class OldValues;
+
 /// What the blocks of one launch share.
 class RaceGrid {
  public:
   GlobalShadow shadow;
+  OldValues* old = nullptr;  ///< where strong reads are given older values
 
   /// Held from where an observer is told of a strong access until it has been carried out, so that
   /// who reads what is known in the same order as it happens.

@@ -27,6 +27,7 @@ void RaceCheck::begin(std::uint64_t block) {
     warp.behind = 0;
   }
   for (auto& barrier : barriers_) barrier.clear();
+  read_.clear();
   cluster_arrived_.clear();
   mbarriers_.clear();
   for (const auto& [number, copy] : copies_) {  // shared memory's places are used again
@@ -254,6 +255,10 @@ void RaceCheck::order(const Access& access, unsigned lane) {
   if (access.direction != Direction::kStore && log) {
     patterns_ = true;
     const Taken taken{at, log, log->size(), wide};
+    if (kFollowsSums && grid_.old && wide) {
+      std::erase_if(read_, [&](const Taken& t) { return t.log == log; });
+      read_.push_back(taken);
+    }
     if (acquires) {
       // Reads of the place before it are a pattern with this one, too.
       for (Taken& p : me.pending) {

@@ -54,10 +54,7 @@ std::string does(const Mark& mark, bool copies) {
 }  // namespace
 
 std::string RaceCheck::block_name(std::uint32_t block) const {
-  const Dim3 grid = findings_.block().launch().config.grid;
-  return "block (" + std::to_string(block % grid.x) + ", " +
-         std::to_string(block / grid.x % grid.y) + ", " + std::to_string(block / grid.x / grid.y) +
-         ")";
+  return findings_.block().block_name(block);
 }
 
 void RaceCheck::report(const Touch& touch, unsigned lane, Address at, const Mark& now,

@@ -13,6 +13,7 @@
 #include "machine/block.hpp"
 #include "machine/lanes.hpp"
 #include "machine/observer.hpp"
+#include "watch/old_values.hpp"
 #include "watch/sums.hpp"
 
 namespace emu {
@@ -155,6 +156,7 @@ class BlockSums final : public BlockObserver {
         access.direction == Direction::kLoad) {
       sums_.order(forms_.maker.site);
     }
+    if (sums_.old && space == Space::kGlobal && several_blocks_) meet_older(access);
     switch (access.direction) {
       case Direction::kLoad: return load(access, space);
       case Direction::kStore: return store(access, space);
@@ -669,7 +671,11 @@ class BlockSums final : public BlockObserver {
     const unsigned bytes = access.bytes / static_cast<unsigned>(to.size());
     for_each_lane(access.lanes, [&](unsigned i) {
       for (std::size_t k = 0; k < to.size(); ++k) {
-        set(warp, to[k], i, get(warp, space, access.home, i, access.address[i] + k * bytes, bytes));
+        const Address at = access.address[i] + k * bytes;
+        const OldValues::Given* const older =
+            sums_.old && space == Space::kGlobal ? sums_.old->given_at(at) : nullptr;
+        set(warp, to[k], i,
+            older ? older->write.node : get(warp, space, access.home, i, at, bytes));
       }
     });
   }
@@ -688,6 +694,47 @@ class BlockSums final : public BlockObserver {
         put(warp, space, access.home, i, access.address[i] + k * bytes, bytes, n, zero);
       }
     });
+  }
+
+  /// Of writes that may be seen late: who is in what they replace. Of reads: who is given what is
+  /// older than the latest, and hasn't looked again.
+  void meet_older(const Access& access) {
+    OldValues& old = *sums_.old;
+    const bool reads = access.direction == Direction::kLoad;
+    if (reads && access.order == Order::kWeak) return;
+    OldValues::each_element(access, [&](unsigned i, Address at, unsigned bytes) {
+      OldValues::Place* const place = old.find(at, bytes);
+      if (!place) return;
+      const auto now = [&] { return get(access.warp, Space::kGlobal, nullptr, i, at, bytes); };
+      if (!reads) {
+        OldValues::Write& latest = place->writes.back();
+        if (latest.node == OldValues::kUnknown) latest.node = now();
+        return;
+      }
+      const std::tuple who{number_, access.warp.number() * kLanes + i, at};
+      if (const OldValues::Given* const given = old.given_at(at)) {
+        if (forms_[now()].from) late(access, i, *given).open.insert(who);
+      } else {
+        for (auto& [sites, older] : sums_.older) older.open.erase(who);
+      }
+    });
+  }
+
+  Sums::Older& late(const Access& access, unsigned lane, const OldValues::Given& given) {
+    const OldValues::Write& write = given.write;
+    const std::uint32_t from = sums_.site(code_, write.pc), to = forms_.maker.site;
+    const auto [at, fresh] = sums_.older.try_emplace({from, to});
+    if (fresh) {
+      const auto who = [&](std::uint64_t block, unsigned warp, unsigned i) {
+        return block_.block_name(block) + ", " + block_.thread_name(warp, i);
+      };
+      const OldValues::By& by = write.by;
+      at->second.where = block_.memory_at(given.at);
+      at->second.written = who(by.block, by.warp, by.lane) + " writes it at " + sums_.sites[from];
+      at->second.read =
+          who(block_.number(), access.warp.number(), lane) + " reads it at " + sums_.sites[to];
+    }
+    return at->second;
   }
 
   /// Atomics: lanes one after another.
@@ -751,6 +798,7 @@ class BlockSums final : public BlockObserver {
           if (!old) {
             return forms_.plus(given, held_there(access, i, k, space));
           }
+          if (flow_->floating) sums_.gather(forms_.maker.site);
           return forms_.add(old, given);
         }
         return forms_.plus(old, value(warp, reads()[k], i));
@@ -760,7 +808,7 @@ class BlockSums final : public BlockObserver {
   }
 
   std::uint64_t bits_there(const Access& access, unsigned i, unsigned k, Space space) {
-    const unsigned bytes = access.element ? access.element : access.bytes;
+    const unsigned bytes = access.element_bytes();
     const Address at = access.address[i] + k * bytes;
     const std::byte* from = nullptr;
     if (space == Space::kShared) {
@@ -774,7 +822,7 @@ class BlockSums final : public BlockObserver {
     return value;
   }
   double held_there(const Access& access, unsigned i, unsigned k, Space space) {
-    const unsigned bytes = access.element ? access.element : access.bytes;
+    const unsigned bytes = access.element_bytes();
     const std::uint64_t b = bits_there(access, i, k, space);
     if (flow_->floating && bytes == 4) return std::bit_cast<float>(static_cast<std::uint32_t>(b));
     if (flow_->floating && bytes == 8) return std::bit_cast<double>(b);

@@ -185,10 +185,10 @@ void Judge::describe_others() {
   for (const auto& [where, count] : others) {
     std::vector<std::string> details;
     if (where.second)
-      details.push_back("what " + sums_.sites[where.second] + " makes of them isn't a sum");
+      details.push_back("what " + sums_.sites[where.second] + " does with them isn't an addition");
     add(false,
         plural(count, "value") + " of " + name(where.first) + " that the host reads " +
-            (count == 1 ? "isn't a sum" : "aren't sums") + " of its data" +
+            (count == 1 ? "isn't" : "aren't") + " made of its data by additions alone" +
             (cut_ ? ", or too large to be looked at" : ""),
         details);
   }
@@ -363,7 +363,6 @@ bool Judge::add_standing(std::uint32_t from, bool floating, bool widened,
                          std::vector<std::string>& details) {
   std::vector<std::string> not_proved;
   std::set<std::string> given;
-  std::uint32_t order_at = 0;
   for (const Sums::Decided& d : sums_.decided) {
     if (!launches_.contains(d.launch)) continue;
     if (d.from & SumForms::bit_of(from)) {
@@ -374,8 +373,10 @@ bool Judge::add_standing(std::uint32_t from, bool floating, bool widened,
       if (d.from & SumForms::bit_of(r->number)) given.insert(name(r->number));
     }
   }
-  for (const Sums::Decided& d : sums_.ordered) {
-    if (launches_.contains(d.launch) && !order_at) order_at = d.site;
+  for (const auto& [sites, older] : sums_.older) {
+    if (older.open.empty()) continue;
+    not_proved.push_back("an older value may be read at " + sums_.sites[sites.second] + " than " +
+                         sums_.sites[sites.first] + " writes");
   }
   if (raced_) not_proved.emplace_back("there are races");
   if (sums_.unfollowed) not_proved.emplace_back(kUnfollowed);
@@ -385,9 +386,19 @@ bool Judge::add_standing(std::uint32_t from, bool floating, bool widened,
     details.push_back("so it was with these data, and no more is proved: " + not_proved.front());
     return false;
   }
+  // The first that this sum's launches have, or 0.
+  const auto first_site = [&](const std::vector<Sums::Decided>& list) {
+    const auto at = std::ranges::find_if(
+        list, [&](const Sums::Decided& d) { return launches_.contains(d.launch); });
+    return at == list.end() ? 0 : at->site;
+  };
+  const std::uint32_t gather_at = first_site(sums_.gathered);
+  const std::uint32_t order_at = first_site(sums_.ordered);
+  const std::string open =
+      gather_at ? ", but for those at " + sums_.sites[gather_at] + ", which come in any order" : "";
   std::string text =
-      floating ? "in this order of additions for all data of this size and launch; how they "
-                 "round is not looked at"
+      floating ? "proved for all data of this size and launch, added in this order" + open +
+                     "; how they round is not looked at"
                : "proved for all data of this size and launch, modulo the range of the type";
   if (widened && !floating)
     text =

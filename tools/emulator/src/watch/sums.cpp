@@ -11,13 +11,6 @@ namespace {
 constexpr std::size_t kMostLogged = 6'000'000;  // 144 megabytes
 constexpr std::size_t kMostDecided = 1000;
 
-template <class List>
-bool has_site(const List& list, std::uint32_t site, std::uint32_t launch, std::uint32_t from) {
-  return std::ranges::any_of(list, [&](const auto& d) {
-    return d.site == site && d.launch == launch && (d.from | from) == d.from;
-  });
-}
-
 }  // namespace
 
 Sums::Region* Sums::region(Address address) {
@@ -44,16 +37,13 @@ void Sums::note(Stored stored) {
   log.push_back(stored);
 }
 
-void Sums::decide(std::uint32_t from, std::uint32_t site) {
+void Sums::add_once(std::vector<Decided>& list, std::uint32_t from, std::uint32_t site) const {
   const auto launch = static_cast<std::uint32_t>(launches.size() - 1);
-  if (decided.size() >= kMostDecided || has_site(decided, site, launch, from)) return;
-  decided.push_back({from, site, launch});
-}
-
-void Sums::order(std::uint32_t site) {
-  const auto launch = static_cast<std::uint32_t>(launches.size() - 1);
-  if (ordered.size() >= kMostDecided || has_site(ordered, site, launch, 0)) return;
-  ordered.push_back({0, site, launch});
+  if (list.size() >= kMostDecided) return;
+  const bool known = std::ranges::any_of(list, [&](const Decided& d) {
+    return d.site == site && d.launch == launch && (d.from | from) == d.from;
+  });
+  if (!known) list.push_back({from, site, launch});
 }
 
 SumForms::Node load_words(SumForms& forms, const SumForms::Node* words, std::uint64_t offset,

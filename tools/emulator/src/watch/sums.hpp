@@ -6,7 +6,9 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,7 @@ struct Code;
 class Block;
 class BlockObserver;
 class Findings;
+class OldValues;
 
 class Sums {
  public:
@@ -80,13 +83,23 @@ class Sums {
     return std::uint64_t{1} << 62 | std::uint64_t{thread} << 32 | word;
   }
 
+  /// Reads that may be given an older value than the latest, and that write: by their sites.
+  struct Older {
+    std::string where, written, read;  ///< what is said of the first of them
+    /// Threads that were given one, and haven't looked at that place since: block, thread, place.
+    std::set<std::tuple<std::uint32_t, unsigned, Address>> open;
+  };
+
   SumForms forms;
+  OldValues* old = nullptr;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Older> older;  ///< by write and read
   std::map<Address, Region> regions;
   std::vector<Region*> by_number;
   std::deque<Region> gone;  ///< those that are freed
   std::vector<Launch> launches;
   std::vector<Decided> decided;
-  std::vector<Decided> ordered;  ///< places where the order of blocks may decide: `from` is empty
+  std::vector<Decided> ordered;   ///< places where the order of blocks may decide: `from` is empty
+  std::vector<Decided> gathered;  ///< places that add floats as threads come: `from` is empty
   std::vector<Stored> log;
   std::vector<std::string> sites{""};  ///< in words, by number
   std::vector<std::string> places{""};
@@ -100,8 +113,9 @@ class Sums {
   /// The number of an operation's place in the source.
   std::uint32_t site(const Code& code, std::uint32_t pc);
   void note(Stored stored);
-  void decide(std::uint32_t from, std::uint32_t site);
-  void order(std::uint32_t site);
+  void decide(std::uint32_t from, std::uint32_t site) { add_once(decided, from, site); }
+  void order(std::uint32_t site) { add_once(ordered, 0, site); }
+  void gather(std::uint32_t site) { add_once(gathered, 0, site); }
 
   Node load(Region& region, std::uint64_t offset, unsigned bytes);
   /// `zero`: a plain value that is one.
@@ -109,6 +123,8 @@ class Sums {
   std::uint32_t block = 0;  ///< that runs
 
  private:
+  void add_once(std::vector<Decided>& list, std::uint32_t from, std::uint32_t site) const;
+
   std::map<std::pair<const Code*, std::uint32_t>, std::uint32_t> site_numbers_;
 };
 

@@ -87,6 +87,11 @@ __global__ void in_floats(const float* in, float* partial, int n) {
   if (threadIdx.x == 0) partial[blockIdx.x] = tile[0] / 2;
 }
 
+__global__ void gathered(const float* in, float* total, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(total, in[i]);  // @gathered
+}
+
 __global__ void narrowed(const double* in, float* total, int n) {
   float sum = 0;
   for (int i = 0; i < n; ++i) sum += static_cast<float>(in[i]);
@@ -162,6 +167,28 @@ __global__ void last_block(const int4* in, int* partial, unsigned* ticket, int* 
   *total = sum;
 }
 
+/// The same with volatile accesses, and with a fence or without.
+template <bool Fence>
+__global__ void last_by_volatile(const int* in, volatile int* partial, unsigned* ticket, int* total,
+                                 int n) {
+  __shared__ int tile[kBlock];
+  __shared__ bool last;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  tile[threadIdx.x] = i < n ? in[i] : 0;
+  __syncthreads();
+  add_up(tile);
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = tile[0];  // @late
+    if (Fence) __threadfence();
+    last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last || threadIdx.x > 0) return;
+  int sum = 0;
+  for (unsigned k = 0; k < gridDim.x; ++k) sum += partial[k];  // @early
+  *total = sum;
+}
+
 __global__ void made_there(int* data, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) data[i] = i * i % 7;
@@ -230,6 +257,21 @@ struct Data {
 
 constexpr int kGrid = (kN + kBlock - 1) / kBlock;
 
+/// What blocks leave for the last of them.
+struct Tickets {
+  int* partial = nullptr;
+  unsigned* ticket = nullptr;
+  Tickets() {
+    check(cudaMalloc(&partial, kGrid * sizeof(int)));
+    check(cudaMalloc(&ticket, sizeof(unsigned)));
+    check(cudaMemset(ticket, 0, sizeof(unsigned)));
+  }
+  ~Tickets() {
+    check(cudaFree(partial));
+    check(cudaFree(ticket));
+  }
+};
+
 template <Fault F>
 void tree_of(int grid = kGrid) {
   const Data<int> d(kN, static_cast<std::size_t>(grid), false);
@@ -269,6 +311,11 @@ const std::map<std::string, void (*)()> kCases{
      [] {
        const Data<float> d(kN, kGrid, false);
        in_floats<<<kGrid, kBlock>>>(d.in, d.out, kN);
+     }},
+    {"gathered",
+     [] {
+       const Data<float> d(kN, 1, true);
+       gathered<<<kGrid, kBlock>>>(d.in, d.out, kN);
      }},
     {"narrowed",
      [] {
@@ -313,14 +360,21 @@ const std::map<std::string, void (*)()> kCases{
     {"last_block",
      [] {
        const Data<int> d(4 * kN, 1, false);
-       int* partial = nullptr;
-       unsigned* ticket = nullptr;
-       check(cudaMalloc(&partial, kGrid * sizeof(int)));
-       check(cudaMalloc(&ticket, sizeof(unsigned)));
-       check(cudaMemset(ticket, 0, sizeof(unsigned)));
-       last_block<<<kGrid, kBlock>>>(reinterpret_cast<int4*>(d.in), partial, ticket, d.out, 4 * kN);
-       check(cudaFree(partial));
-       check(cudaFree(ticket));
+       const Tickets t;
+       last_block<<<kGrid, kBlock>>>(reinterpret_cast<int4*>(d.in), t.partial, t.ticket, d.out,
+                                     4 * kN);
+     }},
+    {"fence_and_volatile",
+     [] {
+       const Data<int> d(kN, 1, false);
+       const Tickets t;
+       last_by_volatile<true><<<kGrid, kBlock>>>(d.in, t.partial, t.ticket, d.out, kN);
+     }},
+    {"volatile",
+     [] {
+       const Data<int> d(kN, 1, false);
+       const Tickets t;
+       last_by_volatile<false><<<kGrid, kBlock>>>(d.in, t.partial, t.ticket, d.out, kN);
      }},
     {"made_there",
      [] {
