@@ -20,7 +20,7 @@ class Reason(Enum):
     EARLIER_FORM = "earlier form"
     #: Warps got in each other's way in shared memory: more wavefronts, each of them a conflict.
     ARBITRATION = "arbitration"
-    #: The assembler may merge neighbouring loads of shared memory into wider ones.
+    #: The assembler may merge neighbouring accesses to shared memory into wider ones.
     MERGED = "merged"
     UNKNOWN = "unknown"
 
@@ -72,8 +72,12 @@ def _reason(
         more = counter_of(hardware, metric) - counter_of(embedded, metric)
         if theirs == ours and more > 0:
             return Reason.ARBITRATION
-        if operation == "ld" and more < 0 and counter_of(embedded, _MERGEABLE) > 0:
+        if counter_of(embedded, _MERGEABLE) == 0:
+            continue
+        if more < 0:
             return Reason.MERGED
+        if theirs < ours and metric == conflicts:  # merged, and in each other's way all the same
+            return Reason.ARBITRATION
     return Reason.UNKNOWN
 
 

@@ -129,18 +129,18 @@ book::Variant loads() {
   return v;
 }
 
-/// Atomics of a warp, `stride` words apart, of an amount that the compiler knows or doesn't.
-template <bool Known>
-book::Variant meeting(const char* name, unsigned stride) {
+/// Atomics of a warp, Stride words apart, of an amount that the compiler knows or doesn't.
+template <bool Known, unsigned Stride>
+book::Variant meeting(const char* name) {
   return {
       .name = name,
       .region = "atomics-meet",
       .kernel = book::kernel(chapter09::meet<Known>),
       .grid = grid_of(chapter09::meet<Known>, 1, no_copy, 1024),
-      .params = {{"stride", stride}, {"known", Known}},
+      .params = {{"stride", Stride}, {"known", Known}},
       .axes = book::at_large_n(),
-      .launch = book::launch<chapter09::Meeting>([stride](const auto& l) {
-        chapter09::meet<Known><<<l.grid, l.block>>>(l.sums, l.n, stride, 1);
+      .launch = book::launch<chapter09::Meeting<Stride>>([](const auto& l) {
+        chapter09::meet<Known><<<l.grid, l.block>>>(l.sums, l.n, Stride, 1);
       }),
   };
 }
@@ -188,10 +188,10 @@ int main(int argc, char** argv) {
       .launch = book::launch<Reading>(
           [](const auto& l) { chapter09::add_bytes<4><<<l.grid, l.block>>>(l.in, l.sums, l.n); }),
   });
-  chapter.add(meeting<true>("meet_apart", 1));
-  chapter.add(meeting<true>("meet_bank", 32));
-  chapter.add(meeting<false>("meet_word_add", 0));
-  chapter.add(meeting<true>("meet_word", 0));
+  chapter.add(meeting<true, 1>("meet_apart"));
+  chapter.add(meeting<true, 32>("meet_bank"));
+  chapter.add(meeting<false, 0>("meet_word_add"));
+  chapter.add(meeting<true, 0>("meet_word"));
 
   using Uniform = Histogram<Data::kUniform>;
   chapter.add(faulty<legacy::classic_256>("classic_256", "classic-256", {}));

@@ -63,12 +63,23 @@
       return { ok: got === expected, got: `${got}`, expected: `${expected}`, what };
     },
   });
-  problem("chapter09::Meeting", {
+  problem(/^chapter09::Meeting<(\d+)u>$/, (stride) => ({
     inputs: [],
-    check: ([sums], { n }) => {
-      const got = total(sums);
-      const what = `additions of 1: ${got} of ${n}`;
-      return { ok: got === n, got: `${got}`, expected: `${n}`, what };
+    check: ([sums], { n, grid, block }) => {
+      const WORDS = 32 * 32; // of a block
+      const expected = new Array(grid * WORDS).fill(0);
+      for (let t = 0; t < grid * block; ++t) {
+        const [of, lane] = [Math.floor(t / block), (t % block) % 32];
+        const turns = Math.floor(n / (grid * block)) + (t < n % (grid * block) ? 1 : 0);
+        expected[of * WORDS + lane * Number(stride)] += turns;
+      }
+      const found = view(Uint32Array, sums);
+      const wrong = found.findIndex((sum, i) => sum !== expected[i]);
+      const what = wrong < 0
+        ? `additions of 1: ${n} of ${n}`
+        : `word ${wrong % WORDS} of block ${Math.floor(wrong / WORDS)} is ${found[wrong]} ` +
+          `and should be ${expected[wrong]}`;
+      return { ok: wrong < 0, got: `${total(sums)}`, expected: `${n}`, what };
     },
-  });
+  }));
 })();

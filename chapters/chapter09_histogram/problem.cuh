@@ -194,7 +194,9 @@ class Reading : public Histogram<Data::kUniform> {
   book::Array<unsigned> sums_;
 };
 
-/// Atomics that meet, or don't: n additions of 1, and nothing that is read.
+/// Atomics that meet, or don't: n additions of 1, and nothing that is read. Lane k adds to word
+/// k * Stride of its block.
+template <unsigned Stride>
 class Meeting : public book::Problem {
  public:
   struct Launch {
@@ -208,22 +210,37 @@ class Meeting : public book::Problem {
     return kWords * s.grid * sizeof(unsigned);
   }
   void prepare(const book::Shape& s, std::uint64_t, book::Fill fill) override {
-    n_ = s.n;
+    shape_ = s;
     sums_.resize(kWords * s.grid, fill);
   }
   void release() override { sums_.release(); }
   void poison() override { sums_.poison(0xbad0bad0u); }
   book::Verdict check() override {
-    std::uint64_t found = 0;
-    for (const unsigned sum : sums_.to_host()) found += sum;
-    return {found == n_, "additions of 1: " + std::to_string(found) + " of " + std::to_string(n_)};
+    const std::size_t threads = std::size_t{shape_.grid} * shape_.block;
+    const std::span<const unsigned> found = sums_.to_host();
+    for (std::size_t block = 0; block < shape_.grid; ++block) {
+      std::array<std::uint64_t, kWords> expected{};
+      for (unsigned t = 0; t < shape_.block; ++t) {
+        const bool one_more = block * shape_.block + t < shape_.n % threads;
+        expected[std::size_t{t % 32} * Stride] += shape_.n / threads + (one_more ? 1 : 0);
+      }
+      for (std::size_t word = 0; word < kWords; ++word) {
+        const unsigned sum = found[block * kWords + word];
+        if (sum == expected[word]) continue;
+        return {false, "word " + std::to_string(word) + " of block " + std::to_string(block) +
+                           " is " + std::to_string(sum) + " and should be " +
+                           std::to_string(expected[word])};
+      }
+    }
+    const std::string all = std::to_string(shape_.n);
+    return {true, "additions of 1: " + all + " of " + all};
   }
   book::UsefulBytes useful_bytes(const book::Shape&) const override { return {}; }
 
  private:
   static constexpr std::size_t kWords = std::size_t{32} * 32;  // of a block
   book::Array<unsigned> sums_;
-  std::size_t n_ = 0;
+  book::Shape shape_{};
 };
 
 }  // namespace chapter09

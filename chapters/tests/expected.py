@@ -59,6 +59,8 @@ class Expected:
     inferred: tuple[str, ...] = ()
     #: A part of the mangled names of those kernels.
     inferred_kernels: tuple[str, ...] = ()
+    #: Variants of which it merges shared stores as well: the device counts them as PTX has them.
+    merged_stores: tuple[str, ...] = ()
     #: Kernels with no loop of which ptxas writes a part twice, once for each outcome of a test.
     copied: tuple[str, ...] = ()
     #: Kernels of which ptxas loads a narrower part of what PTX loads, by a part of their names:

@@ -62,6 +62,15 @@ def counts(metrics: dict[str, Any]) -> dict[str, int]:
     return {name: int(value) for name, value in found.items()}
 
 
+#: Variants whose shared stores hardware has in fewer wavefronts: two stores are one there.
+MERGED_STORES = {name for chapter in CHAPTERS for name in expected(chapter).merged_stores}
+
+
+def are_merged(variant: str, ours: int, theirs: int) -> bool:
+    """Whether hardware's wavefronts of shared stores are fewer because two stores are one there."""
+    return variant in MERGED_STORES and ours // 2 <= theirs < ours
+
+
 def embedded(page: Path) -> dict[str, str]:
     """The environment in which a program finds the embedded device, which counts into `page`."""
     library = BUILD / "emulator/lib"
@@ -80,7 +89,13 @@ def test_counts_are_the_hardwares(run: dict[str, Any], tmp_path: Path) -> None:
     assert done.returncode == (1 if wrong else 0), done.stdout + done.stderr
     with page.open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["ID"]]
-    assert [counts(row) for row in rows] == [counts(each["metrics"]) for each in run["launches"]]
+    ours = [counts(row) for row in rows]
+    theirs = [counts(each["metrics"]) for each in run["launches"]]
+    if run["variant"] in MERGED_STORES:
+        for mine, other in zip(ours, theirs, strict=True):
+            assert are_merged(run["variant"], mine["shared st"], other["shared st"])
+            mine["shared st"] = other["shared st"]
+    assert ours == theirs
 
 
 # ------------------------------------------------------------------- small launches, all counters
@@ -154,6 +169,9 @@ def differences(theirs: list[dict[str, str]], ours: list[dict[str, str]]) -> lis
         if row["source__mergeable_shared_loads.sum"] != "0" and not inferred:
             found.append(f"{recorded['case']}: flagged, so nothing is claimed of it")
         wanted = without_arbitration(recorded, row)
+        stores = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"
+        if are_merged(variant_of(recorded), int(row[stores]), int(recorded[stores])):
+            wanted[stores] = row[stores]
         found += [
             f"{recorded['case']}: {name} is {row[name]}, hardware counted {recorded[name]}"
             for name in metrics

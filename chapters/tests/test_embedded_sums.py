@@ -1,4 +1,7 @@
-"""Every kernel of the book that sums is proved: each element is in its sums once, for all data."""
+"""Every kernel of the book that sums is proved: each element is in its sums once, for all data.
+
+Of sums of floats less can be said: tests of their chapter hold what.
+"""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from bs4.element import AttributeValueList
 from docs.editions import Failure
 
 #: What has a part of its own, by the caption in the guide's table of contents.
-PARTS = ("The climb", "Around the climb")
+PARTS = ("The climb", "Around the climb", "Past the classics")
 #: Of the lab, what the stories lean on.
 APPENDIX = ("chapters/chapter00_timing", "lab_checks", "glossary", "colophon")
 #: The page that tells all comes after the chapters that ask.

@@ -106,6 +106,12 @@ def sized(one: Outcome, words: str) -> bool:
     return "step" not in one.preset or f"load {number(words)} bytes each" in one.said
 
 
+def is_off(one: Outcome, _: re.Match[str]) -> bool:
+    """The sum isn't the float nearest to the exact one."""
+    told = re.search(r"is off by (\S+)\.$", one.status)
+    return told is not None and float(told[1]) > 1e-7
+
+
 #: What a label says, and what is true then. Each must fit one, or be compared with another.
 RULES: list[tuple[str, Callable[[Outcome, re.Match[str]], bool]]] = [
     (r"Look for races.*", found("race")),
@@ -137,6 +143,12 @@ RULES: list[tuple[str, Callable[[Outcome, re.Match[str]], bool]]] = [
     (r"block bytes", lambda one, _: "past its end" in one.status),
     (r"block \* sizeof\(int\) bytes", lambda one, _: "as expected" in one.status),
     (r"Without padding", starts("conflict")),
+    (r"Step to a bin", starts("shared-load")),
+    (r"(Sum|The same) ill-conditioned floats(, by Kahan)?", is_off),
+    (
+        r"Sum uniform floats|The same floats, (exactly|by Neumaier)",
+        lambda one, _: "this one is the same" in one.status,
+    ),
 ]
 
 REQUESTS, SECTORS = "Global load requests", "Global load sectors"

@@ -19,7 +19,7 @@ guide_is_there = pytest.mark.skipif(
 
 @cache
 def _parsed(path: Path) -> BeautifulSoup:
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "lxml")
 
 
 @cache

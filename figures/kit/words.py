@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from figures.records.naming import size_text
 
-SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -28,7 +28,12 @@ def size(n: int) -> str:
     text = size_text(n)
     if not text.startswith("2^"):
         return text
-    return "2" + text[2:].translate(SUPERSCRIPTS)
+    return power(2, int(text[2:]))
+
+
+def power(base: int, exponent: int) -> str:
+    """2⁻¹⁴⁹. A plot's own exponents are smaller than what can be read on a phone."""
+    return f"{base}{str(exponent).translate(SUPERSCRIPTS)}"
 
 
 def short_size(n: int) -> str:

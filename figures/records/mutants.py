@@ -103,6 +103,7 @@ class Run:
     date: str
     commit: str
     tried: int
+    nets: str = ""  # tells whether the nets have changed since; the first runs didn't keep it
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <vector>
 
 #include "../kernels.cuh"
 #include "../problem.cuh"
@@ -111,10 +112,18 @@ struct OfChapter8 {
   static void hand_in(long long sum, unsigned long long* words, long long* out) {
     chapter08::edges::one_of_three<<<3, 1>>>(sum, words, out);
   }
+  static void all_at_once(unsigned block, long long sum, unsigned long long* words,
+                          long long* out) {
+    chapter08::edges::all_at_once<<<2, block>>>(sum, words, out);
+  }
 };
 struct ToTakeHome {
   static void hand_in(long long sum, unsigned long long* words, long long* out) {
     take_home::edges::one_of_three<<<3, 1>>>(sum, words, out);
+  }
+  static void all_at_once(unsigned block, long long sum, unsigned long long* words,
+                          long long* out) {
+    take_home::edges::all_at_once<<<2, block>>>(sum, words, out);
   }
 };
 
@@ -129,6 +138,60 @@ book::Variant apart(std::string name) {
       .launch = book::launch<P>([](const auto& l) {
         Own::hand_in(P::kFirst, l.words, l.out);
         Own::hand_in(P::kSecond, l.words, l.out);
+      }),
+  };
+}
+
+/// The same case by chance, within one launch, as the race check needs it: two blocks hand in at
+/// once, in blocks of 1 to kOften threads, so that with lanes apart each launch takes turns of its
+/// own and in some of them the halves cross.
+template <class Own>
+class Crossing : public book::Problem {
+ public:
+  static constexpr std::size_t kOften = 64;
+  static constexpr long long kSum = -7'000'000'000'123;
+  struct Launch {
+    unsigned long long* words;
+    long long* out;
+  };
+  Launch launch(const book::Shape&) const { return {words_.data(), out_.data()}; }
+
+  std::size_t device_bytes(const book::Shape&) const override { return 24 + 8 * kOften; }
+  void prepare(const book::Shape&, std::uint64_t, book::Fill) override {
+    words_ = book::Buffer<unsigned long long>(3);
+    out_ = book::Buffer<long long>(kOften);
+  }
+  void poison() override {
+    words_.copy_from(std::vector<unsigned long long>(3, 0));
+    out_.copy_from(std::vector<long long>(kOften, -1));
+  }
+  book::Verdict check() override {
+    for (const long long found : out_.to_host(kOften)) {
+      if (found != 2 * kSum) return {false, "two blocks came to " + std::to_string(found)};
+    }
+    return {words_.to_host(3) == std::vector<unsigned long long>(3, 0), "halves that cross"};
+  }
+  book::UsefulBytes useful_bytes(const book::Shape&) const override { return {}; }
+
+ private:
+  book::Buffer<unsigned long long> words_;
+  book::Buffer<long long> out_;
+};
+
+template <class Own>
+book::Variant crossing(std::string name) {
+  using P = Crossing<Own>;
+  return {
+      .name = std::move(name),
+      .from = "chapter08_multi_pass",
+      .region = "two-words",
+      .blocks = book::any_block(1, 1),
+      .grid = [](std::size_t, unsigned) { return 2u; },
+      .sizes = kFew,
+      .launch = book::launch<P>([](const auto& l) {
+        for (unsigned k = 0; k < P::kOften; ++k) {
+          Own::all_at_once(k + 1, P::kSum, l.words, l.out + k);
+        }
       }),
   };
 }
@@ -347,6 +410,8 @@ int main(int argc, char** argv) {
   chapter.add(apart<ToTakeHome, true>("take_home_low_first"));
   chapter.add(apart<ToTakeHome, false>("take_home_high_first"));
   chapter.add(apart<ToTakeHome, true, true>("take_home_first_0"));
+  chapter.add(crossing<OfChapter8>("halves_cross"));
+  chapter.add(crossing<ToTakeHome>("take_home_cross"));
   using book::SmallInput;
   using chapter08::FloatInput;
   chapter.add(take_home_on<int, long long, book::Input, 1>(1, "take_home_alone"));

@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,8 @@ HERE = Path(__file__).resolve().parent
 CHAPTER = HERE.parent
 HEADER = CHAPTER / "take_home.cuh"
 CASES = HERE / "take_home_cases.cu"
+#: What comes before is kernels, what follows is the host's.
+HOST = "// begin take-home-grid"
 STRICT = ["-Werror", "all-warnings", "-Xcompiler=-Wall,-Wextra"]
 #: The newest and the oldest that the toolkit compiles for: from 8.0 on a warp adds by REDUX.
 ARCHITECTURES = [f"-gencode=arch=compute_{n},code=compute_{n}" for n in (75, 90)]
@@ -53,10 +56,22 @@ def compiled(
     return subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
 
 
-def built(out: Path, *arguments: str | Path, header: Path = HEADER) -> Path:
-    # A header with a fault is run by the device that passes for the newest alone.
-    architectures = ARCHITECTURES if header == HEADER else ARCHITECTURES[-1:]
+def built(
+    out: Path,
+    *arguments: str | Path,
+    header: Path = HEADER,
+    architectures: Sequence[str] = ARCHITECTURES,
+) -> Path:
+    if header != HEADER:  # what has a fault is run by the device that passes for the newest alone
+        architectures = ARCHITECTURES[-1:]
     done = compiled("-o", out, *architectures, *STRICT, *arguments, header=header)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+def to_ptx(out: Path, *arguments: str | Path, header: Path = HEADER) -> Path:
+    """For the device that passes for an H200."""
+    done = compiled("-ptx", "-arch=compute_90", "-o", out, *arguments, header=header)
     assert done.returncode == 0, done.stdout + done.stderr
     return out
 
@@ -173,7 +188,7 @@ def test_its_kernels_compile_for_a_gtx_10xx(monkeypatch: pytest.MonkeyPatch) -> 
     """compute_61, by NVRTC of CUDA 12: all that comes before the functions of the host."""
     monkeypatch.setitem(test_nvrtc.HEADERS, b"type_traits", TRAITS)
     monkeypatch.setitem(test_nvrtc.HEADERS, b"cuda_runtime.h", b"")
-    kernels, host, _ = HEADER.read_text(encoding="utf-8").partition("// begin take-home-grid")
+    kernels, host, _ = HEADER.read_text(encoding="utf-8").partition(HOST)
     assert host
     pairs = [re.findall(r"(?:const )?([a-z ]+)\*", types) for types in TYPES]
     names = [f"take_home::sum_kernel<{', '.join(pair)}>" for pair in pairs]
@@ -210,9 +225,7 @@ def ptx(work: Path, header: Path = HEADER) -> dict[str, list[str]]:
     """The instructions of each kernel for compute capability 9.0, by the types in its name."""
     source, out = work / "alone.cu", work / "alone.ptx"
     source.write_text(ALONE, encoding="utf-8")
-    done = compiled("-ptx", "-arch=compute_90", source, "-o", out, header=header)
-    assert done.returncode == 0, done.stderr
-    text = out.read_text(encoding="utf-8")
+    text = to_ptx(out, source, header=header).read_text(encoding="utf-8")
     parts = re.split(r"\.entry \w*?sum_kernelI(\w\w)EEv\w*\(", text)[1:]
     assert len(parts) == 2 * len(TYPES)
     return {
@@ -282,11 +295,11 @@ def test_lanes_may_run_apart(cases: Path) -> None:
     assert done.returncode == 0 and "apart:5" in done.stderr, done.stdout + done.stderr
 
 
-def findings(path: Path, work: Path) -> list[str]:
+def findings(path: Path, work: Path, **settings: str) -> list[str]:
     """What all checks of the embedded device find."""
     file = work / "findings.json"
     file.write_text("", encoding="utf-8")
-    run(path, EMU_CHECK="all", EMU_FINDINGS=str(file))
+    run(path, EMU_CHECK="all", EMU_FINDINGS=str(file), **settings)
     lines = file.read_text(encoding="utf-8").splitlines()
     return [f"{one['check']}: {one['what']}" for one in map(json.loads, lines)]
 
@@ -305,7 +318,9 @@ def test_the_example_on_the_page_runs(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_libraries_lines_on_the_page_run(tmp_path: Path) -> None:
-    done = run(built(tmp_path / "instead", CHAPTER / "take_home_instead.cu"))
+    # Whole libraries, of which the header is no part: for the device that runs them alone.
+    source = CHAPTER / "take_home_instead.cu"
+    done = run(built(tmp_path / "instead", source, architectures=ARCHITECTURES[-1:]))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "CUB 3000000000, Thrust 3000000000, std 3000000000\n"
 
@@ -361,6 +376,25 @@ def planted(work: Path, old: str, new: str) -> Path:
     return copy
 
 
+def in_kernels(header: Path) -> bool:
+    """Does the copy differ in its kernels alone, and not in the functions of the host?"""
+    ours, theirs = (path.read_text().partition(HOST)[2] for path in (HEADER, header))
+    assert ours
+    return ours == theirs
+
+
+def faulty(header: Path, work: Path, cases: Path) -> tuple[Path, dict[str, str]]:
+    """The cases with a copy of the header, and the settings to run them with.
+
+    Where the fault is in a kernel, the kernels are compiled and the embedded device runs them in
+    place of the program's own: that saves compiling the same code of the host once more.
+    """
+    if not in_kernels(header):
+        return built(work / "cases", CASES, header=header), {}
+    kernels = to_ptx(work / "cases.ptx", *STRICT, CASES, header=header)
+    return cases, {"EMU_PTX": str(kernels)}
+
+
 FAULTS = {
     "the tail is dropped": ("return thread < singles ?", "return thread < head ?", "ints, n = 1,"),
     "the head is dropped": (
@@ -414,26 +448,29 @@ FAULTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_seen(fault: str, tmp_path: Path) -> None:
+def test_a_fault_is_seen(fault: str, cases: Path, tmp_path: Path) -> None:
     old, new, words = FAULTS[fault]
-    done = run(built(tmp_path / "cases", CASES, header=planted(tmp_path, old, new)))
+    program, settings = faulty(planted(tmp_path, old, new), tmp_path, cases)
+    done = run(program, **settings)
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(rf"^wrong: .*{words}", done.stdout), done.stdout
 
 
 @pytest.mark.slow
-def test_a_missing_barrier_is_seen(tmp_path: Path) -> None:
+def test_a_missing_barrier_is_seen(cases: Path, tmp_path: Path) -> None:
     barrier = "  __syncthreads();\n  if (threadIdx.x >= 32) return 0;"
     copy = planted(tmp_path, barrier, barrier.partition("\n")[2])
-    found = findings(built(tmp_path / "cases", CASES, header=copy), tmp_path)
+    program, settings = faulty(copy, tmp_path, cases)
+    found = findings(program, tmp_path, **settings)
     assert any(one.startswith("race: ") for one in found), found
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fence", ["release", "acquire"])
-def test_a_missing_fence_is_seen(fence: str, tmp_path: Path) -> None:
+def test_a_missing_fence_is_seen(fence: str, cases: Path, tmp_path: Path) -> None:
     (line,) = re.findall(rf"^ *__threadfence\(\);  // {fence}: .*\n", HEADER.read_text(), re.M)
     copy = planted(tmp_path, line, "")
     assert fences(ptx(tmp_path, copy)["ff"]) != FENCED
-    found = findings(built(tmp_path / "cases", CASES, header=copy), tmp_path)
+    program, settings = faulty(copy, tmp_path, cases)
+    found = findings(program, tmp_path, **settings)
     assert any("read after another block's write" in one for one in found), found

@@ -32,7 +32,7 @@ REASONS = {
         "The embedded device has no such crowding."
     ),
     Reason.MERGED: _(
-        "The assembler may merge neighbouring loads of shared memory into wider ones: hardware "
+        "The assembler may merge neighbouring accesses to shared memory into wider ones: hardware "
         "then counts fewer than the program as written has."
     ),
     Reason.EARLIER_FORM: _(

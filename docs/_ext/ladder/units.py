@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import statistics
 
-from figures.kit.words import significant
+from figures.kit.words import power, significant
 from figures.records.verdict import shared_digits
 
 NO_BREAK = "\u00a0"
 THIN = "\u202f"  # narrow no-break space, between groups of three digits
 TIMES = "\u00d7"
 DASH = "\u2013"
-SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def digits(*values: float, places: int = 3) -> str:
@@ -96,10 +95,8 @@ def error(*values: float) -> str:
 def _power_of_ten(value: float) -> str:
     if value == 0:
         return "0"
-    shown, _e, power = f"{value:.1e}".partition("e")
-    sign = "⁻" if int(power) < 0 else ""
-    tens = f"10{sign}{str(abs(int(power))).translate(SUPERSCRIPTS)}"
-    return f"{shown}{NO_BREAK}{TIMES}{NO_BREAK}{tens}"
+    shown, _e, exponent = f"{value:.1e}".partition("e")
+    return f"{shown}{NO_BREAK}{TIMES}{NO_BREAK}{power(10, int(exponent))}"
 
 
 def plain_bytes(*values: float) -> str:
@@ -125,5 +122,5 @@ def binary_bytes(value: float) -> str:
 def size(n: int) -> str:
     """A number of elements: 2 to a power where it is one."""
     if n >= 1024 and n & (n - 1) == 0:
-        return "2" + str(n.bit_length() - 1).translate(SUPERSCRIPTS)
+        return power(2, n.bit_length() - 1)
     return group(str(n))

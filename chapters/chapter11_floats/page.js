@@ -130,7 +130,10 @@
           what = `${sum}, but its digits aren't clear for the next launch`;
         }
       }
-      return { ok, got: text(found), expected: text(expected), what };
+      // A program has a column for this.
+      const error = Math.abs(off / exact.value).toExponential(1);
+      const aside = found === expected ? "this one is the same" : `this one, ${text(found)}, is off by ${error}`;
+      return { ok, got: text(found), expected: text(expected), what, aside };
     },
   }));
 })();

@@ -1,13 +1,14 @@
-// The exact sum where it could go wrong unseen, as the variants of a chapter of its own, so that
-// the matrix checks it like any kernel: elements that are no numbers, numbers too small to be
-// normal, sums past the largest float on the way or at the end, sums half-way between two floats,
-// addresses that are no multiple of 16, grids of one block and of many more than fit, and two
-// launches with the same state.
+// Sums of floats where they could go wrong unseen, as the variants of a chapter of its own, so that
+// the matrix checks them like any kernel. The exact sum: elements that are no numbers, numbers too
+// small to be normal, sums past the largest float on the way or at the end, sums half-way between
+// two floats, addresses that are no multiple of 16, grids of one block and of many more than fit,
+// and two launches with the same state. Kahan's and Neumaier's: so many elements per thread that
+// what they catch is more than they may lose.
 #include <algorithm>
 #include <limits>
 
+#include "../problem.cuh"
 #include "book/chapter.hpp"
-#include "problem.cuh"
 
 namespace {
 
@@ -28,6 +29,11 @@ struct AnyBits {
     if (((bits >> 23) & 255) == 255) bits ^= 0x40000000u;
     return chapter11::float_of(bits);
   }
+};
+/// The least below 0: in two halves, the lower of which is as large as it can be.
+struct BelowZero {
+  std::uint64_t seed = 0;
+  __host__ __device__ float operator()(std::size_t) const { return -kSmallest; }
 };
 /// Numbers below the smallest normal one, of either sign.
 struct Denormal {
@@ -60,7 +66,14 @@ struct Planted {
       case 11: return position == 0 ? -0x1p24f : second ? -1.0f : first ? kSmallest : 0.0f;
       case 12: return position == 0 ? kLargest : second ? 0x1p102f : 0.0f;  // just short of inf
       case 13: return position == 0 ? kLargest : second ? 0x1p103f : 0.0f;  // half-way: inf
-      default: return position == 0 ? 0x1p-126f : position == 1 ? -kSmallest : 0.0f;
+      case 14: return position == 0 ? 0x1p-126f : position == 1 ? -kSmallest : 0.0f;
+      case 15:
+        return first ? kSmallest : 0.0f;  // the lowest digit alone
+      // Ties where the leading digit is the second; where it is the fourth and is 1; and just past
+      // one, told by the lowest digit.
+      case 16: return position == 0 ? 0x1p-124f : second ? 0x1p-148f : 0.0f;
+      case 17: return position == 0 ? 0x1p-102f : second ? 0x1p-126f : 0.0f;
+      default: return position == 0 ? 0x1p-90f : second ? 0x1p-114f : first ? kSmallest : 0.0f;
     }
   }
 };
@@ -127,6 +140,40 @@ book::Variant skewed() {
   return v;
 }
 
+/// Numbers that every addition to a larger sum rounds the same way for long.
+struct Thirds {
+  std::uint64_t seed = 0;
+  __host__ __device__ float operator()(std::size_t) const { return 0x1.555556p-2f; }
+};
+/// Ones that vanish in what comes before them, or lose what comes after, until that is taken away.
+struct Swamped {
+  std::uint64_t seed = 0;
+  __host__ __device__ float operator()(std::size_t position) const {
+    return position % 2 == 0 ? 1.0f : position % 4 == 1 ? 0x1p30f : -0x1p30f;
+  }
+};
+
+/// One warp adds up all that there is, and does it again with the ticket as the first launch left
+/// it.
+template <class Total, class Input, Bound B>
+book::Variant one_warp(std::string name, std::string region) {
+  return {
+      .name = std::move(name),
+      .from = "chapter11_floats",
+      .region = std::move(region),
+      .blocks = book::any_block(32, 32),
+      .grid = [](std::size_t, unsigned) { return 1u; },
+      .axes = {{"n"}},
+      .launch = book::launch<FloatSum<Input, B>>([](const auto& l) {
+        auto* partial = reinterpret_cast<Total*>(l.partial);
+        for (unsigned k = 0; k < 2; ++k) {
+          BOOK_CUDA(cudaMemsetAsync(l.out, 0xff, sizeof *l.out));
+          chapter11::sum<Total, 4><<<l.grid, l.block>>>(l.in, l.out, partial, l.ticket, l.n);
+        }
+      }),
+  };
+}
+
 template <int... Kinds>
 void add_planted(book::Chapter& chapter, std::integer_sequence<int, Kinds...>) {
   (chapter.add(exact<Planted<Kinds>>("planted" + std::to_string(Kinds))), ...);
@@ -135,15 +182,21 @@ void add_planted(book::Chapter& chapter, std::integer_sequence<int, Kinds...>) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  book::Chapter chapter{"chapter11_edges", "The exact sum where it could go wrong"};
-  add_planted(chapter, std::make_integer_sequence<int, 15>{});
+  book::Chapter chapter{"chapter11_hard", "Sums of floats where they could go wrong"};
+  add_planted(chapter, std::make_integer_sequence<int, 19>{});
   chapter.add(any_block());
   chapter.add(exact<AnyBits, 32>("any_bits_one_block", 0));
   chapter.add(exact<AnyBits, 64>("any_bits_many_blocks", 4));
+  chapter.add(exact<BelowZero, 64>("below_zero", 1));
   chapter.add(exact<AnyBits, 256, 2>("twice"));
   chapter.add(exact<Denormal>("denormal"));
   chapter.add(skewed<1>());
   chapter.add(skewed<2>());
   chapter.add(skewed<3>());
+  chapter.add(one_warp<chapter11::Kahan, Thirds, Bound::kOnce>("kahan_thirds", "kahan-float"));
+  chapter.add(
+      one_warp<chapter11::Neumaier, Thirds, Bound::kTwice>("neumaier_thirds", "neumaier-float"));
+  chapter.add(
+      one_warp<chapter11::Neumaier, Swamped, Bound::kTwice>("neumaier_swamped", "neumaier-float"));
   return chapter.run(argc, argv);
 }

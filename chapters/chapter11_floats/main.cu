@@ -1,5 +1,4 @@
-// The kernels of chapter 11, which has no page and no recording yet: until it has, this is its
-// main.cu.
+// Six ways to add floats, on four kinds of them.
 #include <algorithm>
 
 #include "book/chapter.hpp"
@@ -13,7 +12,7 @@ using chapter11::Data;
 using chapter11::Floats;
 using chapter11::FloatSum;
 
-constexpr unsigned kLoads = 4;
+constexpr std::size_t kLoads = 4;
 /// Every other power of two, and all of those that no cache holds.
 const std::vector<std::size_t> kSizes{1u << 10, 1u << 12, 1u << 14, 1u << 16, 1u << 18,
                                       1u << 20, 1u << 22, 1u << 24, 1u << 26, 1u << 27,
@@ -126,7 +125,7 @@ void add_methods(book::Chapter& chapter) {
   chapter.add(total<Double, D, Bound::kTwice>("double", "in-double"));
   chapter.add(std::move(whole));
   book::Variant atomics = on<D>("atomics", "float-atomics");
-  constexpr auto kKernel = sum_in_any_order<kLoads>;
+  static constexpr auto kKernel = sum_in_any_order<kLoads>;
   atomics.kernel = book::kernel(kKernel);
   atomics.grid = full_grid(
       +[](unsigned) { return kKernel; }, no_bins);

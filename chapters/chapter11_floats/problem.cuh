@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -145,7 +146,8 @@ class FloatSum : public book::Problem {
       const Exact state = state_.to_host(1)[0];
       const auto zero = [](unsigned long long digit) { return digit == 0; };
       const bool same = std::isnan(nearest) ? std::isnan(found)
-                                            : std::memcmp(&found, &nearest, sizeof found) == 0;
+                                            : std::bit_cast<std::uint32_t>(found) ==
+                                                  std::bit_cast<std::uint32_t>(nearest);
       if (!same) {
         return {false, text + ", and the float nearest to the exact sum " + text_of(nearest)};
       }

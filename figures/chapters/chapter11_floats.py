@@ -15,7 +15,7 @@ from figures.kit.canvas import canvas
 from figures.kit.chapter import Chapter
 from figures.kit.pictures import MissingData, Picture, Table, View, rate_of
 from figures.kit.style import MARKERS, Theme
-from figures.kit.words import listed, size
+from figures.kit.words import listed, power, size
 from figures.records.recordings import RecordedRun
 
 NAME = "chapter11_floats"
@@ -76,9 +76,8 @@ def bin_span(which: int) -> tuple[int, int]:
 
 def number_text(word: int) -> str:
     value = struct.unpack("<f", struct.pack("<I", word))[0]
-    shown, _e, power = f"{value:.1e}".partition("e")
-    tens = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{shown.replace('-', '−')} × 10{tens}"
+    shown, _e, exponent = f"{value:.1e}".partition("e")
+    return f"{shown.replace('-', '−')} × {power(10, int(exponent))}"
 
 
 LEFT, RIGHT = 14, 6
@@ -111,14 +110,14 @@ def floats_on_a_ruler() -> Picture:
                           edgecolor=theme.drawn("blue") if hit else theme.muted)
             )  # fmt: skip
             axes.text((low + high) / 2, lift + 0.34, str(which), ha="center", va="center_baseline",
-                      fontsize=10, color=theme.ink if hit else theme.muted)  # fmt: skip
+                      color=theme.ink if hit else theme.muted)  # fmt: skip
         axes.plot([LOWEST, HIGHEST], [ground + 0.9] * 2, color=theme.ink, lw=1.4)
-        for power in range(LOWEST, HIGHEST + 1):
-            long = power % 16 == 0 or power in (LOWEST, HIGHEST)
-            axes.plot([power] * 2, [ground + 0.9, ground + (0.45 if long else 0.7)],
+        for place in range(LOWEST, HIGHEST + 1):
+            long = place % 16 == 0 or place in (LOWEST, HIGHEST)
+            axes.plot([place] * 2, [ground + 0.9, ground + (0.45 if long else 0.7)],
                       color=theme.ink if long else theme.grid, lw=0.9 if long else 0.5)  # fmt: skip
-        for power in (LOWEST, -96, -48, 0, 48, HIGHEST):
-            axes.text(power, ground + 0.3, f"$2^{{{power}}}$", ha="center", va="top")
+        for place in (LOWEST, -96, -48, 0, 48, HIGHEST):
+            axes.text(place, ground + 0.3, power(2, place), ha="center", va="top")
         for row, (kind, word) in enumerate(chosen):
             low, high = span(word)
             foot = ground - 1.9 - 1.5 * row
@@ -224,8 +223,8 @@ def error_and_speed(view: View, n: int) -> Picture:
         axes.annotate("GB/s", xy=(1.03, -0.85), xycoords=("axes fraction", "data"), va="center",
                       color=theme.muted, annotation_clip=False)  # fmt: skip
         axes.text(math.sqrt(floor / 2 * HALF_ULP), METHODS.index("atomics"),
-                  "the nearest float\nlies in here", color=theme.written("green"),
-                  ha="center", va="center", fontsize=10)  # fmt: skip
+                  "the nearest\nfloat lies\nin here", color=theme.written("green"),
+                  ha="center", va="center")  # fmt: skip
         names = [
             f"{method}\nsame bits" if method in SAME_BITS
             else f"{method}\nother bits" if method in OTHER_BITS else method
@@ -237,6 +236,8 @@ def error_and_speed(view: View, n: int) -> Picture:
         axes.spines["left"].set_visible(False)
         axes.set_xscale("log")
         axes.set_xlim(floor / 2, 1e-3)
+        decades = range(round(math.log10(floor)), -2)
+        axes.set_xticks([10.0**one for one in decades], [power(10, one) for one in decades])
         axes.xaxis.set_minor_locator(NullLocator())
         axes.grid(axis="x")
         axes.set_xlabel("off by, relative to the exact sum")

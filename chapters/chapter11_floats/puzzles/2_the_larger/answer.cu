@@ -1,0 +1,45 @@
+#include <cstddef>
+
+/// A sum, and what its additions have rounded away.
+struct Sum {
+  float sum, lost;
+
+  __device__ void add(float x) {
+    const float next = sum + x;
+    // [blank] add to `lost` what `next` lacks
+    //= lost += (sum - next) + x;
+    lost += fabsf(sum) >= fabsf(x) ? (sum - next) + x : (x - next) + sum;
+    // [/blank]
+    sum = next;
+  }
+  __device__ void merge(const Sum& other) {
+    // [blank] take over the other's sum, and what it has lost
+    //= add(other.sum + other.lost);
+    add(other.sum);
+    lost += other.lost;
+    // [/blank]
+  }
+};
+
+/// One sum per block. Each thread adds up every (blocks * threads)th element.
+__global__ void sum(const float* in, float* partial, std::size_t n) {
+  __shared__ Sum tile[1024];
+  const unsigned t = threadIdx.x;
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+
+  Sum mine{};
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t; i < n; i += stride) {
+    mine.add(in[i]);
+  }
+  tile[t] = mine;
+  __syncthreads();
+
+  for (unsigned width = blockDim.x; width > 1;) {
+    const unsigned half = (width + 1) / 2;  // rounded up: an odd one out waits a step
+    if (t + half < width) tile[t].merge(tile[t + half]);
+    __syncthreads();
+    width = half;
+  }
+
+  if (t == 0) partial[blockIdx.x] = tile[0].sum + tile[0].lost;
+}
