@@ -25,16 +25,25 @@ MAY_BE_SKIPPED = (
 #: Files that take a minute of a core and more, the longest first: begun last, one would be alone.
 FIRST = (
     "tools/tests/test_guide.py",
+    "tools/emulator/tests/test_corpus.py",
     "tools/emulator/tests/test_sanitized.py",
+    "chapters/tests/test_schedules.py",
     "docs/tests/test_browser.py",
     "figures/tests/test_embedded_set.py",
-    "chapters/chapter08_multi_pass/tests/test_take_home.py",
-    "tools/emulator/tests/test_corpus.py",
-    "tools/tests/test_build.py",
-    "chapters/tests/test_schedules.py",
-    "docs/tests/test_run_here.py",
     "figures/tests/test_pictures.py",
+    "docs/tests/test_editions.py",
+    "chapters/chapter08_multi_pass/tests/test_take_home.py",
+    "tools/tests/test_build.py",
+    "docs/tests/test_run_here.py",
+    "tools/judging/tests/test_puzzles.py",
+    "tools/emulator/tests/test_emulate.py",
+    "chapters/tests/test_results.py",
     "tools/emulator/tests/test_page_device.py",
+    "docs/tests/test_stills.py",
+    "chapters/tests/test_embedded_checks.py",
+    "docs/tests/test_device_plans.py",
+    "tools/judging/tests/test_cheats.py",
+    "figures/tests/test_lies.py",
 )
 
 

@@ -1,10 +1,11 @@
 """The command line.
 
     python -m tools.mutating list FILE              writes the mutants of all kernel files
-    python -m tools.mutating list --passed FILE     writes those that got through in the record
+    python -m tools.mutating list --left FILE       writes those that got through in the record, and
+                                                    those of files that it lacks
     python -m tools.mutating run LIST RESULTS       tries them; run again, it goes on
     python -m tools.mutating record RESULTS         puts the results into figures/data
-    python -m tools.mutating record --again RESULTS puts those of `list --passed` into the record
+    python -m tools.mutating record --again RESULTS puts those of `list --left` into the record
     python -m tools.mutating try FILE:LINE [TEXT]   tries those of a line, and says what rejects
 
 ``list`` and ``try`` need tree-sitter. ``run`` needs Python alone, nvcc, and the matrix programs of
@@ -28,6 +29,7 @@ from figures.records.mutants import FILE, digest, read
 from tools.files import write_whole
 from tools.mutating import ROOT, Failure
 from tools.mutating.mutant import Mutant
+from tools.mutating.nets import digest_of_nets
 from tools.mutating.shapes import Program
 from tools.mutating.sources import chapter_of, digests, kernel_files
 from tools.mutating.trial import Bench, Outcome, programs_of
@@ -47,20 +49,21 @@ def listed() -> list[Mutant]:
     ]
 
 
-def _list(path: Path, passed: bool) -> None:
-    if passed:
+def _list(path: Path, left: bool) -> None:
+    found, again = listed(), set[str]()
+    if left:
         kept = read((ROOT / FILE).read_text(encoding="utf-8"))
-        found = [Mutant.read(vars(each)) for each in kept.passed]
-    else:
-        found = listed()
+        again = set(kept.sources)
+        newer = [mutant for mutant in found if mutant.file not in again]
+        found = [*(Mutant.read(vars(each)) for each in kept.passed), *newer]
     sources = digests()
-    told = {"sources": sources, "again": passed, "mutants": [m.told() for m in found]}
+    told = {"sources": sources, "again": sorted(again), "mutants": [m.told() for m in found]}
     path.write_text(json.dumps(told, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
     print(f"{len(found)} mutants of {len(sources)} files in {path}")
 
 
 def _try_chunk(
-    chunk: list[Mutant], build: Path, work: Path, again: bool
+    chunk: list[Mutant], build: Path, work: Path, again: list[str]
 ) -> list[tuple[Mutant, Outcome]]:
     done: dict[str, Outcome] = {}
     found = []
@@ -68,7 +71,7 @@ def _try_chunk(
         chapter = chapter_of(mutant.file)
         if chapter not in _benches:
             _benches[chapter] = Bench(chapter, build, work, _programs[chapter])
-        found.append((mutant, _benches[chapter].judge(mutant, done, again=again)))
+        found.append((mutant, _benches[chapter].judge(mutant, done, again=mutant.file in again)))
     return found
 
 
@@ -87,13 +90,14 @@ def _run(path: Path, results: Path, build: Path, jobs: int, every: int) -> int:
         lines = results.read_text(encoding="utf-8").splitlines()
         seen = {Mutant.read(json.loads(line)).name for line in lines if line.endswith("}")}
     left = [mutant for mutant in all_of if mutant.name not in seen]
-    chunks, size = [], FEW if told["again"] else CHUNK
-    for _, group in groupby(left, key=lambda m: m.file):
-        of_file = list(group)
+    chunks = []
+    for file, group in groupby(left, key=lambda m: m.file):
+        of_file, size = list(group), FEW if file in told["again"] else CHUNK
         chunks += [of_file[at : at + size] for at in range(0, len(of_file), size)]
     # Those of long files first: what is left at the end should be short.
     chunks.sort(key=lambda chunk: ("chapter04" not in chunk[0].file, "08" not in chunk[0].file))
     begin = time.monotonic()
+    nets = digest_of_nets()
     work = Path(tempfile.mkdtemp(prefix="mutating."))
     try:
         chapters = sorted({chapter_of(mutant.file) for mutant in left})
@@ -113,7 +117,7 @@ def _run(path: Path, results: Path, build: Path, jobs: int, every: int) -> int:
                 pool.submit(_try_chunk, chunk, build, work, told["again"]) for chunk in chunks
             ):
                 for mutant, outcome in done.result():
-                    line = {**mutant.told(), **outcome.told()}
+                    line = {**mutant.told(), **outcome.told(), "nets": nets}
                     out.write(json.dumps(line, ensure_ascii=False) + "\n")
                     tried += 1
                     passed += outcome.state == "passed"
@@ -162,7 +166,9 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("list", help="write the mutants of all kernel files")
     one.add_argument("file", type=Path)
-    one.add_argument("--passed", action="store_true", help="those alone that passed in the record")
+    one.add_argument(
+        "--left", action="store_true", help="those that passed in the record or are not in it"
+    )
     two = commands.add_parser("run", help="try all that RESULTS lacks")
     two.add_argument("list", type=Path)
     two.add_argument("results", type=Path)
@@ -179,7 +185,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         if given.command == "list":
-            _list(given.file, given.passed)
+            _list(given.file, given.left)
             return 0
         if given.command == "record":
             from tools.mutating.record import record

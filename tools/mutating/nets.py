@@ -7,12 +7,15 @@ import json
 import re
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tools.mutating import Failure
+from figures.records import traces
+from figures.records.mutants import digest
+from tools.mutating import ROOT, Failure
 from tools.mutating.shapes import (
     FEW_HEAVY,
     FIRST,
@@ -21,6 +24,7 @@ from tools.mutating.shapes import (
     Shape,
     Variant,
     environment,
+    matrix,
     small,
 )
 
@@ -35,8 +39,9 @@ MEMORY = (
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
 )
-#: What a change may cost in time that no memory counter sees: asked of what gets through all else.
-BRANCHES = ("source__diverging_branches.sum",)
+#: What a change may cost in time that no memory counter sees: branches that part a warp, and narrow
+#: loads that one wide load no longer replaces. Asked of what gets through all else.
+HIDDEN = ("source__diverging_branches.sum", "source__mergeable_shared_loads.sum")
 WORK = (
     "source__branches.sum",
     "source__diverging_branches.sum",
@@ -52,9 +57,24 @@ LOOKED_AT = FIRST[:4]
 LARGE = (65537, (1 << 19) - 1)
 LARGE_BLOCKS = (32, 256, 1024)
 #: Shapes for what got through: two and more blocks of what has large tiles, blocks of 31 warps, one
-#: element more than a warp's tile of chapter 8, and more than 16 bits can count of anything.
-ODD = ((256, 16385), (1, 4097), (992, 1025), (32, 520))
+#: element more than a warp's tile of chapter 8, rows that fill chapter 4's tiles, one thread, and
+#: more than 16 bits can count of anything.
+ODD = ((256, 16385), (1, 4097), (992, 1025), (32, 520), (1024, 32), (1, 1))
 HUGE = (1024, (1 << 20) + 1)
+#: Where a block's accesses to shared memory are looked at one by one.
+TRACED, TRACED_INSTRUCTIONS, MOST_TRACED = (256, 1025), 100_000, 5
+#: Where the checks are asked again with lanes, warps and blocks in an order of their own.
+APART, APART_SEEDS = ((32, 520), (33, 63), (1, 1)), (1, 2, 3, 4)
+
+
+def digest_of_nets() -> str:
+    """What tells whether the nets have changed, or what they are run at: their code without
+    comments, and the matrix's shapes. The chapters' own inputs and checks aren't in it."""
+    told = [str(matrix())]
+    for name in ("nets.py", "shapes.py", "trial.py"):
+        text = (ROOT / "tools/mutating" / name).read_text(encoding="utf-8")
+        told.append(re.sub(r'^\s*(#.*|"""(?s:.*?)""")\n', "", text, flags=re.M))
+    return digest("\n".join(told).encode())
 
 
 @dataclass(frozen=True)
@@ -152,22 +172,55 @@ def told_sums(ran: Ran) -> set[tuple[str, str]]:
     }
 
 
+Places = dict[str, int]
+"""How the accesses of one block to shared memory lie, in counts with a name."""
+
+
+def places_in(trace: traces.Trace) -> Places:
+    """For loads, stores and atomics: places that each warp's access asks for, all accesses
+    together; places that the block touches; and lanes whose bank another lane has taken, of
+    atomics alone, whose passes no counter has."""
+    asked: Counter[str] = Counter()
+    touched: dict[str, set[int]] = {}
+    for instruction in trace.instructions:
+        for part in instruction.parts:
+            if part.space != "shared":
+                continue
+            places = set(part.addresses)
+            asked[f"places in shared memory, {part.direction}"] += len(places)
+            touched.setdefault(part.direction, set()).update(places)
+            if part.direction == "atomic":
+                banks = {address // 4 % 32 for address in part.addresses}
+                asked["lanes at a bank that is taken"] += len(part.addresses) - len(banks)
+    for direction, places in touched.items():
+        asked[f"places in shared memory of the block, {direction}"] = len(places)
+    return dict(asked)
+
+
+def names_of(kernels: Iterable[str]) -> set[str]:
+    """What the source calls them."""
+    done = subprocess.run(["c++filt", *kernels], capture_output=True, text=True, check=True)
+    heads = (line.split("(")[0].split("<")[0] for line in done.stdout.splitlines())
+    return {head.split()[-1] for head in heads}
+
+
 class Nets:
     """The nets for one program; what the unchanged kernels give is kept."""
 
     def __init__(self, program: Program, library: Path) -> None:
         self.program, self.library = program, library
         self._kept: dict[tuple[object, ...], Ran] = {}
+        self._placed: dict[tuple[Path, str, str], Places] = {}
 
-    def _base(self, base: Path, cases: Sequence[str], check: str = "") -> Ran:
+    def _base(self, base: Path, cases: Sequence[str], check: str = "", **settings: str) -> Ran:
         """With the unchanged kernels: their counters, or what the check says."""
-        key = (base, tuple(cases), check)
+        key = (base, tuple(cases), check, *settings.values())
         if key not in self._kept:
-            self._kept[key] = self._looked_at(base, cases, check)
+            self._kept[key] = self._looked_at(base, cases, check, **settings)
         return self._kept[key]
 
-    def _looked_at(self, ptx: Path, cases: Sequence[str], check: str = "") -> Ran:
-        asked = {"EMU_CHECK": check} if check else {}
+    def _looked_at(self, ptx: Path, cases: Sequence[str], check: str = "", **settings: str) -> Ran:
+        asked = {**({"EMU_CHECK": check} if check else {}), **settings}
         return run(self.program, cases, self.library, ptx, asked, go_on=True, count=not check)
 
     def _cases(self, variants: Iterable[Variant], shapes: Iterable[Shape], most: int) -> list[str]:
@@ -236,10 +289,12 @@ class Nets:
         caught: Caught,
         shapes: Sequence[Shape] = LOOKED_AT,
         columns: Sequence[str] = MEMORY,
+        most: int = MOST_LOOKED_AT,
     ) -> None:
         cases = self._cases(variants, shapes, FEW_HEAVY)
-        right = self._base(base, cases).rows
-        ran = self._looked_at(ptx, cases)
+        enough = {"EMU_MAX_INSTRUCTIONS": str(most)}
+        right = self._base(base, cases, **enough).rows
+        ran = self._looked_at(ptx, cases, **enough)
         if len(right) != len(ran.rows):
             return  # it was stopped, which the results tell
         for one, other in zip(right, ran.rows, strict=True):
@@ -258,14 +313,70 @@ class Nets:
         self._unchanged_passes(base, odd, enough)
         self._result(odd, ptx, caught, enough)
         if not caught.by:
-            self.counters(variants, base, ptx, caught, shapes, (*MEMORY, *BRANCHES))
+            self.counters(variants, base, ptx, caught, shapes, (*MEMORY, *HIDDEN))
+        if not caught.by:
+            self.places(changed, base, ptx, caught)
         if not caught.by:
             self.checks(variants, ptx, caught, shapes)
+        if not caught.by:
+            self.checks_apart(changed, base, ptx, caught)
         if not caught.by:
             shapes = [*((block, n) for n in LARGE for block in LARGE_BLOCKS), HUGE]
             large = self._cases(variants, shapes, MOST_HEAVY)
             self._unchanged_passes(base, large, enough)
             self._result(large, ptx, caught, enough)
+        if not caught.by:
+            few = self.program.that_launch(changed, most=1)
+            self.counters(few, base, ptx, caught, [HUGE], (*MEMORY, *HIDDEN), MOST_LARGE)
+
+    def places(self, changed: set[str], base: Path, ptx: Path, caught: Caught) -> None:
+        """Where a block's accesses to shared memory lie, from a trace of the first block that runs
+        a changed kernel."""
+        for each in self.program.that_launch(changed, most=MOST_TRACED):
+            for kernel in sorted(names_of(self.program.kernels[each.name] & changed)):
+                right = self._places(base, each, kernel)
+                found = self._places(ptx, each, kernel, keep=False)
+                told = [
+                    f"{name}: {right.get(name, 0)}, now {found.get(name, 0)}"
+                    for name in sorted(right.keys() | found.keys())
+                    if right.get(name, 0) != found.get(name, 0)
+                ]
+                if told and right and found:
+                    caught.add("counters", f"{each.name}, {kernel}: {', '.join(told)}")
+                    return
+
+    def _places(self, ptx: Path, variant: Variant, kernel: str, keep: bool = True) -> Places:
+        key = (ptx, variant.name, kernel)
+        if key in self._placed:
+            return self._placed[key]
+        cases = self._cases([variant], [TRACED], FEW_HEAVY)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "trace.jsonl"
+            settings = {
+                "EMU_TRACE": str(file),
+                "EMU_TRACE_KERNEL": kernel,
+                "EMU_TRACE_LIMIT": str(TRACED_INSTRUCTIONS),
+            }
+            run(self.program, cases, self.library, ptx, settings, go_on=True)
+            try:
+                places = places_in(traces.read(file))
+            except (OSError, ValueError):  # not launched, or not to its end
+                places = {}
+        if keep:
+            self._placed[key] = places
+        return places
+
+    def checks_apart(self, changed: set[str], base: Path, ptx: Path, caught: Caught) -> None:
+        """The checks again, with lanes, warps and blocks in an order of their own."""
+        cases = self._cases(self.program.that_launch(changed), APART, FEW_HEAVY)
+        for seed in APART_SEEDS:
+            if caught.by:
+                return
+            schedule = {"EMU_SCHEDULE": f"apart:{seed}"}
+            if said := self._base(base, cases, "all", **schedule).findings:
+                raise Failure(f"{self.program.path.name}, apart: {said[0]['what']}")
+            for each in self._looked_at(ptx, cases, "all", **schedule).findings:
+                caught.add(str(each["check"]), str(each["what"]))
 
     def more(self, changed: set[str], ptx: Path, caught: Caught) -> None:
         """For what got through: all small shapes under the checks, and more schedules."""

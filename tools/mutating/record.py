@@ -7,14 +7,16 @@ import json
 import re
 import subprocess
 import tempfile
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 from figures.records import mutants as recorded
 from tools.mutating import ROOT, Failure
 from tools.mutating.mistakes import chapters, mistakes
+from tools.mutating.nets import digest_of_nets
 from tools.mutating.operators import mutants
-from tools.mutating.sources import digests, nvcc_of
+from tools.mutating.sources import digests, kernel_files, nvcc_of
 from tools.mutating.trial import Bench, programs_of
 
 
@@ -24,6 +26,10 @@ def _said(command: list[str], pattern: str) -> str:
     if not found:
         raise Failure(f"{command[0]} says {done.stdout[:80]!r}")
     return found[1]
+
+
+def _place(change: recorded.Change) -> tuple[str, int, int, str]:
+    return change.file, change.begin, change.end, change.after
 
 
 def _changes(results: Path) -> tuple[recorded.Change, ...]:
@@ -36,13 +42,13 @@ def _changes(results: Path) -> tuple[recorded.Change, ...]:
         kept = recorded.Change.__dataclass_fields__.keys() - {"by", "how", "leaves"}
         facts = {name: told[name] for name in kept}
         found.append(recorded.Change(**facts, by=tuple(order), how=how))
-    return tuple(sorted(found, key=lambda each: (each.file, each.begin, each.end, each.after)))
+    return tuple(sorted(found, key=_place))
 
 
-def _mistakes(build: Path) -> tuple[recorded.Mistake, ...]:
+def _mistakes(build: Path, of: Collection[str]) -> tuple[recorded.Mistake, ...]:
     found = []
     with tempfile.TemporaryDirectory() as work:
-        for chapter in chapters():
+        for chapter in sorted(of):
             bench = Bench(chapter, build, Path(work), programs_of(chapter, build))
             for each in mistakes(chapter):
                 how = bench.rejected(each.mutant, each.net)
@@ -57,15 +63,28 @@ def _mistakes(build: Path) -> tuple[recorded.Mistake, ...]:
     return tuple(found)
 
 
+def _nets(results: Path) -> str:
+    """The digest of the nets that all results are of."""
+    lines = results.read_text(encoding="utf-8").splitlines()
+    found: set[str] = {json.loads(line).get("nets", "") for line in lines}
+    if found != {digest_of_nets()}:
+        raise Failure(f"the nets have changed since {results} was begun: run it afresh")
+    return found.pop()
+
+
 def together(
     kept: tuple[recorded.Change, ...], tried: tuple[recorded.Change, ...]
 ) -> tuple[recorded.Change, ...]:
-    """Those kept, with what became of those tried again. What came to the same code shares
-    its outcome; a Failure where one tried again isn't among those that had passed."""
+    """Those kept, with what became of those tried again, and all of files that had none. What came
+    to the same code shares its outcome; a Failure where one tried again isn't among those that had
+    passed."""
     outcomes = {}
-    of = {(each.file, each.begin, each.end, each.after): each for each in kept}
+    of = {_place(each): each for each in kept}
+    files = {each.file for each in kept}
     for each in tried:
-        was = of.get((each.file, each.begin, each.end, each.after))
+        if each.file not in files:
+            continue
+        was = of.get(_place(each))
         if was is None or was.state != "passed":
             raise Failure(f"{each.file}:{each.line} {each.after!r} hadn't passed in the record")
         outcomes[was.file, was.code] = each
@@ -75,7 +94,8 @@ def together(
         if new:
             was = replace(was, state=new.state, by=new.by, how=new.how, code=new.code, leaves="")
         found.append(was)
-    return tuple(found)
+    found += [each for each in tried if each.file not in files]
+    return tuple(sorted(found, key=_place))
 
 
 def _with_line(change: recorded.Change) -> recorded.Change:
@@ -84,27 +104,32 @@ def _with_line(change: recorded.Change) -> recorded.Change:
 
 def record(results: Path, build: Path, *, again: bool = False) -> str:
     """The record's text; a Failure where the results are of other kernels. *again*: the results are
-    of changes that had passed. All others stay as they were recorded, and so do the mistakes."""
+    of changes that had passed, and of all those of files that the record lacks. The others stay as
+    they were recorded, and so do their chapters' mistakes."""
     sources = digests()
+    listed = {file: len(mutants(file, (ROOT / file).read_bytes())) for file in kernel_files()}
     tried = _changes(results)
     commit = _said(["git", "rev-parse", "--short", "HEAD"], r"(\w+)")
-    run = recorded.Run(datetime.date.today().isoformat(), commit, len(tried))
+    run = recorded.Run(datetime.date.today().isoformat(), commit, len(tried), _nets(results))
     runs: tuple[recorded.Run, ...] = (run,)
     changes, planted = tried, tuple[recorded.Mistake, ...]()
     if again:
         old = recorded.read((ROOT / recorded.FILE).read_text(encoding="utf-8"))
         if changed := recorded.earlier(old, ROOT):
             raise Failure(f"{', '.join(changed)} changed since the record: run all changes")
+        for file in sources.keys() - old.sources.keys():
+            if sum(each.file == file for each in tried) < listed[file]:
+                raise Failure(f"{results} lacks some of the {listed[file]} changes to {file}")
         runs = (*old.runs, run)
         changes, planted = together(old.changes, tried), old.mistakes
     changes = tuple(_with_line(each) if each.state == "passed" else each for each in changes)
     made = recorded.Mutants(
         runs,
         "CUDA " + _said([str(nvcc_of(build)), "--version"], r"V([\d.]+)"),
-        sum(len(mutants(file, (ROOT / file).read_bytes())) for file in sources),
+        sum(listed.values()),
         sources,
         changes,
-        planted or _mistakes(build),
+        (*planted, *_mistakes(build, set(chapters()) - {each.chapter for each in planted})),
     )
     for each in made.changes:
         text = (ROOT / each.file).read_bytes()[each.begin : each.end]

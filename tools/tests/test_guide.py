@@ -38,12 +38,21 @@ def edited(path: Path, old: str, new: str) -> Iterator[None]:
         path.write_text(text)
 
 
+def rewritten(path: Path, old: str, new: str) -> None:
+    """Changes a program of the copy; what it has made is not stale for that."""
+    text, then = path.read_text(), path.stat()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+    os.utime(path, ns=(then.st_atime_ns, then.st_mtime_ns))
+
+
 @pytest.fixture(scope="session")
 def book(checkout: Callable[..., Path], run: Run) -> Path:
     """A copy of the checkout with what has been built in it, its guide among that.
 
     Commands find it in the checkout's own place: all that is built names that. From now on it
-    counts little, but for the chapter whose table a test reads.
+    counts little, but for the chapter whose table a test reads; and it draws no figure twice: that
+    an edit draws them again is for figures/tests/test_pictures.py.
     """
     copy = checkout("guide")
     (copy / ".venv").mkdir()
@@ -55,13 +64,10 @@ def book(checkout: Callable[..., Path], run: Run) -> Path:
                 symlinks=True,
                 ignore=shutil.ignore_patterns("sanitized"),
             )
-    counting = copy / "tools" / "measuring" / "embedded.py"
-    text, shapes = counting.read_text(), "in shapes_of(variant)\n"
-    assert text.count(shapes) == 1
     few = f"in (shapes_of(variant) if program.chapter == {COUNTED!r} else [(2**10, variant.block)])"
-    then = counting.stat()
-    counting.write_text(text.replace(shapes, f"{few}\n"))
-    os.utime(counting, ns=(then.st_atime_ns, then.st_mtime_ns))  # what is counted is not stale
+    rewritten(copy / "tools/measuring/embedded.py", "in shapes_of(variant)\n", f"{few}\n")
+    kept = "mark = _mark_of(asked.out, COVER) or fingerprint(asked.root)"
+    rewritten(copy / "figures/draw.py", "mark = fingerprint(asked.root)", kept)
     done = guide(run, copy, 3 * LIMIT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"The guide: {ROOT}/build/guide/index.html" in done.stdout

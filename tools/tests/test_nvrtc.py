@@ -34,10 +34,12 @@ inline __device__ grid_group this_grid() { return {}; }
 #: A template compiles for 61 only where it is used: arguments to try, for a number and for a type.
 ARGUMENTS = {
     r"unsigned\s+\w+": ("1", "4", "64"),
+    r"unsigned\s+Block,.*": ("64, 4", "256, 4"),
     r"bool\s+\w+": ("false", "true"),
     r"class\s+Sum": ("unsigned", "long long"),
     r"class\s+Element": ("unsigned char", "unsigned", "uint2", "uint4"),
     r"class\s+Layout.*": ("chapter04::Padded", "chapter04::SwizzledBy4"),
+    r"class\s+Total,.*": ("chapter11::Kahan, 4", "chapter11::Double, 4"),
     r"class\s+\w+": ("int", "long long"),
 }
 TEMPLATE = re.compile(r"template\s*<([^>]*)>\s*__global__\s+void\s+(?:__\w+__\([^)]*\)\s*)?(\w+)\(")

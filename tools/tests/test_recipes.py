@@ -234,4 +234,7 @@ def test_what_a_page_leaves_out_has_its_reason() -> None:
         ("chapter10_coalescing", "allocations"): (
             "its input is addresses, which are the program's own"
         ),
+        **{
+            ("chapter11_floats", f"cub_{data}"): cub for data in ("uniform", "mixed", "ill", "wide")
+        },
     }

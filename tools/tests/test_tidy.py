@@ -65,7 +65,7 @@ def tidied(folder: Path, faulty: str) -> subprocess.CompletedProcess[str]:
         re.search(rf"^{name}\(\) \{{$.*?^\}}$", script, re.M | re.S)[0]  # type: ignore[index]
         for name in ("sources", "tidy_cxx")
     ]
-    settings = f"root='{folder}' tree='{build}' venv='{ROOT}/.venv'; cd \"$root\""
+    settings = f"root='{folder}' tree='{build}' venv='{ROOT}/.venv' cores=2; cd \"$root\""
     text = "\n".join(["set -euo pipefail", settings, *functions, "tidy_cxx"])
     return subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=False)
 
