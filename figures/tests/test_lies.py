@@ -36,7 +36,7 @@ from figures import comparison
 from figures.comparison import Reason
 from figures.records import checks, consoles, history, manifest, regions
 from figures.records.naming import COUNTER_ALIASES, EMBEDDED, REFERENCE
-from figures.records.reading import DataError
+from figures.records.reading import DataError, read_manifest
 from figures.records.recordings import Recordings
 from figures.records.sets import RecordedSet, load_set, read_set
 from figures.records.transcripts import Transcript, transcripts
@@ -464,10 +464,9 @@ def test_a_counter_doubled_is_not_what_the_embedded_device_counts(scratch: Scrat
     assert unknown == ["chapter02_smem"]
 
 
-@pytest.fixture(scope="module")
-def then() -> dict[str, regions.Region]:
-    """The kernels at the commit that the reference set was recorded at."""
-    source = read_set(ROOT / "figures/data" / REFERENCE).chapters["chapter02_smem"].data["source"]
+def _kernels_then(folder: Path) -> dict[str, regions.Region]:
+    """The kernels at the commit that a set was recorded at."""
+    source = read_set(folder).chapters["chapter02_smem"].data["source"]
     assert source
     found = history.regions_at(ROOT, source["commit"])
     if found is None:
@@ -475,9 +474,20 @@ def then() -> dict[str, regions.Region]:
     return found
 
 
-def test_recorded_hashes_are_of_the_kernels_at_the_commit(then: dict[str, regions.Region]) -> None:
+@pytest.fixture(scope="module")
+def then() -> dict[str, regions.Region]:
+    return _kernels_then(ROOT / "figures/data" / REFERENCE)
+
+
+def test_recorded_hashes_are_of_the_kernels_at_the_commit() -> None:
     for folder in _committed():
-        history.check_hashes(folder, read_set(folder), then)
+        history.check_hashes(folder, read_set(folder), _kernels_then(folder))
+
+
+def test_a_commit_that_is_lost_is_one_of_a_set() -> None:
+    """A set that is recorded anew leaves none behind."""
+    told = {read_manifest(folder / manifest.NAME)["commit"] for folder in _committed()}
+    assert told >= history.LOST
 
 
 @slow
