@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from tools.judging.judge import judge
 from tools.judging.terminal import complain, prepare, say, tamed
 
 USAGE = """\
-usage: tools/judge FILE.cu [--puzzle KEY] [--details] [--json] [--no-time]
+usage: tools/judge FILE.cu [--puzzle KEY] [--details] [--hint] [--json] [--no-time]
        tools/judge new KEY|all [FOLDER]
        tools/judge --list [FOLDER]
 
@@ -30,6 +31,7 @@ goal in what it reads and writes. With a GPU it also takes the time.
   --list [FOLDER]    all puzzles, and which of them you have solved in FOLDER
   --puzzle KEY       judge FILE as this puzzle; else its own line "// judge: KEY" says which
   --details          everything that was found, and the counts beside the book's kernel
+  --hint             the puzzle's hint, where FILE is rejected
   --json             the verdict as JSON
   --no-time          don't take the time, also where there is a GPU
 
@@ -118,7 +120,7 @@ def _new_ones(key: str, folder: Path) -> str:
     return tamed(f"{folder}: {len(those)} skeletons, without hints and answers\n")
 
 
-def _judge(name: str, key: str | None, details: bool, as_json: bool, timed: bool) -> int:
+def _judge(name: str, key: str | None, flags: dict[str, bool]) -> int:
     file, source = _read(name)
     key = key or puzzles.puzzle_named_in(source)
     if key is None:
@@ -128,15 +130,17 @@ def _judge(name: str, key: str | None, details: bool, as_json: bool, timed: bool
         )
     puzzle = puzzles.find(key)
     verdict = judge(file, source, puzzle)
-    if timed and verdict.kernel and not verdict.reason:
+    if not flags["--no-time"] and verdict.kernel and not verdict.reason:
         verdict.times = timing.times(verdict.kernel, puzzle)
     note = (
         "" if verdict.reason else progress.remember(file.absolute().parent, puzzle.key, file.name)
     )
-    if as_json:
+    if flags["--json"]:
         say(_as_json(verdict.record()))
     else:
-        text = tamed(verdict.text(details))
+        text = tamed(verdict.text(flags["--details"]))
+        if verdict.reason and flags["--hint"]:
+            text += textwrap.indent(textwrap.fill(f"hint: {puzzle.hint}", 90), " " * 10) + "\n"
         if not verdict.reason and not note:
             every = puzzles.all_puzzles()
             text += f"          {_solved(every, file.absolute().parent)}\n"
@@ -151,7 +155,7 @@ def _as_json(record: dict[str, Any]) -> str:
 
 
 def _run(arguments: list[str]) -> int:
-    flags = {"--details": False, "--json": False, "--no-time": False, "--list": False}
+    flags = dict.fromkeys(("--details", "--hint", "--json", "--no-time", "--list"), False)
     key: str | None = None
     words: list[str] = []
     rest = iter(arguments)
@@ -188,7 +192,7 @@ def _run(arguments: list[str]) -> int:
         return 0
     if len(words) != 1:
         raise Failure("one FILE.cu is judged at a time; tools/judge --help says how")
-    return _judge(words[0], key, flags["--details"], flags["--json"], not flags["--no-time"])
+    return _judge(words[0], key, flags)
 
 
 def _ended(number: int, _frame: object) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.judging import REFUSED, ROOT, Failure, explain, fair, form, shapes, sums, trial
+from tools.judging import REFUSED, ROOT, Failure, explain, fair, form, named, shapes, sums, trial
 from tools.judging.arithmetic import value
 from tools.judging.compiler import Refusal, compile_to_ptx, plain, preprocessed
 from tools.judging.counts import ATOMICS, COUNTS, STATIC
@@ -26,6 +26,8 @@ MOST_POSITIONS = 160
 #: Which finding is told where there are several: what a wild access has done explains the rest.
 _FIRST = ("memory", "sync", "race", "init")
 _OF_A_SUM = re.compile(r"(?:\S+|the sum of all partial sums) is -?\d+, and should be -?\d+")
+#: What the folder in which a file is compiled adds to the names that are the file's own.
+_OF_THE_FOLDER = re.compile(r"(_INTERNAL_|_GLOBAL__N__)[0-9a-f]{8}")
 _FROM_HOST = "to the host"  # of what the judge itself has read
 _FAULTS = {
     "too long": ("endless", "it doesn't end"),
@@ -62,9 +64,7 @@ def judge_ptx(
     kernel = _formed(verdict, name, source if seen is None else seen, ptx, puzzle, entry)
     verdict.kernel = kernel
     if kernel:
-        # The inputs depend on the file and on what it includes, so it can't hold their answers.
-        code = "".join(line for line in ptx.splitlines() if not line.lstrip().startswith(".file"))
-        seed = hashlib.sha256((source + code).encode(errors="replace")).hexdigest()
+        seed = seed_of(source, ptx)
         try:
             _try(verdict, name, kernel, puzzle, seed)
         except Failure as failure:
@@ -73,6 +73,14 @@ def judge_ptx(
             verdict.reject("refused", "the embedded device can't run it", str(failure))
     verdict.seconds = time.monotonic() - begun
     return verdict
+
+
+def seed_of(source: str, ptx: str) -> str:
+    """What the inputs depend on: the file and what it includes, so that it can't hold their
+    answers. The same file has the same, wherever it is compiled."""
+    code = "".join(line for line in ptx.splitlines() if not line.lstrip().startswith(".file"))
+    code = _OF_THE_FOLDER.sub(r"\1", code)
+    return hashlib.sha256((source + code).encode(errors="replace")).hexdigest()
 
 
 def _formed(
@@ -113,7 +121,8 @@ def _formed(
         "dependent_loads": form.dependent_loads(ptx, entry),
         "in_pipelines": int(form.counts_in_pipelines(ptx, entry)),
     }
-    return Kernel(ptx, entry, wanted, static, once)
+    spoken = named.numbers(ptx, entry), named.floats(ptx, entry)
+    return Kernel(ptx, entry, wanted, static, once, *spoken)
 
 
 def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str) -> None:
@@ -124,14 +133,18 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
         verdict.shapes = len(tried)
         verdict.schedules = max(verdict.schedules, outcome.schedule + 1)
         if not outcome.good:
+            # Where no check has found why, a schedule may have let a block come too early.
+            unexplained = not outcome.findings and not outcome.fault
+            if unexplained and (older := sums.with_older_values(kernel, puzzle, seed)):
+                return _tell_of_older(verdict, name, older)
             return _tell(verdict, name, kernel, puzzle, outcome, seed)
     if older := sums.with_older_values(kernel, puzzle, seed):
         return _tell_of_older(verdict, name, older)
     missed: _Missed | None = None
-    for shape in shapes.unchecked(puzzle, side, seed):
+    for shape in shapes.unchecked(puzzle, side, seed, kernel.named):
         # A second launch in the same session finds what depends on the first.
         again = 2 if shape.n <= 5000 else 1
-        cases = [trial.case_at(puzzle, shape, f"{seed} {k}") for k in range(again)]
+        cases = [trial.case_at(puzzle, shape, f"{seed} {k}", kernel) for k in range(again)]
         outcome = trial.run(kernel, puzzle, shape, cases)
         tried.add(shape)
         verdict.shapes = len(tried)
@@ -144,7 +157,7 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
         verdict.reject("goal", "right, but its blocks don't share the work", said)
         return
     if missed:
-        case = trial.case_at(puzzle, missed.shape, seed)
+        case = trial.case_at(puzzle, missed.shape, seed, kernel)
         by_line = trial.run(kernel, puzzle, missed.shape, [case], lines=True)
         where = explain.costly_line(by_line.lines, missed.count, name)
         line = f"{missed.line}; {where}" if where else missed.line
@@ -155,12 +168,12 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
 
 
 def _checked(kernel: Kernel, puzzle: Puzzle, seed: str, side: bool) -> Iterator[Outcome]:
-    for shape in shapes.checked(puzzle, side, seed):
-        case = trial.case_at(puzzle, shape, seed)
+    for shape in shapes.checked(puzzle, side, seed, kernel.named):
+        case = trial.case_at(puzzle, shape, seed, kernel)
         yield trial.run(kernel, puzzle, shape, [case], checks="all")
     for number in SCHEDULES:
         for shape in shapes.apart(puzzle, side, seed):
-            case = trial.case_at(puzzle, shape, f"{seed} {number}")
+            case = trial.case_at(puzzle, shape, f"{seed} {number}", kernel)
             yield trial.run(kernel, puzzle, shape, [case], checks="all", apart=number)
 
 
@@ -176,7 +189,7 @@ def _tell(
     findings = [f for f in outcome.findings if f not in unset]
     if findings:
         finding = min(findings, key=lambda f: _FIRST.index(f["check"]))
-        case = trial.case_at(puzzle, shape, seed)
+        case = trial.case_at(puzzle, shape, seed, kernel)
         line = f"{explain.line_of(finding, name, kernel.form, case)}, at {shape}"
         details = tuple(d for f in findings for d in (f["what"], *f["details"]))
         verdict.reject(finding["check"], finding["what"], line, (*details, *printed))
@@ -194,7 +207,7 @@ def _tell(
             buffer = unset[0]["places"][0].partition(" number")[0]
             wrong = f"{buffer} has elements that the kernel never writes"
             # Where an output is poison before the launch, it shows which.
-            case = trial.case_at(puzzle, shape, seed)
+            case = trial.case_at(puzzle, shape, seed, kernel)
             if (said := trial.run(kernel, puzzle, shape, [case]).wrong).endswith("never written"):
                 wrong = said
         verdict.sum = None if unset else sums.of_wrong(kernel, puzzle, outcome, seed)
@@ -218,7 +231,7 @@ def _diagnosis(kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str) -> s
     shape = outcome.shape
     if outcome.total is None or shape.n == 0 or not _OF_A_SUM.match(outcome.wrong):
         return ""
-    case = trial.case_at(puzzle, shape, seed)
+    case = trial.case_at(puzzle, shape, seed, kernel)
     often: dict[int, int] = {}
     for at in _suspects(shape):
         one = trial.run(kernel, puzzle, shape, [with_one(case, shape.n, at)])
@@ -299,7 +312,7 @@ def _compare(verdict: Verdict, kernel: Kernel, puzzle: Puzzle, seed: str) -> _Mi
     usual = [b for b in puzzle.blocks if b[0] * b[1] == 256] or [puzzle.blocks[-1]]
     n = min(puzzle.most, 256 if side else 2**16)
     shape = shapes.at(puzzle, n, usual[0], turn=-1)
-    outcome = trial.run(kernel, puzzle, shape, [trial.case_at(puzzle, shape, seed)])
+    outcome = trial.run(kernel, puzzle, shape, [trial.case_at(puzzle, shape, seed, kernel)])
     book = recorded(puzzle, shape)
     verdict.counted_at = f"n = {power(n)}, block {shape.threads}"
     verdict.book = " ".join(puzzle.book) if puzzle.book and book else ""

@@ -18,11 +18,19 @@ from typing import Literal
 Code = Literal["b", "i", "I", "q", "Q"]
 
 
+class Chance(random.Random):
+    """What a problem's data come from."""
+
+    #: Numbers that the code of the file to be judged names.
+    named: tuple[int, ...] = ()
+    named_floats: tuple[float, ...] = ()
+
+
 def words(data: bytes | bytearray, code: Code = "I") -> memoryview[int]:
     return memoryview(data).cast(code)
 
 
-def noise(chance: random.Random, size: int) -> bytes:
+def noise(chance: Chance, size: int) -> bytes:
     return chance.randbytes(size)
 
 
@@ -30,16 +38,18 @@ def noise(chance: random.Random, size: int) -> bytes:
 SPECIAL = (0, -1, 2**31 - 1, -(2**31))
 
 
-def ints(chance: random.Random, n: int) -> bytes:
-    """n ints: mostly noise, now and then with special values in it, and all alike where n is large
-    and even: then the sum is as far from 0 as it can be."""
+def ints(chance: Chance, n: int) -> bytes:
+    """n ints: mostly noise, now and then with special values in it and with those that the code
+    names, and all alike where n is large and even: then the sum is as far from 0 as it can be."""
     if n >= 2**19 and n % 2 == 0:
         return array("i", [chance.choice(SPECIAL[2:])]).tobytes() * n
     data = noise(chance, 4 * n)
     if n and n % 4 == 2:
         mixed = array("i", data)
+        named = {near for x in chance.named for near in (x, -x, x + 1, -x - 1) if abs(near) < 2**31}
+        special = (*SPECIAL, *SPECIAL, *sorted(named))
         for at in range(chance.randrange(3), n, 3):
-            mixed[at] = chance.choice(SPECIAL)
+            mixed[at] = chance.choice(special)
         return mixed.tobytes()
     return data
 
@@ -109,7 +119,7 @@ class Case:
 class Problem:
     """Something to compute."""
 
-    make: Callable[[Shape, random.Random], Case]
+    make: Callable[[Shape, Chance], Case]
     names: frozenset[str]
     timed: int = 2**24  #: n on a GPU
     side: bool = False  #: n is the side of a square
@@ -124,10 +134,10 @@ PROBLEMS: dict[str, Problem] = {}
 
 def problem(
     *names: str, timed: int = 2**24, **flags: bool
-) -> Callable[[Callable[[Shape, random.Random], Case]], Callable[[Shape, random.Random], Case]]:
+) -> Callable[[Callable[[Shape, Chance], Case]], Callable[[Shape, Chance], Case]]:
     def add(
-        make: Callable[[Shape, random.Random], Case],
-    ) -> Callable[[Shape, random.Random], Case]:
+        make: Callable[[Shape, Chance], Case],
+    ) -> Callable[[Shape, Chance], Case]:
         PROBLEMS[make.__name__] = Problem(make, frozenset({*names, "n"}), timed, **flags)
         return make
 
@@ -220,7 +230,7 @@ def _unfair(shape: Shape, counts: Sequence[int]) -> str:
 
 
 @problem("in", "data", "partial", is_sum=True, shares=True)
-def partial_sums(shape: Shape, chance: random.Random) -> Case:
+def partial_sums(shape: Shape, chance: Chance) -> Case:
     """One sum per block, modulo 2^32, which together are the sum of all elements."""
     counted = shape.share == 0 and shape.n > 64 and shape.n % 16 == 1
     data = array("i", [1]).tobytes() * shape.n if counted else ints(chance, shape.n)
@@ -249,7 +259,7 @@ def partial_sums(shape: Shape, chance: random.Random) -> Case:
 
 
 @problem("in", "partial", is_sum=True, shares=True)
-def partial_sums_anywhere(shape: Shape, chance: random.Random) -> Case:
+def partial_sums_anywhere(shape: Shape, chance: Chance) -> Case:
     """The same of an input that begins at any int, not only where an allocation does."""
     case = partial_sums(shape, chance)
     data = case.buffers["in"].data
@@ -257,7 +267,7 @@ def partial_sums_anywhere(shape: Shape, chance: random.Random) -> Case:
     return replace(case, buffers={**case.buffers, "in": Buffer("in", data, begins=begins)})
 
 
-def _whole_sum(shape: Shape, chance: random.Random, bits: int) -> Case:
+def _whole_sum(shape: Shape, chance: Chance, bits: int) -> Case:
     data = ints(chance, shape.n)
     total = sum(words(data, "i"))
     size = bits // 8
@@ -282,18 +292,18 @@ def _whole_sum(shape: Shape, chance: random.Random, bits: int) -> Case:
 
 
 @problem("in", "data", "out", "total", "partial", "ticket", "word", is_sum=True)
-def sum_32(shape: Shape, chance: random.Random) -> Case:
+def sum_32(shape: Shape, chance: Chance) -> Case:
     """One sum, modulo 2^32."""
     return _whole_sum(shape, chance, 32)
 
 
 @problem("in", "data", "out", "total", "partial", "ticket", "word", is_sum=True)
-def sum_64(shape: Shape, chance: random.Random) -> Case:
+def sum_64(shape: Shape, chance: Chance) -> Case:
     """One sum, of ints of either sign, in 64 bits."""
     return _whole_sum(shape, chance, 64)
 
 
-def positions(shape: Shape, chance: random.Random) -> list[int]:
+def positions(shape: Shape, chance: Chance) -> list[int]:
     """Where in each block's share its largest element lies: at the edges of warps, and everywhere
     else. Where there are enough blocks, each place has its turn."""
     threads = shape.threads
@@ -312,7 +322,7 @@ _LOWER_NEGATIVE = bytes(byte & 0x3F | 0x80 for byte in range(256))
 
 
 @problem("in", "partial", peaks=True, shares=True)
-def largest(shape: Shape, chance: random.Random) -> Case:
+def largest(shape: Shape, chance: Chance) -> Case:
     """The largest element of each block's share; of none, INT_MIN."""
     # Numbers below 0 alone, every other time, so that no 0 passes for the largest.
     below = shape.n % 2 == 1
@@ -343,7 +353,7 @@ def largest(shape: Shape, chance: random.Random) -> Case:
 
 
 @problem("in", "sums", "squares", timed=2**20, shares=True)
-def moments(shape: Shape, chance: random.Random) -> Case:
+def moments(shape: Shape, chance: Chance) -> Case:
     """Sum (modulo 2^32) and sum of squares (modulo 2^64) of each block's share."""
     data = ints(chance, shape.n)
     view = words(data, "i")
@@ -373,7 +383,7 @@ def moments(shape: Shape, chance: random.Random) -> Case:
 
 
 @problem("next", "last", "hops", timed=2**20)
-def ring(shape: Shape, chance: random.Random) -> Case:
+def ring(shape: Shape, chance: Chance) -> Case:
     """Where a walk of so many hops from element 0 on ends: each element says which one follows. The
     ring visits all n elements in a random order."""
     order = list(range(shape.n))
@@ -394,7 +404,7 @@ def ring(shape: Shape, chance: random.Random) -> Case:
 # ------------------------------------------------------------------ counts
 
 
-def _bytes_to_count(shape: Shape, chance: random.Random) -> bytes:
+def _bytes_to_count(shape: Shape, chance: Chance) -> bytes:
     large = shape.n >= 2**19 and shape.n % 2 == 0  # more of one value than 16 bits count
     kind = 0 if large else shape.n % 3
     if kind == 0:  # one value, and a last byte that differs
@@ -404,7 +414,7 @@ def _bytes_to_count(shape: Shape, chance: random.Random) -> bytes:
 
 
 @problem("in", "bins")
-def histogram(shape: Shape, chance: random.Random) -> Case:
+def histogram(shape: Shape, chance: Chance) -> Case:
     """How often each of 256 values occurs in n bytes."""
     data = _bytes_to_count(shape, chance)
     counts = Counter(data)
@@ -439,7 +449,7 @@ def _mapped(
 
 
 @problem("in", "out")
-def copy(shape: Shape, chance: random.Random) -> Case:
+def copy(shape: Shape, chance: Chance) -> Case:
     """out[i] = in[i]."""
     data = ints(chance, shape.n)
     buffers = {"in": Buffer("in", data), "out": Buffer("out", noise(chance, 4 * shape.n))}
@@ -447,7 +457,7 @@ def copy(shape: Shape, chance: random.Random) -> Case:
 
 
 @problem("in", "out", "offset")
-def shifted(shape: Shape, chance: random.Random) -> Case:
+def shifted(shape: Shape, chance: Chance) -> Case:
     """out[i] = in[i + offset]."""
     offset = shape.value("offset")
     data = noise(chance, 4 * (shape.n + offset))
@@ -456,7 +466,7 @@ def shifted(shape: Shape, chance: random.Random) -> Case:
 
 
 @problem("in", "out")
-def reverse(shape: Shape, chance: random.Random) -> Case:
+def reverse(shape: Shape, chance: Chance) -> Case:
     """out[i] = in[n - 1 - i]."""
     data = ints(chance, shape.n)
     buffers = {"in": Buffer("in", data), "out": Buffer("out", noise(chance, 4 * shape.n))}
@@ -466,7 +476,7 @@ def reverse(shape: Shape, chance: random.Random) -> Case:
 
 
 @problem("in", "out", side=True, timed=2048)
-def transpose(shape: Shape, chance: random.Random) -> Case:
+def transpose(shape: Shape, chance: Chance) -> Case:
     """out(c, r) = in(r, c), n rows of n ints."""
     n = shape.n
     data = noise(chance, 4 * n * n)
@@ -477,7 +487,7 @@ def transpose(shape: Shape, chance: random.Random) -> Case:
 
 
 @problem("in", "out", timed=2**20)
-def lengths(shape: Shape, chance: random.Random) -> Case:
+def lengths(shape: Shape, chance: Chance) -> Case:
     """out[i] = x² + y² + z² modulo 2^32, of n vectors of three ints one behind the other."""
     data = noise(chance, 12 * shape.n)
     view = words(data, "i").tolist()
@@ -488,7 +498,7 @@ def lengths(shape: Shape, chance: random.Random) -> Case:
 
 
 @problem("in", "x", "y", "z", timed=2**20)
-def split(shape: Shape, chance: random.Random) -> Case:
+def split(shape: Shape, chance: Chance) -> Case:
     """n vectors of three ints one behind the other, taken apart into three arrays."""
     data = noise(chance, 12 * shape.n)
     view = words(data, "i")

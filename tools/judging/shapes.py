@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tools.judging.arithmetic import value
 from tools.judging.problems import PROBLEMS, Shape
-from tools.judging.puzzles import MOST_N, Puzzle
+from tools.judging.puzzles import Puzzle
+
+Block = tuple[int, int]
 
 SMALL = (0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129)
 MIDDLE = (255, 256, 257, 999, 1000, 1023, 1024, 1025, 4095, 4096, 4097)
@@ -17,6 +19,10 @@ SIDES = (0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 100, 128, 129, 200, 255, 256, 257)
 AFFORDABLE = 400_000
 #: The same of a checked one.
 CHECKED = 5_000
+#: The largest n of a checked one.
+MOST_CHECKED = 2**17
+#: Of the sizes above a usual trial's that a file's code names, how many are tried.
+MOST_NAMED = 8
 
 
 def _around(block: int) -> Iterator[int]:
@@ -55,7 +61,7 @@ def _cost(shape: Shape, side: bool) -> int:
     return elements + shape.blocks * max(shape.threads, 32)
 
 
-def blocks(puzzle: Puzzle, seed: str) -> list[tuple[int, int]]:
+def blocks(puzzle: Puzzle, seed: str) -> list[Block]:
     """The puzzle's blocks, and one that depends on the seed, so that a file can't know them all."""
     if puzzle.drawn == 0:
         return list(puzzle.blocks)
@@ -64,8 +70,45 @@ def blocks(puzzle: Puzzle, seed: str) -> list[tuple[int, int]]:
     return [*puzzle.blocks, random.Random(f"block {seed}").choice(others)]
 
 
-def checked(puzzle: Puzzle, side: bool, seed: str) -> list[Shape]:
-    """Shapes for the checks, from the smallest on: each block with sizes around it."""
+def more_blocks(puzzle: Puzzle, seed: str, named: Sequence[int]) -> list[Block]:
+    """Others, of which each has a few trials: one for every remainder of 32 where any block is
+    promised, and else some; and those that the code names, with their neighbours."""
+    if puzzle.drawn == 0:
+        return []
+    chance = random.Random(f"more blocks {seed}")
+    steps = 1024 // puzzle.drawn
+    some = [k + 32 * chance.randrange(steps // 32) for k in range(1, 33)]
+    if puzzle.drawn > 1:
+        some = chance.sample(range(1, steps + 1), 8)
+    of_named = {
+        near // puzzle.drawn for number in named for near in (number - 1, number, number + 1)
+    }
+    few = sorted(k for k in of_named if 1 <= k <= steps)
+    every = dict.fromkeys([*chance.sample(few, min(len(few), 32)), *some])
+    usual = set(blocks(puzzle, seed))
+    return [block for k in every if (block := (k * puzzle.drawn, 1)) not in usual]
+
+
+def _near(numbers: Iterable[int]) -> Iterator[int]:
+    for number in numbers:
+        yield from (number - 1, number, number + 1)
+
+
+def _usual(puzzle: Puzzle) -> list[Block]:
+    return [b for b in puzzle.blocks if b[0] * b[1] in (128, 256)] or list(puzzle.blocks)
+
+
+def _large(puzzle: Puzzle, seed: str, named: Sequence[int], beyond: int) -> list[int]:
+    """Sizes around some of the numbers beyond that which the code names."""
+    chance = random.Random(f"named {seed}")
+    few = [number for number in named if beyond < number <= puzzle.most + 1]
+    few = chance.sample(few, min(len(few), MOST_NAMED))
+    return _within(puzzle, _near(few))
+
+
+def checked(puzzle: Puzzle, side: bool, seed: str, named: Sequence[int] = ()) -> list[Shape]:
+    """Shapes for the checks, from the smallest on: each block with sizes around it. `named`: the
+    numbers in the file's code."""
     chance = random.Random(f"checked {seed}")
     shapes = []
     for turn, block in enumerate(blocks(puzzle, seed)):
@@ -89,9 +132,17 @@ def checked(puzzle: Puzzle, side: bool, seed: str) -> list[Shape]:
             )
         )
         shapes += [at(puzzle, n, block, turn + k) for k, n in enumerate(_within(puzzle, sizes))]
-    return sorted(
-        (s for s in shapes if _cost(s, side) <= 3 * CHECKED), key=lambda s: _cost(s, side)
-    )
+    if not side:
+        for turn, block in enumerate(more_blocks(puzzle, seed, named)):
+            n = 2 * block[0] + 1 + chance.randrange(block[0])
+            shapes += [at(puzzle, each, block, turn) for each in _within(puzzle, (n,))]
+    few = sorted((s for s in shapes if _cost(s, side) <= 3 * CHECKED), key=lambda s: _cost(s, side))
+    if side:
+        return few
+    above = (chance.randrange(CHECKED, LARGE[0]), *_large(puzzle, seed, named, CHECKED // 4))
+    large = [n for n in _within(puzzle, above) if n <= MOST_CHECKED]
+    usual = _usual(puzzle)[-1]
+    return [*few, *(at(puzzle, n, usual, turn) for turn, n in enumerate(large))]
 
 
 def apart(puzzle: Puzzle, side: bool, seed: str) -> list[Shape]:
@@ -101,9 +152,9 @@ def apart(puzzle: Puzzle, side: bool, seed: str) -> list[Shape]:
     return [*few[:1], *several[-1:], *several[: len(several) // 2 + 1][-1:]]
 
 
-def unchecked(puzzle: Puzzle, side: bool, seed: str) -> list[Shape]:
+def unchecked(puzzle: Puzzle, side: bool, seed: str, named: Sequence[int] = ()) -> list[Shape]:
     """All that a few seconds allow, from the smallest on, and the largest. Some sizes depend on the
-    seed, so that a file can't know which are tried."""
+    seed, so that a file can't know which are tried, and some are those that its code names."""
     chance = random.Random(seed)
     peaks = PROBLEMS[puzzle.problem].peaks
     shapes = []
@@ -118,23 +169,33 @@ def unchecked(puzzle: Puzzle, side: bool, seed: str) -> list[Shape]:
             )
             sizes += (threads**2,) if peaks and threads <= 256 else ()  # each place has its turn
         shapes += [at(puzzle, n, block, turn + k) for k, n in enumerate(_within(puzzle, sizes))]
+    usual = _usual(puzzle)
+    small = _within(puzzle, (n for n in _near(named) if 2 < n <= (SIDES[-1] if side else CHECKED)))
+    shapes += [at(puzzle, n, usual[turn % len(usual)], turn) for turn, n in enumerate(small)]
+    if not side:
+        for turn, block in enumerate(more_blocks(puzzle, seed, named)):
+            sizes = (block[0], 2 * block[0] + 1, chance.randrange(1, 4 * block[0] + 1))
+            shapes += [at(puzzle, n, block, turn + k) for k, n in enumerate(_within(puzzle, sizes))]
     affordable = sorted(
         (s for s in shapes if _cost(s, side) <= AFFORDABLE), key=lambda s: _cost(s, side)
     )
     if side:
         return affordable
-    usual = [b for b in puzzle.blocks if b[0] * b[1] in (128, 256)] or list(puzzle.blocks)
     largest = _within(puzzle, (puzzle.most - 1, puzzle.most))
     # More blocks than 16 bits count.
     smallest = min(puzzle.blocks, key=lambda block: block[0] * block[1])
     many = _within(puzzle, (2**16 * smallest[0] * smallest[1] + 3,))
-    between = _within(puzzle, (chance.randrange(LARGE[-1] + 1, MOST_N - 1),))
+    # An even one and an odd one, as likely among the smaller as among the larger.
+    drawn = (int(2 ** chance.uniform(16.1, 18)), int(2 ** chance.uniform(18, 20)))
+    turned = chance.randrange(2)
+    between = _within(puzzle, (n & ~1 | (k + turned) % 2 for k, n in enumerate(drawn)))
     widest = max(puzzle.blocks, key=lambda block: block[0] * block[1])
     every = _within(puzzle, ((widest[0] * widest[1]) ** 2,)) if peaks else []
+    large = _large(puzzle, seed, named, CHECKED)
     return [
         *affordable,
         *(at(puzzle, n, smallest) for n in many),
-        *(at(puzzle, n, usual[0], turn=1) for n in between),
+        *(at(puzzle, n, usual[0], turn=1) for n in (*between, *large)),
         *(at(puzzle, n, widest) for n in every),
         *(at(puzzle, n, usual[-1], turn) for turn, n in enumerate(largest)),
     ]

@@ -99,9 +99,11 @@ def of_wrong(kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str) -> Mem
     if not is_sum or not _is_affordable(outcome.shape, MOST):
         return None
     shape = outcome.shape
-    cases = [trial.case_at(puzzle, shape, seed)]
+    cases = [trial.case_at(puzzle, shape, seed, kernel)]
     if outcome.launches > 1:
-        cases = [trial.case_at(puzzle, shape, f"{seed} {k}") for k in range(outcome.launches)]
+        cases = [
+            trial.case_at(puzzle, shape, f"{seed} {k}", kernel) for k in range(outcome.launches)
+        ]
     members = _members(kernel, puzzle, shape, cases, outcome.schedule or None)
     return members if members and members.is_fault else None
 
@@ -133,7 +135,7 @@ def of_right(kernel: Kernel, puzzle: Puzzle, seed: str) -> Members | None:
     if not PROBLEMS[puzzle.problem].is_sum or not usual:
         return None
     shape = usual[-1]
-    members = _members(kernel, puzzle, shape, [trial.case_at(puzzle, shape, seed)], None)
+    members = _members(kernel, puzzle, shape, [trial.case_at(puzzle, shape, seed, kernel)], None)
     return members if members and members.proved else None
 
 
@@ -143,10 +145,12 @@ def with_older_values(kernel: Kernel, puzzle: Puzzle, seed: str) -> Outcome | No
     several = [s for s in _usual(puzzle, seed) if s.blocks > 1]
     if not several:
         return None
+    # Who adds nothing to what it reads shows nothing.
+    several = [s for s in several if s.n > (s.blocks - 1) * s.threads] or several
     # Of two blocks one alone has what another reads.
     many = [s for s in several if s.blocks > 2] or several
-    for shape in dict.fromkeys((several[-1], many[-1], max(many, key=lambda s: s.blocks))):
-        case = trial.case_at(puzzle, shape, seed)
+    for shape in dict.fromkeys((several[-1], many[-1], max(many, key=lambda s: (s.blocks, s.n)))):
+        case = trial.case_at(puzzle, shape, seed, kernel)
         try:
             outcome = trial.run(kernel, puzzle, shape, [case], checks="sum")
         except Failure:  # such as a lack of memory: then nothing is said

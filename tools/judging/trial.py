@@ -11,7 +11,7 @@ from tools.judging.arithmetic import value
 from tools.judging.counts import ATOMICS, COUNTS, REQUESTS, SUMS
 from tools.judging.device import LEAST, PER_ELEMENT, PER_WARP, Launch, Session
 from tools.judging.form import TYPES, Form
-from tools.judging.problems import PROBLEMS, Buffer, Case, Shape
+from tools.judging.problems import PROBLEMS, Buffer, Case, Chance, Shape
 from tools.judging.puzzles import Puzzle
 from tools.judging.shapes import names_of
 
@@ -46,10 +46,17 @@ class Kernel:
     form: Form
     static_shared: int = 0
     once: dict[str, int] = field(default_factory=dict)  #: what its PTX has of each, by count
+    named: tuple[int, ...] = ()  #: whole numbers in its PTX
+    named_floats: tuple[float, ...] = ()
 
 
-def case_at(puzzle: Puzzle, shape: Shape, seed: str) -> Case:
-    return PROBLEMS[puzzle.problem].make(shape, random.Random(f"{seed} {shape}"))
+def case_at(puzzle: Puzzle, shape: Shape, seed: str, kernel: Kernel | None = None) -> Case:
+    """The problem at a shape. The data depend on the seed, and have numbers that the kernel's code
+    names among them."""
+    chance = Chance(f"{seed} {shape}")
+    if kernel:
+        chance.named, chance.named_floats = kernel.named, kernel.named_floats
+    return PROBLEMS[puzzle.problem].make(shape, chance)
 
 
 def run(

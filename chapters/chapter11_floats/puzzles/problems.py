@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 import struct
 from collections import Counter
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from collections.abc import Callable
 from tools.judging.problems import (
     Buffer,
     Case,
+    Chance,
     Shape,
     first_difference,
     noise,
@@ -32,19 +32,40 @@ def _all_words(n: int, word: int) -> int:
     return int.from_bytes(struct.pack("<I", word) * n, "little")
 
 
-def small(chance: random.Random, n: int) -> bytearray:
-    """n floats from 1 to 2. One that is missing shows, however many there are."""
+#: The unit's exponents, so that neither large sums nor lost parts leave a float's range.
+LEAST_UNIT, LARGEST_UNIT = -90, 60
+
+
+def unit(chance: Chance) -> float:
+    """A power of two: 1, any, or one near a number that the code names, so that a kernel can't know
+    how large its input is."""
+    exponents = [0, chance.randrange(LEAST_UNIT, LARGEST_UNIT + 1)]
+    near = [math.frexp(x)[1] - d for x in chance.named_floats if x for d in (1, 2)]
+    exponents += (e for e in near if LEAST_UNIT <= e <= LARGEST_UNIT)
+    return 2.0 ** chance.choice(exponents)
+
+
+def small(chance: Chance, n: int, unit: float) -> bytearray:
+    """n floats from 1 to 2 units. One that is missing shows, however many there are. Of those that
+    the code names, some are among them, if they have that size."""
     bits = int.from_bytes(noise(chance, 4 * n), "little")
-    bits = bits & _all_words(n, 0x007FFFFF) | _all_words(n, 0x3F800000)
-    return bytearray(bits.to_bytes(4 * n, "little"))
+    exponent = math.frexp(unit)[1] + 126
+    bits = bits & _all_words(n, 0x007FFFFF) | _all_words(n, exponent << 23)
+    data = bytearray(bits.to_bytes(4 * n, "little"))
+    named = [x for x in map(abs, chance.named_floats) if unit <= x < 2 * unit]
+    if named:
+        view = floats(data)
+        for at in range(chance.randrange(3), n, 3):
+            view[at] = chance.choice(named)
+    return data
 
 
-def _large(chance: random.Random) -> float:
-    """So large that a float added to it, from 1 to 2, changes nothing."""
-    return float(2**25 + 4 * chance.getrandbits(23))
+def _large(chance: Chance, unit: float) -> float:
+    """So large that a float added to it, from 1 to 2 units, changes nothing."""
+    return (2**25 + 4 * chance.getrandbits(23)) * unit
 
 
-def _some(chance: random.Random, own: list[range], most: int) -> list[int]:
+def _some(chance: Chance, own: list[range], most: int) -> list[int]:
     """Some of a block's places, all of them different."""
     step = len(own[0]) if own else 0
     count = sum(map(len, own))
@@ -54,7 +75,7 @@ def _some(chance: random.Random, own: list[range], most: int) -> list[int]:
 
 def _case(
     shape: Shape,
-    chance: random.Random,
+    chance: Chance,
     data: bytearray,
     places: list[list[range]],
     allowed: Callable[[list[float], float], float],
@@ -79,33 +100,35 @@ def _case(
 
 
 @problem("in", "partial", timed=2**20, is_sum=True, shares=True, floats=True)
-def float_sums(shape: Shape, chance: random.Random) -> Case:
+def float_sums(shape: Shape, chance: Chance) -> Case:
     """One sum per block, of positive floats, within 2^-19 of the exact one. Kahan keeps that
     whatever their number and order; a plain sum doesn't where small ones follow a large one.
 
     He promises 2 half ulps in a row. In a tree, where a sum may join one that is smaller, each of
     up to ten levels may add 3."""
-    data, places = small(chance, shape.n), places_by_block(shape)
+    one = unit(chance)
+    data, places = small(chance, shape.n, one), places_by_block(shape)
     if chance.random() < 0.5:
         view = floats(data)
         for own in places:
             for at in _some(chance, own, 1):
-                view[at] = _large(chance)
+                view[at] = _large(chance, one)
     return _case(shape, chance, data, places, lambda _, exact: 32 * HALF_ULP * exact)
 
 
 @problem("in", "partial", timed=2**20, is_sum=True, shares=True, floats=True)
-def cancelling_float_sums(shape: Shape, chance: random.Random) -> Case:
+def cancelling_float_sums(shape: Shape, chance: Chance) -> Case:
     """One sum per block, of floats that nearly cancel. The bound is Neumaier's: the sum is rounded,
     and what additions lose is added up with a second rounding."""
-    data, places = small(chance, shape.n), places_by_block(shape)
+    one = unit(chance)
+    data, places = small(chance, shape.n, one), places_by_block(shape)
     if chance.random() < 0.75:
         view = floats(data)
         for own in places:
             chosen = _some(chance, own, 32)
-            for one, other in zip(chosen[1::2], chosen[::2], strict=False):
-                view[one] = _large(chance)
-                view[other] = -view[one]
+            for first, second in zip(chosen[1::2], chosen[::2], strict=False):
+                view[first] = _large(chance, one)
+                view[second] = -view[first]
 
     def allowed(share: list[float], exact: float) -> float:
         # The additions on an element's way: those of its thread, and a tree of the threads.
@@ -138,7 +161,7 @@ def in_bins(data: bytes) -> list[int]:
 
 
 @problem("in", "bins", timed=2**20, floats=True)
-def float_bins(shape: Shape, chance: random.Random) -> Case:
+def float_bins(shape: Shape, chance: Chance) -> Case:
     """The sum of n floats in 16 whole numbers, which no order of additions changes."""
     bits = int.from_bytes(noise(chance, 4 * shape.n), "little")
     if shape.n % 3 == 0:  # below the smallest normal one

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from tools.judging import puzzles, sums
 from tools.judging.compiler import Refusal, compile_to_ptx
 from tools.judging.judge import judge_ptx
-from tools.judging.problems import PROBLEMS
+from tools.judging.problems import PROBLEMS, Chance
 from tools.judging.puzzles import Puzzle
 from tools.judging.tests.conftest import ptx
 from tools.judging.tests.test_cheats import verdict_on
@@ -138,7 +137,7 @@ def test_elements_count_from_where_the_input_begins(tmp_path: Path) -> None:
     assert verdict.sum and verdict.sum.elements == verdict.sum.shape.n
     last = verdict.sum.shape.n - 1
     assert verdict.line.startswith(f"element {last} is missing: no thread reads it, at n = ")
-    assert PROBLEMS[puzzle.problem].make(verdict.sum.shape, Random(0)).buffers["in"].begins > 0
+    assert PROBLEMS[puzzle.problem].make(verdict.sum.shape, Chance(0)).buffers["in"].begins > 0
     assert verdict.sum.others == ((last, 1, 1, 0.0),)
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 
-from tools.judging import fair, puzzles, shapes, trial
-from tools.judging.judge import _missed
-from tools.judging.problems import PROBLEMS, Shape, by_block, positions, words
+from tools.judging import fair, named, puzzles, shapes, trial
+from tools.judging.judge import _missed, seed_of
+from tools.judging.problems import (
+    PROBLEMS,
+    SPECIAL,
+    Chance,
+    Shape,
+    by_block,
+    ints,
+    positions,
+    words,
+)
 from tools.judging.tests.conftest import ptx
 from tools.judging.trial import Kernel
 
@@ -28,6 +36,81 @@ def test_one_block_depends_on_the_file() -> None:
     assert shapes.blocks(powers, "seed") == [(2**k, 1) for k in range(11)]
 
 
+def test_blocks_leave_every_remainder_of_a_warp() -> None:
+    puzzle = puzzles.find("chapter02/1")
+    for seed in SEEDS:
+        more = shapes.more_blocks(puzzle, seed, ())
+        assert {x % 32 for x, _y in (*more, *puzzle.blocks)} == set(range(32))
+        assert not set(more) & set(shapes.blocks(puzzle, seed))
+        assert {x for x, _y in more} <= set(range(1, 1025))
+    assert len({shapes.more_blocks(puzzle, seed, ())[0] for seed in SEEDS}) > 10
+    warps = puzzles.find("chapter07/3")
+    assert {x % 32 for x, _y in shapes.more_blocks(warps, "seed", (70,))} == {0}
+    assert shapes.more_blocks(puzzles.find("chapter04/1"), "seed", (70,)) == []
+
+
+def test_what_the_code_names_is_tried_as_size_and_as_block() -> None:
+    puzzle = puzzles.find("chapter02/1")
+    for tried in (shapes.checked, shapes.unchecked):
+        usual = {shape.n for shape in tried(puzzle, False, "seed")}
+        with_it = {shape.n for shape in tried(puzzle, False, "seed", (77_777,))}
+        assert not usual & {77_776, 77_777, 77_778}
+        assert with_it >= {77_776, 77_777, 77_778}
+        assert {711, 712, 713} <= {s.threads for s in tried(puzzle, False, "seed", (712,))}
+    many = tuple(range(10_000, 1_000_000, 1000))
+    assert len(shapes.unchecked(puzzle, False, "seed", many)) < 40 + len(
+        shapes.unchecked(puzzle, False, "seed")
+    )
+    assert max(s.n for s in shapes.checked(puzzle, False, "seed", many)) <= shapes.MOST_CHECKED
+
+
+def test_odd_and_even_sizes_are_drawn_between_the_known_ones() -> None:
+    puzzle = puzzles.find("chapter02/1")
+    for seed in SEEDS:
+        drawn = {s.n for s in shapes.unchecked(puzzle, False, seed) if 70_000 < s.n < 2**20 - 2}
+        assert {n % 2 for n in drawn} == {0, 1}
+
+
+PTX = """
+.visible .entry _Z3sumv(
+) {
+ setp.lt.u64 %p1, %rd3, 19999;
+ @%p1 bra $L__BB0_2;
+ add.s32 %r5, %r4, -77;
+ shr.u64 %rd4, %rd3, 14;
+ and.b32 %r7, %r5, 0x1F;
+ mov.b32 %r9, %r10;
+ ld.global.u32 %r8, [%rd1+4096];
+ bar.sync 3;
+ setp.lt.f32 %p2, %f1, 0f3A83126F;
+ setp.lt.f64 %p2, %fd1, 0d3FF8000000000000;
+ mov.f32 %f3, 0f7F800000;
+}
+.visible .entry _Z5otherv() { setp.eq.u32 %p1, %r2, 4242; }
+"""
+
+
+def test_numbers_that_code_names() -> None:
+    assert named.numbers(PTX, "_Z3sumv") == (14, 31, 77, 16384, 19999)
+    assert named.floats(PTX, "_Z3sumv") == (0.0010000000474974513, 1.5)
+
+
+def test_ints_have_what_the_code_names_among_them() -> None:
+    chance = Chance("seed")
+    chance.named = (77_777, 2**31)
+    seen = set(words(ints(chance, 4098), "i"))
+    assert seen >= {77_777, -77_777, 77_778, -77_778, *SPECIAL}
+    assert 77_777 not in set(words(ints(Chance("seed"), 4098), "i"))
+
+
+def test_the_same_file_gets_the_same_inputs_in_any_folder() -> None:
+    name = "_ZN34_INTERNAL_%s_4_a_cu_6513c8d536_GLOBAL__N__%s_4_a_cu_6513c8d53hidE"
+    one, other = (f".global .u32 {name % (2 * (of,))};" for of in ("ee7f18dc", "0ff67016"))
+    assert one != other
+    assert seed_of("source", one) == seed_of("source", other) != seed_of("other", one)
+    assert seed_of("source", one) != seed_of("source", one.replace("hid", "had"))
+
+
 def test_the_largest_is_at_each_place_of_a_block() -> None:
     puzzle = puzzles.find("chapter02/3")
     assert PROBLEMS[puzzle.problem].peaks
@@ -46,7 +129,7 @@ def test_the_largest_is_at_each_place_of_a_block() -> None:
 
 def test_few_blocks_have_it_at_the_edges_of_warps() -> None:
     shape = Shape(10_240, (1024, 1), (10, 1), share=1024)
-    seen = [place for seed in SEEDS for place in positions(shape, random.Random(seed))]
+    seen = [place for seed in SEEDS for place in positions(shape, Chance(seed))]
     edges = sum(place % 32 in (0, 31) for place in seen)
     assert 80 < edges < 150 and len(seen) == 200
 

@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: wrong: n = 1048576
+// rejected: wrong: wrong at n = 10000
 // Right below a million elements.
 #include "tree.cuh"
 

@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: wrong: is never added
+// rejected: wrong: element 0 is missing
 // Right for the blocks that the judge always tries.
 #include "tree.cuh"
 

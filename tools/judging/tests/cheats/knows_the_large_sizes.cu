@@ -1,5 +1,5 @@
 // judge: chapter02/1
-// rejected: wrong: is never added
+// rejected: wrong: element 0 is missing
 // Right up to the sizes around 2^16, and at those around 2^20.
 #include "tree.cuh"
 
