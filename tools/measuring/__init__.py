@@ -6,6 +6,7 @@
 - ``records``: the files of a recorded set
 - ``embedded``: the embedded device's set, which needs no GPU
 - ``launches``, ``recipes``: what each variant launches, fitted to what its host code does
+- ``libraries``: what PyTorch and CuPy make of the same problems; needs both
 - ``page``, ``ptx``: what a page gets to run a chapter's kernels
 - ``profilers``: what ncu and compute-sanitizer print
 - ``provenance``: which source is being measured
