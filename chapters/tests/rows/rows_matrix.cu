@@ -1,6 +1,10 @@
 // The kernels of chapter 12, which has no page and no recording yet: until it has, this is its
 // main.cu.
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
 #include <algorithm>
+#include <cub/device/device_segmented_reduce.cuh>
 #include <functional>
 #include <initializer_list>
 #include <iterator>
@@ -219,6 +223,39 @@ void add_legacy(book::Chapter& chapter, const std::string& name, const Form& for
   chapter.add(std::move(v));
 }
 
+// begin rows-by-cub
+/// Where a row begins.
+struct BeginOfRow {
+  std::size_t columns;
+  __host__ __device__ std::size_t operator()(std::size_t row) const { return row * columns; }
+};
+/// CUB's sum of segments, which may be of any length: it is told where each begins and ends.
+void rows_by_cub(const Launch& l) {
+  const auto begins = thrust::make_transform_iterator(
+      thrust::make_counting_iterator(std::size_t{0}), BeginOfRow{l.columns});
+  std::size_t bytes = 0;
+  const auto queue = [&](void* storage) {
+    return cub::DeviceSegmentedReduce::Sum(storage, bytes, l.in, l.out,
+                                           static_cast<std::int64_t>(l.rows), begins, begins + 1);
+  };
+  BOOK_CUDA(queue(nullptr));
+  if (bytes > l.told_bytes) throw book::Error(book::ExitCode::kCudaError, "CUB wants more memory");
+  BOOK_CUDA(queue(l.told));
+}
+// end rows-by-cub
+
+book::Variant sum_cub(const Form& form) {
+  Way way = kBlock;
+  way.name = "cub";
+  way.region = "rows-by-cub";
+  way.blocks = book::any_block(256, 256);  // CUB chooses for itself
+  book::Variant v = on<SumOfRow>("sum", way, form, rows_by_cub);
+  v.grid = book::library_grid;
+  v.compared = false;
+  v.profiled = false;
+  return v;
+}
+
 void add_comparisons(book::Chapter& chapter) {
   over_columns(chapter, 1, 33,
                [](const Form& f) { return on<SumOfRow>("sum", kThread, f, rows_by_thread<Sum>); });
@@ -232,6 +269,7 @@ void add_comparisons(book::Chapter& chapter) {
                [](const Form& f) { return on<SumOfRow>("sum", kBlock, f, rows_by_block<Sum>); });
   over_columns(chapter, 4096, 1 << 20,
                [](const Form& f) { return on<SumOfRow>("sum", kBlocks, f, rows_by_blocks<Sum>); });
+  over_columns(chapter, 1, 1 << 20, sum_cub);
   over_columns(chapter, 1, 1024, softmax_lanes);
   over_columns(chapter, 1024, 32768, softmax_block);
   over_columns(chapter, 1024, 1 << 20, softmax_online);

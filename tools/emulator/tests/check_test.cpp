@@ -15,7 +15,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::IsSupersetOf;
 
 /// %r0: the thread's number; %r1: the address of tile[thread]; %rd1: that of the buffer's element.
 struct Checked {
@@ -493,8 +492,9 @@ TEST(RaceOfBlocks, ReleaseAndAcquireReachAsFarAsTheirScope) {
               ElementsAre(kRawBlocks));
   // A flag of a block's scope is no flag between blocks: it races itself. Who looks before it is
   // raised finds that write racing, too.
-  EXPECT_THAT(across("st.release.cta.global.u32 [%rd0+256], 1;", acquire).found,
-              IsSupersetOf({kRawBlocks, kRawBlocks}));
+  const Checked narrow = across("st.release.cta.global.u32 [%rd0+256], 1;", acquire);
+  EXPECT_THAT(narrow.found, Contains(kRawBlocks));
+  EXPECT_GE(narrow.findings.size(), 2u);
 }
 
 TEST(RaceOfBlocks, FencesReachAsFarAsTheirScope) {
