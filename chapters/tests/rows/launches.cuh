@@ -104,6 +104,13 @@ inline void layer_norms(const Launch& l) {
     kernel<<<l.grid, l.block>>>(l.in, l.out, l.weight, l.bias, l.columns, kEpsilon);
   });
 }
+template <unsigned Lanes, unsigned Kept>
+void layer_norms_by_lanes(const Launch& l) {
+  with_word(l, [&](auto word) {
+    layer_norm_by_lanes<decltype(word), Lanes, Kept / kPer<decltype(word)>>
+        <<<l.grid, l.block>>>(l.in, l.out, l.weight, l.bias, l.rows, l.columns, kEpsilon);
+  });
+}
 inline void layer_norms_online(const Launch& l) {
   with_word(l, [&](auto word) {
     layer_norm_online<decltype(word), kLoads<decltype(word)>>

@@ -284,6 +284,39 @@ __global__ void __launch_bounds__(Most)
 }
 // end layer-norm
 
+// begin layer-norm-by-lanes
+/// The same with Lanes lanes per row.
+///
+/// \pre as softmax_by_lanes
+template <class Word, unsigned Lanes, unsigned Words>
+__global__ void layer_norm_by_lanes(const float* in, float* out, const float* weight,
+                                    const float* bias, std::size_t rows, unsigned columns,
+                                    float epsilon) {
+  const std::size_t row = std::size_t{blockIdx.x} * (blockDim.x / Lanes) + threadIdx.x / Lanes;
+  const unsigned first = threadIdx.x % Lanes;
+  const unsigned words = row < rows ? columns / kPer<Word> : 0;  // stay for the shuffles
+  const float count = static_cast<float>(columns);
+  Part<Word, Words> part;
+  part.load(words_of<Word>(in, row, columns), first, words, Lanes, 0);
+
+  Sum sum = Sum::none();
+#pragma unroll
+  for (const float each : part.x) sum.add(each, 0);
+  const float mean = share_lanes<Lanes>(sum).sum / count;
+
+  Sum squares = Sum::none();
+#pragma unroll
+  for (unsigned j = 0; j < part.kFloats; ++j) {
+    const float away = part.x[j] - mean;
+    if (first + j / kPer<Word> * Lanes < words) squares.add(away * away, 0);
+  }
+  const float variance = share_lanes<Lanes>(squares).sum / count;
+  normalise(part, words_of<Word>(weight, 0, columns), words_of<Word>(bias, 0, columns), first,
+            words, Lanes, mean, rsqrtf(variance + epsilon));
+  part.store(words_of<Word>(out, row, columns), first, words, Lanes);
+}
+// end layer-norm-by-lanes
+
 // begin layer-norm-online
 /// A row of any length, by one block that reads it twice. Mean and variance come from one reading,
 /// by Welford.

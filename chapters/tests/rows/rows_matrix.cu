@@ -186,6 +186,15 @@ book::Variant softmax_blocks(const Form& form) {
   v.counters = book::Counters::kNone;  // it looks for the others' words as often as it takes
   return v;
 }
+book::Variant layer_norm_lanes(const Form& form) {
+  const Way few = of_lanes(4, 1, "lanes4", "layer-norm-by-lanes");
+  const Way many = of_lanes(32, 1, "warp", "layer-norm-by-lanes");
+  if (form.columns <= 32)
+    return on<LayerNormOfRow>("layer_norm", few, form, layer_norms_by_lanes<4, 8>);
+  if (form.columns <= 256)
+    return on<LayerNormOfRow>("layer_norm", many, form, layer_norms_by_lanes<32, 8>);
+  return on<LayerNormOfRow>("layer_norm", many, form, layer_norms_by_lanes<32, 32>);
+}
 book::Variant layer_norm_block(const Form& form) {
   const Way way = in_registers(of_block("block", "layer-norm"), form.columns);
   return on<LayerNormOfRow>("layer_norm", way, form, layer_norms);
@@ -274,6 +283,7 @@ void add_comparisons(book::Chapter& chapter) {
   over_columns(chapter, 1024, 32768, softmax_block);
   over_columns(chapter, 1024, 1 << 20, softmax_online);
   over_columns(chapter, 32768, 1 << 20, softmax_blocks);
+  over_columns(chapter, 1, 1024, layer_norm_lanes);
   over_columns(chapter, 256, 32768, layer_norm_block);
   over_columns(chapter, 32768, 1 << 20, layer_norm_online);
   over_columns(chapter, 1, 131072, column_sum);
@@ -293,7 +303,7 @@ void add_hard_ones(book::Chapter& chapter) {
                        const Form& form, std::size_t most) {
     for (const Make make : makers) chapter.add(beside(make(form), table, most));
   };
-  const auto registers = {softmax_lanes, softmax_block, layer_norm_block};
+  const auto registers = {softmax_lanes, softmax_block, layer_norm_lanes, layer_norm_block};
   const auto any_length = {softmax_online, softmax_blocks, layer_norm_online, column_sum};
   for (const auto& makers : {registers, any_length}) {
     add(makers, "one", {.columns = 1}, 65);
