@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from figures.records.sets import RecordedSet
 
 #: Commits of recordings that lie in no history: the working copy in which they were made is gone.
-#: What was recorded is told by each kernel's hash, and today's kernels must have those. A set that is
-#: recorded anew takes its line away.
+#: What was recorded is told by each kernel's hash, and today's kernels must have those. Who records
+#: such a set anew takes its line away.
 LOST = frozenset({"db952d0990943c77cd7f275e4f16f218c663c071"})
 
 _USES = re.compile(r"^(\s*// begin \S+) uses .*$", re.MULTILINE)

@@ -71,7 +71,7 @@ U32 to_single(std::int64_t sum, int low) {
   const U32 sign = sum < 0 ? 0x8000'0000u : 0;
   const U64 size = sum < 0 ? 0 - static_cast<U64>(sum) : static_cast<U64>(sum);
   if (size == 0) return 0;
-  const int top = static_cast<int>(std::bit_width(size)) - 1, exponent = top + low;
+  const int top = 63 - std::countl_zero(size), exponent = top + low;
   if (exponent > 127) return sign | 0x7f80'0000u;
   const int last = std::max(exponent, -126) - 23;  // exponent of the result's last bit
   const int down = last - low;
@@ -85,7 +85,7 @@ U32 to_single(std::int64_t sum, int low) {
 U32 to_half(std::int64_t sum, int low) {
   const U64 size = sum < 0 ? 0 - static_cast<U64>(sum) : static_cast<U64>(sum);
   if (size == 0) return 0;
-  const int exponent = static_cast<int>(std::bit_width(size)) - 1 + low;
+  const int exponent = 63 - std::countl_zero(size) + low;
   const int down = std::max(exponent, -14) - 10 - low;
   U64 kept = 0;
   if (down <= 0) {
