@@ -109,6 +109,15 @@ TEST(Call, ARecursionWithoutEndOverflowsTheStack) {
       run(".func f();\n.func f() { .local .b8 x[4096]; call f; ret; }\n", "call f;", 32);
   ASSERT_TRUE(large.result.fault);
   EXPECT_THAT(large.result.fault->message, HasSubstr("stack overflow"));
+  // Registers take room, too, however small the frames are.
+  std::string many = ".func f();\n.func f() { .reg .b64 %a<3000>; ";
+  for (int k = 0; k < 3000; ++k) {
+    const std::string number = std::to_string(k);
+    many += "mov.u64 %a" + number + ", " + number + "; ";
+  }
+  const Ran wide = run(many + "call f; ret; }\n", "call f;", 32);
+  ASSERT_TRUE(wide.result.fault);
+  EXPECT_THAT(wide.result.fault->message, HasSubstr("registers that calls put aside"));
 }
 
 const std::string kTable = R"(

@@ -323,20 +323,33 @@ void handle_place(Warp& warp, const Op& op, Mask mask) {
   });
 }
 
+/// Bytes of registers that a thread's calls may put aside: eight times the largest stack that a GPU
+/// gives a thread, as PTX has more registers than a GPU.
+constexpr std::size_t kMostSaved = std::size_t{4} << 20;
+
 /// Puts the registers of the function aside, which may be those of an outer call of it, and makes
 /// a frame.
 void handle_enter(Warp& warp, const Op& op, Mask mask) {
   const auto& frame = op.as<FrameChange>();
   const auto& registers = warp.code().frames[frame.registers];
   const std::uint32_t* moved = warp.code().lists.data() + frame.list;
+  std::size_t bytes = 0;
+  for (const auto& [slot, width] : registers) bytes += (width + 7) / 8;
   for_each_lane(mask, [&](unsigned i) {
     std::vector<std::byte>& saved = warp.saved(i);
+    const std::size_t before = saved.size();
+    if (before + bytes > kMostSaved) {
+      warp.fault(Fault::Kind::kIllegalAddress, op, i,
+                 "stack overflow, by registers that calls put aside");
+    }
+    saved.resize(before + bytes);
+    std::byte* to = saved.data() + before;
     for (const auto& [slot, width] : registers) {
       if (width == 1) {
-        saved.push_back(std::byte(warp.predicate(slot) >> i & 1));
+        *to++ = std::byte(warp.predicate(slot) >> i & 1);
       } else {
-        const std::byte* at = warp.lanes<std::byte>(slot) + std::size_t{i} * (width / 8);
-        saved.insert(saved.end(), at, at + width / 8);
+        std::memcpy(to, warp.lanes<std::byte>(slot) + std::size_t{i} * (width / 8), width / 8);
+        to += width / 8;
       }
     }
     U64& end = warp.lanes<U64>(op.a)[i];
