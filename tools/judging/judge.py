@@ -121,8 +121,15 @@ def _formed(
         "dependent_loads": form.dependent_loads(ptx, entry),
         "in_pipelines": int(form.counts_in_pipelines(ptx, entry)),
     }
-    spoken = named.numbers(ptx, entry), named.floats(ptx, entry)
-    return Kernel(ptx, entry, wanted, static, once, *spoken)
+    return Kernel(
+        ptx,
+        entry,
+        wanted,
+        static,
+        once,
+        named=named.numbers(ptx, entry),
+        named_floats=named.floats(ptx, entry),
+    )
 
 
 def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str) -> None:

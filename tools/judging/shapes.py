@@ -80,10 +80,7 @@ def more_blocks(puzzle: Puzzle, seed: str, named: Sequence[int]) -> list[Block]:
     some = [k + 32 * chance.randrange(steps // 32) for k in range(1, 33)]
     if puzzle.drawn > 1:
         some = chance.sample(range(1, steps + 1), 8)
-    of_named = {
-        near // puzzle.drawn for number in named for near in (number - 1, number, number + 1)
-    }
-    few = sorted(k for k in of_named if 1 <= k <= steps)
+    few = sorted({k for each in _near(named) if 1 <= (k := each // puzzle.drawn) <= steps})
     every = dict.fromkeys([*chance.sample(few, min(len(few), 32)), *some])
     usual = set(blocks(puzzle, seed))
     return [block for k in every if (block := (k * puzzle.drawn, 1)) not in usual]
