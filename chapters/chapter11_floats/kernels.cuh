@@ -141,22 +141,18 @@ __device__ Total merge_block(Total mine, Total* slot) {
 }
 // end merge-block
 
-// begin float-sum
-/// The sum of n floats as Total adds them. The last block to finish merges what all have left, in
-/// the order of the blocks. So the same block and grid give the same bits; another grid need not.
+// begin hand-in
+/// What all threads of all blocks have becomes one Total, and *out its value. The last block to
+/// finish merges what all have left, in the order of the blocks. So the same block and grid give
+/// the same bits; another grid need not.
 ///
-/// \param in       n floats in device memory, at any address
-/// \param out      their sum
 /// \param partial  gridDim.x Totals, one per block
 /// \param ticket   a word that is 0 before the launch and after it
-template <class Total, unsigned Loads>
-__global__ void sum(const float* in, float* out, Total* partial, unsigned* ticket, std::size_t n) {
-  __shared__ Total slot[32];
+/// \param slot     32 Totals in shared memory
+template <class Total>
+__device__ void hand_in(Total mine, float* out, Total* partial, unsigned* ticket, Total* slot) {
   __shared__ bool last;
   const unsigned t = threadIdx.x;
-
-  Total mine{};
-  every_element<Loads>(in, n, [&](float x) { mine.add(x); });
   mine = merge_block(mine, slot);
   if (t == 0) {
     partial[blockIdx.x] = mine;
@@ -171,6 +167,20 @@ __global__ void sum(const float* in, float* out, Total* partial, unsigned* ticke
   for (unsigned b = t; b < gridDim.x; b += blockDim.x) rest.merge(partial[b]);
   rest = merge_block(rest, slot);
   if (t == 0) *out = rest.value();
+}
+// end hand-in
+
+// begin float-sum
+/// The sum of n floats as Total adds them.
+///
+/// \param in   n floats in device memory, at any address
+/// \param out  their sum; partial and ticket as `hand_in` takes them
+template <class Total, unsigned Loads>
+__global__ void sum(const float* in, float* out, Total* partial, unsigned* ticket, std::size_t n) {
+  __shared__ Total slot[32];
+  Total mine{};
+  every_element<Loads>(in, n, [&](float x) { mine.add(x); });
+  hand_in(mine, out, partial, ticket, slot);
 }
 // end float-sum
 

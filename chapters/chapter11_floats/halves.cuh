@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "../../chapter11_floats/kernels.cuh"
+#include "kernels.cuh"
 
 namespace chapter11 {
 
@@ -167,28 +167,12 @@ template <template <class> class Way, unsigned Loads, class T>
 __global__ void sum_of_halves(const T* in, float* out, Plain* partial, unsigned* ticket,
                               std::size_t n) {
   __shared__ Plain slot[32];
-  __shared__ bool last;
-  const unsigned t = threadIdx.x;
-
   Way<T> way;
   Plain mine{};
   every_half<Loads>(
       in, n, [&](const Eight<T>& eight) { way.add(eight); }, [&](float x) { mine.add(x); });
   mine.add(way.total());
-  mine = merge_block(mine, slot);
-  if (t == 0) {
-    partial[blockIdx.x] = mine;
-    __threadfence();  // the writer's: this partial before this ticket
-    last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // and back to 0
-    __threadfence();  // the reader's: no partial older than the tickets it has seen
-  }
-  __syncthreads();
-  if (!last) return;
-
-  Plain rest{};
-  for (unsigned b = t; b < gridDim.x; b += blockDim.x) rest.merge(partial[b]);
-  rest = merge_block(rest, slot);
-  if (t == 0) *out = rest.value();
+  hand_in(mine, out, partial, ticket, slot);
 }
 // end half-sum
 

@@ -8,7 +8,6 @@
 
 #include "book/check.hpp"
 #include "book/variant.hpp"
-#include "legacy.cuh"
 #include "normalise.cuh"
 #include "problem.cuh"
 
@@ -17,12 +16,14 @@ namespace chapter12 {
 /// Loads in flight per thread, in words of 16 bytes and in floats.
 template <class Word>
 constexpr unsigned kLoads = sizeof(Word) == sizeof(float4) ? 4 : 8;
-/// Rows of a group of lanes, likewise.
+/// Rows of a team of lanes at once.
 constexpr unsigned kRows = 4;
 /// Floats of a row that a thread keeps in registers.
 constexpr unsigned kKept = 32;
 template <class Word>
 constexpr unsigned kWords = kKept / kPer<Word>;
+/// Words of a row that a thread has at once where the row is read twice.
+constexpr unsigned kTurn = 4;
 
 constexpr std::size_t up(std::size_t a, std::size_t b) {
   return (a + b - 1) / b;
@@ -59,6 +60,21 @@ void rows_by_lanes(const Launch& l) {
         <<<l.grid, l.block>>>(l.in, reinterpret_cast<Total::Result*>(l.out), l.rows, l.columns);
   });
 }
+/// Lanes per row: enough for its words, and a warp's at most.
+constexpr unsigned team_of(std::size_t columns) {
+  return columns <= 4 ? 1 : columns <= 16 ? 4 : columns <= 32 ? 8 : 32;
+}
+using Queue = void (*)(const Launch&);
+/// The launch of `by_lanes` for rows of this length.
+template <class Total>
+Queue rows_by_team(std::size_t columns) {
+  switch (team_of(columns)) {
+    case 1: return rows_by_lanes<Total, 1>;
+    case 4: return rows_by_lanes<Total, 4>;
+    case 8: return rows_by_lanes<Total, 8>;
+    default: return rows_by_lanes<Total, 32>;
+  }
+}
 template <class Total>
 void rows_by_block(const Launch& l) {
   with_word(l, [&](auto word) {
@@ -73,6 +89,11 @@ void rows_by_blocks(const Launch& l) {
     by_blocks<Total, decltype(word), kLoads<decltype(word)>><<<l.grid, l.block>>>(
         l.in, reinterpret_cast<Total::Result*>(l.out), reinterpret_cast<Total*>(l.partial),
         l.ticket, l.columns, static_cast<unsigned>(l.grid / l.rows));
+  });
+}
+inline void copies(const Launch& l) {
+  with_word(l, [&](auto word) {
+    copy_rows<decltype(word), 4><<<l.grid, l.block>>>(l.in, l.out, l.rows * l.columns);
   });
 }
 template <unsigned Lanes, unsigned Kept>
@@ -92,8 +113,7 @@ inline void softmaxes_by_block(const Launch& l) {
 }
 inline void softmaxes_online(const Launch& l) {
   with_word(l, [&](auto word) {
-    softmax_online<decltype(word), kLoads<decltype(word)>>
-        <<<l.grid, l.block>>>(l.in, l.out, l.columns);
+    softmax_online<decltype(word), kTurn><<<l.grid, l.block>>>(l.in, l.out, l.columns);
   });
 }
 inline void layer_norms(const Launch& l) {
@@ -113,7 +133,7 @@ void layer_norms_by_lanes(const Launch& l) {
 }
 inline void layer_norms_online(const Launch& l) {
   with_word(l, [&](auto word) {
-    layer_norm_online<decltype(word), kLoads<decltype(word)>>
+    layer_norm_online<decltype(word), kTurn>
         <<<l.grid, l.block>>>(l.in, l.out, l.weight, l.bias, l.columns, kEpsilon);
   });
 }
@@ -131,6 +151,10 @@ inline std::size_t slices_of(std::size_t rows, std::size_t columns, unsigned blo
   const std::size_t wanted =
       up(4 * std::size_t{sm_count()}, std::max<std::size_t>(up(columns, 32), 1));
   return std::clamp<std::size_t>(up(rows, std::size_t{8} * (block / 32)), 1, wanted);
+}
+inline void columns_by_warp(const Launch& l) {
+  if (l.grid == 0) return;
+  column_per_warp<<<l.grid, l.block>>>(l.in, l.out, l.rows, l.columns);
 }
 template <unsigned Loads = 8>
 void sums_of_columns(const Launch& l) {

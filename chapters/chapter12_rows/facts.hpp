@@ -98,18 +98,21 @@ struct Facts {
   double magnitudes = 0;  ///< the sum of |x|
   float most = -std::numeric_limits<float>::infinity();
   float least = std::numeric_limits<float>::infinity();
-  std::uint32_t column = ~0u;  ///< of the largest; of a NaN, where there is one
-  double mean = 0, variance = 0;
-  double exponentials = 0;  ///< the sum of exp(x - most)
+  std::uint32_t column = ~0u;     ///< of the largest; of a NaN, where there is one
+  double mean = 0, variance = 0;  ///< the variance where it is needed
+  double exponentials = 0;        ///< the sum of exp(x - most), likewise
 
   double largest() const { return std::max(std::abs(double{most}), std::abs(double{least})); }
   double range() const { return double{most} - double{least}; }
   bool finite() const { return count > 0 && std::isfinite(sum); }
 };
 
+/// What a check asks of a row beyond its sum and its largest element.
+enum class Needs { kNothing, kSpread, kExponentials };
+
 /// Of `count` elements at(0), at(1) …
 template <class At>
-Facts facts_about(std::size_t count, const At& at) {
+Facts facts_about(std::size_t count, Needs needs, const At& at) {
   Facts f;
   f.count = count;
   for (std::size_t i = 0; i < count; ++i) {
@@ -123,10 +126,12 @@ Facts facts_about(std::size_t count, const At& at) {
     }
   }
   f.mean = f.sum / static_cast<double>(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const double x = at(i);
-    f.variance += (x - f.mean) * (x - f.mean) / static_cast<double>(count);
-    f.exponentials += std::exp(x - f.most);
+  for (std::size_t i = 0; i < count && needs == Needs::kSpread; ++i) {
+    const double away = at(i) - f.mean;
+    f.variance += away * away / static_cast<double>(count);
+  }
+  for (std::size_t i = 0; i < count && needs == Needs::kExponentials; ++i) {
+    f.exponentials += std::exp(double{at(i)} - double{f.most});
   }
   return f;
 }
@@ -157,11 +162,28 @@ inline std::string unless_near(const std::string& what, double found, double exa
   return right ? "" : differs(what, found, exact, std::isfinite(exact) ? allowed : 0);
 }
 
+/// The elements as they are.
+struct CopyOfRow {
+  static constexpr const char* kName = "copied element";
+  static constexpr bool by_column = false;
+  static constexpr Needs kNeeds = Needs::kNothing;
+  static std::size_t size(std::size_t rows, std::size_t columns) { return rows * columns; }
+  static std::string wrong(const Facts&, const Seen& seen, const float* found) {
+    for (std::size_t column = 0; column < seen.columns; ++column) {
+      const float exact = seen.values.at(seen.row, column);
+      if (bits_of(found[column]) == bits_of(exact)) continue;
+      return differs("element " + std::to_string(column), found[column], exact, 0);
+    }
+    return "";
+  }
+};
+
 /// A sum that has been through `depth` roundings: each is off by at most half an ulp of the partial
 /// sum, which is no larger than the sum of magnitudes.
 struct SumOfRow {
   static constexpr const char* kName = "sum";
   static constexpr bool by_column = false;
+  static constexpr Needs kNeeds = Needs::kNothing;
   static std::size_t size(std::size_t rows, std::size_t) { return rows; }
   static std::string wrong(const Facts& f, const Seen& seen, const float* found) {
     return unless_near("the sum", *found, f.sum, seen.depth * kHalfUlp * f.magnitudes);
@@ -174,6 +196,7 @@ struct SumOfColumn : SumOfRow {
 struct MaximumOfRow {
   static constexpr const char* kName = "maximum";
   static constexpr bool by_column = false;
+  static constexpr Needs kNeeds = Needs::kNothing;
   static std::size_t size(std::size_t rows, std::size_t) { return rows; }
   static std::string wrong(const Facts& f, const Seen&, const float* found) {
     return unless_near("the maximum", *found, f.most, 0);
@@ -182,6 +205,7 @@ struct MaximumOfRow {
 struct ArgmaxOfRow {
   static constexpr const char* kName = "place of a maximum";
   static constexpr bool by_column = false;
+  static constexpr Needs kNeeds = Needs::kNothing;
   static std::size_t size(std::size_t rows, std::size_t) { return rows; }
   static std::string wrong(const Facts& f, const Seen&, const float* found) {
     const std::uint32_t column = bits_of(*found);
@@ -205,6 +229,7 @@ inline double variance_off(const Facts& f, double depth) {
 struct MomentsOfRow {
   static constexpr const char* kName = "mean and variance";
   static constexpr bool by_column = false;
+  static constexpr Needs kNeeds = Needs::kSpread;
   static std::size_t size(std::size_t rows, std::size_t) { return 2 * rows; }
   static std::string wrong(const Facts& f, const Seen& seen, const float* found) {
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -224,6 +249,7 @@ struct MomentsOfRow {
 struct SoftmaxOfRow {
   static constexpr const char* kName = "softmax";
   static constexpr bool by_column = false;
+  static constexpr Needs kNeeds = Needs::kExponentials;
   static std::size_t size(std::size_t rows, std::size_t columns) { return rows * columns; }
   static std::string wrong(const Facts& f, const Seen& seen, const float* found) {
     for (std::size_t column = 0; column < seen.columns; ++column) {
@@ -245,6 +271,7 @@ struct SoftmaxOfRow {
 struct LayerNormOfRow {
   static constexpr const char* kName = "normalised row";
   static constexpr bool by_column = false;
+  static constexpr Needs kNeeds = Needs::kSpread;
   static std::size_t size(std::size_t rows, std::size_t columns) { return rows * columns; }
   static std::string wrong(const Facts& f, const Seen& seen, const float* found) {
     const double spread = f.variance + double{kEpsilon};

@@ -140,7 +140,7 @@ class Rows : public book::Problem {
       if (first == last) return;  // a grid of no rows has no threads to share them
       Seen seen{values(), 0, columns, form_.depth(shape_, rows, columns)};
       for (seen.row = first; seen.row < last && wrong[part].empty(); ++seen.row) {
-        const Facts facts = facts_about(length, [&](std::size_t i) {
+        const Facts facts = facts_about(length, What::kNeeds, [&](std::size_t i) {
           return What::by_column ? seen.values.at(i, seen.row) : seen.values.at(seen.row, i);
         });
         wrong[part] = What::wrong(facts, seen, found.data() + seen.row * each);

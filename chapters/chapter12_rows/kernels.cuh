@@ -273,9 +273,27 @@ __global__ void by_blocks(const float* in, typename Total::Result* out, Total* p
 }
 // end rows-by-blocks
 
+// begin column-per-warp
+/// Each column's sum, by a warp per column. That was right for rows, but now the lanes of a warp
+/// read a row's length apart, and each float costs a sector.
+///
+/// \param out  columns sums
+/// \pre gridDim.x * (blockDim.x / 32) >= columns
+__global__ void column_per_warp(const float* in, float* out, std::size_t rows, unsigned columns) {
+  const unsigned column = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+  Sum mine = Sum::none();
+  if (column < columns) {
+    for (std::size_t row = threadIdx.x % 32; row < rows; row += 32)
+      mine.add(in[row * columns + column], 0);
+  }
+  mine = merge_lanes<32>(mine);
+  if (column < columns && threadIdx.x % 32 == 0) out[column] = mine.value();
+}
+// end column-per-warp
+
 // begin sums-of-columns
-/// Each column's sum: a lane per column, so that a warp reads neighbours, and each warp of the grid
-/// takes every so-many-th row of its 32 columns.
+/// Each column's sum: a lane per column, so that a warp reads neighbours. Where there are fewer
+/// than 32 columns, the lanes take as many rows at once as fit.
 ///
 /// \param out      columns sums
 /// \param partial  slices * columns floats
@@ -292,27 +310,36 @@ __global__ void column_sums(const float* in, float* out, float* partial, unsigne
   const unsigned strips = gridDim.x / slices;
   const unsigned strip = blockIdx.x % strips;
   const unsigned slice = blockIdx.x / strips;
-  const unsigned column = strip * 32 + lane;
-  const std::size_t step = std::size_t{slices} * warps;
+  const unsigned width = min(columns, 32u);
+  const unsigned rows_at_once = 32 / width;
+  const unsigned column = strip * 32 + lane % width;
+  const std::size_t step = std::size_t{slices} * warps * rows_at_once;
 
   float sum = 0;
-  if (column < columns) {
-    std::size_t row = std::size_t{slice} * warps + warp;
-    for (; row + (Loads - 1) * step < rows; row += Loads * step) {
+  if (lane < rows_at_once * width && column < columns) {
+    std::size_t row = (std::size_t{slice} * warps + warp) * rows_at_once + lane / width;
+    const float* next = in + row * columns + column;
+    const std::size_t hop = step * columns;
+    for (; row + (Loads - 1) * step < rows; row += Loads * step, next += Loads * hop) {
       float v[Loads];
 #pragma unroll
-      for (unsigned k = 0; k < Loads; ++k) v[k] = in[(row + k * step) * columns + column];
+      for (unsigned k = 0; k < Loads; ++k) v[k] = next[k * hop];
 #pragma unroll
       for (unsigned k = 0; k < Loads; ++k) sum += v[k];
     }
-    for (; row < rows; row += step) sum += in[row * columns + column];
+    for (; row < rows; row += step, next += hop) sum += *next;
   }
   slot[warp][lane] = sum;
   __syncthreads();
 
   if (warp == 0) {
-    for (unsigned k = 1; k < warps; ++k) sum += slot[k][lane];
-    if (column < columns) partial[std::size_t{slice} * columns + column] = sum;
+    sum = 0;
+    if (lane < width) {
+      for (unsigned k = 0; k < warps; ++k) {
+        for (unsigned each = lane; each < rows_at_once * width; each += width) sum += slot[k][each];
+      }
+    }
+    if (lane < width && column < columns) partial[std::size_t{slice} * columns + column] = sum;
     __threadfence();  // each lane's sum before the ticket
     __syncwarp();
     if (lane == 0) last = atomicInc(ticket + strip, slices - 1) == slices - 1;
@@ -322,13 +349,13 @@ __global__ void column_sums(const float* in, float* out, float* partial, unsigne
   if (!last) return;
 
   sum = 0;  // and once more, down the slices
-  if (column < columns) {
+  if (lane < width && column < columns) {
     for (unsigned k = warp; k < slices; k += warps)
       sum += partial[std::size_t{k} * columns + column];
   }
   slot[warp][lane] = sum;
   __syncthreads();
-  if (warp == 0 && column < columns) {
+  if (warp == 0 && lane < width && column < columns) {
     for (unsigned k = 1; k < warps; ++k) sum += slot[k][lane];
     out[column] = sum;
   }

@@ -121,21 +121,4 @@ __global__ void softmax_masked(const float* in, float* out, unsigned columns) {
 }
 // end softmax-masked
 
-// begin column-per-warp
-/// A warp per column, as a warp per row was right: now its lanes read `columns` floats apart, and
-/// each float costs a sector. The sums are right.
-///
-/// \pre gridDim.x * (blockDim.x / 32) >= columns
-__global__ void column_per_warp(const float* in, float* out, std::size_t rows, unsigned columns) {
-  const unsigned column = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-  Sum mine = Sum::none();
-  if (column < columns) {
-    for (std::size_t row = threadIdx.x % 32; row < rows; row += 32)
-      mine.add(in[row * columns + column], 0);
-  }
-  mine = merge_lanes<32>(mine);
-  if (column < columns && threadIdx.x % 32 == 0) out[column] = mine.value();
-}
-// end column-per-warp
-
 }  // namespace chapter12::legacy

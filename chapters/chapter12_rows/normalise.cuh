@@ -3,6 +3,30 @@
 
 namespace chapter12 {
 
+// begin copy-rows
+/// One read and one write of everything, and nothing else: what no softmax can be faster than.
+///
+/// \pre gridDim.x * blockDim.x * Loads * kPer<Word> >= n, a multiple of kPer<Word>
+template <class Word, unsigned Loads>
+__global__ void copy_rows(const float* in, float* out, std::size_t n) {
+  const Word* from = reinterpret_cast<const Word*>(in);
+  Word* to = reinterpret_cast<Word*>(out);
+  const std::size_t words = n / kPer<Word>;
+  const std::size_t first = std::size_t{blockIdx.x} * (Loads * blockDim.x) + threadIdx.x;
+  Word v[Loads];
+#pragma unroll
+  for (unsigned k = 0; k < Loads; ++k) {
+    const std::size_t i = first + k * blockDim.x;
+    if (i < words) v[k] = from[i];
+  }
+#pragma unroll
+  for (unsigned k = 0; k < Loads; ++k) {
+    const std::size_t i = first + k * blockDim.x;
+    if (i < words) to[i] = v[k];
+  }
+}
+// end copy-rows
+
 // begin exp-sum
 /// exp(x - most), and exp(x) where nothing has come yet: -inf - -inf would be NaN.
 __device__ inline float scaled(float x, float most) {

@@ -1,0 +1,86 @@
+// Chapter 12's kernels on tables that are hard to get right: rows of one element and of none, of
+// odd lengths and from odd addresses, with NaN, infinities, ties and nothing but -inf.
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+
+#include "../ways.cuh"
+#include "book/chapter.hpp"
+
+namespace {
+
+using namespace chapter12;
+
+/// A variant of one table, which is no part of any comparison.
+book::Variant beside(book::Variant v, const std::string& table, std::size_t most = 4097) {
+  v.name += "_" + table;
+  v.axes = {};
+  v.sizes = book::Sizes{.most = std::size_t{1} << 28, .most_embedded = most};
+  v.profiled = false;
+  return v;
+}
+
+/// Tables that a total has to get right, whichever way.
+template <class Total, class What>
+void add_hard_ones(book::Chapter& chapter, const std::string& method) {
+  const auto add = [&](const std::string& table, const Form& form, std::size_t most) {
+    const auto on_form = [&](const Way& way, const auto& queue) {
+      chapter.add(beside(on<What>(method, way, form, queue), table, most));
+    };
+    on_form(kThread, rows_by_thread<Total>);
+    const auto lanes = [](unsigned count) {
+      return of_lanes(count, kRows, "lanes" + std::to_string(count), "rows-by-lanes");
+    };
+    on_form(lanes(1), rows_by_lanes<Total, 1>);
+    on_form(lanes(4), rows_by_lanes<Total, 4>);
+    on_form(lanes(8), rows_by_lanes<Total, 8>);
+    on_form(lanes(32), rows_by_lanes<Total, 32>);
+    on_form(kBlock, rows_by_block<Total>);
+    on_form(kBlocks, rows_by_blocks<Total>);
+  };
+  add("one", {.columns = 1}, 65);
+  add("empty", {.columns = 0}, 33);
+  add("odd", {.columns = 33}, 1025);
+  add("special", {.columns = 100, .data = Data::kSpecial}, 4097);
+  add("skewed", {.columns = 64, .skew = 1}, 1025);
+  add("row", {.rows = 1}, 4097);
+  add("eleven", {.rows = 11, .data = Data::kSpecial}, 4097);
+}
+
+void add_hard_ones(book::Chapter& chapter) {
+  // Whatever n and block: there is always one that takes them.
+  chapter.add(beside(on<SumOfRow>("sum", kThread, {.columns = 5}, rows_by_thread<Sum>), "five",
+                     std::size_t{1} << 28));
+  add_hard_ones<Sum, SumOfRow>(chapter, "sum");
+  add_hard_ones<Maximum, MaximumOfRow>(chapter, "maximum");
+  add_hard_ones<Argmax, ArgmaxOfRow>(chapter, "argmax");
+  add_hard_ones<Moments, MomentsOfRow>(chapter, "moments");
+
+  using Make = book::Variant (*)(const Form&);
+  const auto add = [&](std::initializer_list<Make> makers, const std::string& table,
+                       const Form& form, std::size_t most) {
+    for (const Make make : makers) chapter.add(beside(make(form), table, most));
+  };
+  const auto registers = {softmax_lanes, softmax_block, layer_norm_lanes, layer_norm_block};
+  const auto any_length = {softmax_online, softmax_blocks, layer_norm_online, column_sum};
+  for (const auto& makers : {registers, any_length}) {
+    add(makers, "one", {.columns = 1}, 65);
+    add(makers, "special_fewest", {.columns = 14, .data = Data::kSpecial}, 257);
+    add(makers, "special_few", {.columns = 20, .data = Data::kSpecial}, 257);
+    add(makers, "special", {.columns = 244, .data = Data::kSpecial}, 4097);
+    add(makers, "special_odd", {.columns = 371, .data = Data::kSpecial}, 4097);
+    add(makers, "offset", {.columns = 100, .data = Data::kOffset}, 1025);
+    add(makers, "skewed", {.columns = 64, .skew = 3}, 1025);
+  }
+  add(any_length, "row", {.rows = 1}, 4097);
+  add(any_length, "eleven", {.rows = 11, .data = Data::kSpecial}, 4097);
+  add({softmax_blocks}, "long_row", {.rows = 1}, 65537);  // in three pieces at most, or in 65
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  book::Chapter chapter{"chapter12_hard_rows", "Rows that are hard to get right", "--sweep n"};
+  add_hard_ones(chapter);
+  return chapter.run(argc, argv);
+}
