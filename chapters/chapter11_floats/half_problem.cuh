@@ -1,5 +1,5 @@
 /// \file
-/// The problem of `halves.cuh`: elements of 16 bits in, their sum as a float out.
+/// The problem of 16-bit sums: elements of 16 bits in, their sum as a float out.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "halves.cuh"
+#include "kernels.cuh"
 #include "problem.cuh"
 
 namespace chapter11 {

@@ -1,5 +1,5 @@
 /// \file
-/// How the kernels of `halves.cuh` are launched.
+/// How sums of 16-bit floats are launched.
 #pragma once
 #include <string>
 #include <type_traits>

@@ -8,7 +8,7 @@
 
 #include "book/check.hpp"
 #include "book/variant.hpp"
-#include "normalise.cuh"
+#include "kernels.cuh"
 #include "problem.cuh"
 
 namespace chapter12 {

@@ -1,5 +1,5 @@
 #pragma once
-#include "normalise.cuh"
+#include "kernels.cuh"
 
 namespace chapter12::legacy {
 
