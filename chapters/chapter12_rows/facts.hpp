@@ -12,6 +12,8 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "book/input.hpp"
 
@@ -91,6 +93,9 @@ struct Bias {
 };
 constexpr float kEpsilon = 1e-5f;
 
+/// What a check asks of a row beyond its sum and its largest element.
+enum class Needs { kNothing, kSpread, kExponentials };
+
 /// What is true of a row, or of a column.
 struct Facts {
   std::size_t count = 0;
@@ -98,43 +103,46 @@ struct Facts {
   double magnitudes = 0;  ///< the sum of |x|
   float most = -std::numeric_limits<float>::infinity();
   float least = std::numeric_limits<float>::infinity();
-  std::uint32_t column = ~0u;     ///< of the largest; of a NaN, where there is one
-  double mean = 0, variance = 0;  ///< the variance where it is needed
-  double exponentials = 0;        ///< the sum of exp(x - most), likewise
+  std::uint32_t column = ~0u;  ///< of the largest; of a NaN, where there is one
+  double mean = 0;
+  double variance = 0;              ///< where it is needed
+  std::vector<double> exponential;  ///< exp(x - most) of each element, likewise
+  double exponentials = 0;          ///< and their sum
 
   double largest() const { return std::max(std::abs(double{most}), std::abs(double{least})); }
   double range() const { return double{most} - double{least}; }
   bool finite() const { return count > 0 && std::isfinite(sum); }
-};
 
-/// What a check asks of a row beyond its sum and its largest element.
-enum class Needs { kNothing, kSpread, kExponentials };
-
-/// Of `count` elements at(0), at(1) …
-template <class At>
-Facts facts_about(std::size_t count, Needs needs, const At& at) {
-  Facts f;
-  f.count = count;
-  for (std::size_t i = 0; i < count; ++i) {
-    const float x = at(i);
-    f.sum += x;
-    f.magnitudes += std::abs(double{x});
-    if (x < f.least) f.least = x;
-    if (x > f.most || (std::isnan(x) && !std::isnan(f.most)) || f.column == ~0u) {
-      f.most = x;
-      f.column = static_cast<std::uint32_t>(i);
+  /// Those of `length` elements at(0), at(1) …
+  template <class At>
+  void take(std::size_t length, Needs needs, const At& at) {
+    std::vector<double> room = std::move(exponential);
+    *this = Facts{};
+    exponential = std::move(room);  // kept, as it is as long as a row
+    count = length;
+    for (std::size_t i = 0; i < count; ++i) {
+      const float x = at(i);
+      sum += x;
+      magnitudes += std::abs(double{x});
+      if (x < least) least = x;
+      if (x > most || (std::isnan(x) && !std::isnan(most)) || column == ~0u) {
+        most = x;
+        column = static_cast<std::uint32_t>(i);
+      }
+    }
+    mean = sum / static_cast<double>(count);
+    for (std::size_t i = 0; i < count && needs == Needs::kSpread; ++i) {
+      const double away = at(i) - mean;
+      variance += away * away / static_cast<double>(count);
+    }
+    if (needs != Needs::kExponentials) return;
+    exponential.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      exponential[i] = std::exp(double{at(i)} - double{most});
+      exponentials += exponential[i];
     }
   }
-  f.mean = f.sum / static_cast<double>(count);
-  for (std::size_t i = 0; i < count && needs == Needs::kSpread; ++i) {
-    const double away = at(i) - f.mean;
-    f.variance += away * away / static_cast<double>(count);
-  }
-  for (std::size_t i = 0; i < count && needs == Needs::kExponentials; ++i) {
-    f.exponentials += std::exp(double{at(i)} - double{f.most});
-  }
-  return f;
-}
+};
 
 /// Where a result is looked at.
 struct Seen {
@@ -254,7 +262,7 @@ struct SoftmaxOfRow {
   static std::string wrong(const Facts& f, const Seen& seen, const float* found) {
     for (std::size_t column = 0; column < seen.columns; ++column) {
       const double below = double{seen.values.at(seen.row, column)} - f.most;
-      const double exact = std::exp(below) / f.exponentials;
+      const double exact = f.exponential[column] / f.exponentials;
       double roundings = 3 * seen.depth + 64;
       if (std::isfinite(below)) roundings -= 2 * below;
       const double allowed = roundings * kHalfUlp * exact + 0x1p-147;

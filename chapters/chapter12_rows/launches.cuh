@@ -145,23 +145,22 @@ inline std::size_t pieces_of(std::size_t rows, std::size_t columns, unsigned blo
   return std::clamp<std::size_t>(up(columns, std::size_t{4} * block), 1,
                                  std::max<std::size_t>(wanted, 2));
 }
-/// Slices of a table for `column_sums`: enough blocks for four per SM, and eight rows per warp or
-/// more.
+/// Slices of a table for `column_sums`: enough blocks for all threads of all SMs, and eight rows
+/// per warp or more.
 inline std::size_t slices_of(std::size_t rows, std::size_t columns, unsigned block) {
   const std::size_t wanted =
-      up(4 * std::size_t{sm_count()}, std::max<std::size_t>(up(columns, 32), 1));
+      up(std::size_t{2048 / block} * sm_count(), std::max<std::size_t>(up(columns, 32), 1));
   return std::clamp<std::size_t>(up(rows, std::size_t{8} * (block / 32)), 1, wanted);
 }
 inline void columns_by_warp(const Launch& l) {
   if (l.grid == 0) return;
   column_per_warp<<<l.grid, l.block>>>(l.in, l.out, l.rows, l.columns);
 }
-template <unsigned Loads = 8>
-void sums_of_columns(const Launch& l) {
+inline void sums_of_columns(const Launch& l) {
   if (l.grid == 0) return;
   const auto slices = static_cast<unsigned>(l.grid / up(l.columns, 32));
-  column_sums<Loads><<<l.grid, l.block>>>(l.in, l.out, reinterpret_cast<float*>(l.partial),
-                                          l.ticket, l.rows, l.columns, slices);
+  column_sums<16><<<l.grid, l.block>>>(l.in, l.out, reinterpret_cast<float*>(l.partial), l.ticket,
+                                       l.rows, l.columns, slices);
 }
 
 /// Pieces of a row for `softmax_by_blocks`.

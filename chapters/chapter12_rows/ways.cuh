@@ -160,7 +160,7 @@ inline Way down_columns() {
           }};
 }
 inline book::Variant column_sum(const Form& form) {
-  return on<SumOfColumn>("column", down_columns(), form, sums_of_columns<8>);
+  return on<SumOfColumn>("column", down_columns(), form, sums_of_columns);
 }
 
 }  // namespace chapter12
