@@ -145,12 +145,13 @@ inline std::size_t pieces_of(std::size_t rows, std::size_t columns, unsigned blo
   return std::clamp<std::size_t>(up(columns, std::size_t{4} * block), 1,
                                  std::max<std::size_t>(wanted, 2));
 }
-/// Slices of a table for `column_sums`: enough blocks for all threads of all SMs, and eight rows
-/// per warp or more.
+/// Slices of a table for `column_sums`: as many blocks as all SMs hold at once and not one more,
+/// which would have to wait for a whole block to end; and eight rows per warp or more.
 inline std::size_t slices_of(std::size_t rows, std::size_t columns, unsigned block) {
-  const std::size_t wanted =
-      up(std::size_t{2048 / block} * sm_count(), std::max<std::size_t>(up(columns, 32), 1));
-  return std::clamp<std::size_t>(up(rows, std::size_t{8} * (block / 32)), 1, wanted);
+  const std::size_t held = std::size_t{2048 / block} * sm_count();
+  const std::size_t strips = std::max<std::size_t>(up(columns, 32), 1);
+  return std::clamp<std::size_t>(up(rows, std::size_t{8} * (block / 32)), 1,
+                                 std::max<std::size_t>(held / strips, 1));
 }
 inline void columns_by_warp(const Launch& l) {
   if (l.grid == 0) return;

@@ -174,7 +174,7 @@ void add_column_sums(book::Chapter& chapter) {
     return on<SumOfColumn>("column", way, f, columns_by_warp);
   });
   over(chapter, between(4, 131072), kTwo,
-       [](const Form& f) { return with_block(column_sum(f), f.columns <= 256 ? 512 : 128); });
+       [](const Form& f) { return with_block(column_sum(f), f.columns <= 8192 ? 512 : 256); });
 }
 
 void add_legacy_ones(book::Chapter& chapter) {
