@@ -1,4 +1,5 @@
-// What becomes of each row of a table, and which threads see to it.
+// The kernels of chapter 12, which has no page and no recording yet: until it has, this is its
+// main.cu.
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
