@@ -288,7 +288,9 @@ def _measure(options: argparse.Namespace) -> int:
                     f"({profilers.NO_PERMISSION}); the guide's page 'Troubleshooting' says how to "
                     "allow it"
                 )
-            checked = list(worker.do(checks, at_once=SANITIZERS_AT_ONCE).values())
+            checked = list(
+                worker.do(checks, SANITIZERS_AT_ONCE, together=plan.check_together).values()
+            )
 
         records = [merged(program, timed, source, hashes, plan.passes) for program in programs]
         for record in records[1:]:

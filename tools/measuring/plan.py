@@ -103,6 +103,15 @@ class CounterStep(Step):
     launch: Launch
 
 
+@dataclass(frozen=True, kw_only=True)
+class CheckStep(Step):
+    """What one tool of compute-sanitizer says of one variant."""
+
+    program: Program
+    variant: Variant
+    check: str
+
+
 @dataclass(frozen=True)
 class Plan:
     """The steps of a measuring run."""
@@ -172,17 +181,26 @@ class Plan:
             for launch in launches
         ]
 
-    def sanitizers(self) -> list[Step]:
+    def sanitizers(self) -> list[CheckStep]:
         """Every variant under every tool of compute-sanitizer; of a swept one the first."""
         if self.sanitizer is None:
             return []
         return [
-            Step(
+            CheckStep(
                 name=(name := f"{program.chapter}-{check}-{variant.name}"),
                 label=f"{check} {program.chapter}/{variant.name}",
                 key=self._key(program, name, [self.sanitizer.version]),
                 alike=(check, "sanitizer"),
-                work=partial(self._check, self.sanitizer, program, variant, check),
+                work=partial(self._check, self.sanitizer, program, [variant], check),
+                # A fault may spoil what runs after it: what is to be found is looked for alone. So
+                # is what depends on memory, of which one variant may have left more, or written
+                # more, than the next one needs.
+                company=""
+                if variant.legacy or variant.findings or check in ("memcheck", "initcheck")
+                else f"{check} {program.chapter} {variant.checked}",
+                program=program,
+                variant=variant,
+                check=check,
             )
             for program in self.programs
             for variant in without_twins(program.variants)
@@ -278,9 +296,26 @@ class Plan:
             return {"skipped": f"{launch}: {said}"}
         raise Failure(f"ncu gave no counters of {launch}: {said}")
 
-    def _check(self, sanitizer: Tool, program: Program, variant: Variant, check: str) -> Result:
-        n, block = variant.checked
-        arguments = once([variant.name], n, block)
+    def check_together(
+        self, steps: Sequence[Step], _done: Mapping[str, Result]
+    ) -> dict[str, Result]:
+        """What a tool says of several variants of a program at one shape, from one run of it, whose
+        start takes longer than most launches; none unless all of them are clean.
+        """
+        checks = [step for step in steps if isinstance(step, CheckStep)]
+        assert self.sanitizer and len(checks) == len(steps)
+        first = checks[0]
+        variants = [step.variant for step in checks]
+        found = self._check(self.sanitizer, first.program, variants, first.check)
+        if found["exit"] != 0 or found["findings"] != 0 or found["messages"]:
+            return {}
+        return {step.name: found | {"variant": step.variant.name} for step in checks}
+
+    def _check(
+        self, sanitizer: Tool, program: Program, variants: Sequence[Variant], check: str
+    ) -> Result:
+        n, block = variants[0].checked
+        arguments = once([variant.name for variant in variants], n, block)
         options = profilers.sanitizer_options(check)
         command = [sanitizer.path, *options, str(program.path), *arguments]
         try:
@@ -295,7 +330,7 @@ class Plan:
             messages = [f"not done after {duration(TOOL_TIMEOUT_S)}"]
         return {
             "chapter": program.chapter,
-            "variant": variant.name,
+            "variant": variants[0].name,
             "n": n,
             "block": block,
             "tool": check,

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -162,10 +163,8 @@ class Worker:
     ) -> dict[str, Result]:
         """The results of *steps* by their names, in their order; *together* does some at a time."""
         todo = [step for step in steps if step.name in self.waiting]
-        if together:
-            finished = _in_groups(todo, together, self.kept)
-        else:
-            finished = _one_by_one(todo) if at_once == 1 else _several(todo, at_once)
+        tasks = _companies(todo, together, self.kept) if together else _alone(todo)
+        finished = _one_by_one(tasks) if at_once == 1 else _several(tasks, at_once)
         with contextlib.closing(finished):  # also where saving fails: nothing is left running
             self._show(todo)
             for step, result, seconds in finished:
@@ -203,39 +202,49 @@ class Worker:
 Finished = tuple[Step, Result, float]
 
 
-def _one_by_one(steps: Sequence[Step]) -> Generator[Finished, None, None]:
+#: Gives each step as it is finished.
+Task = Callable[[], Iterator[Finished]]
+
+
+def _each(steps: Sequence[Step]) -> Iterator[Finished]:
     for step in steps:
         start = time.monotonic()
         yield step, step.work(), time.monotonic() - start
 
 
-def _in_groups(
-    steps: Sequence[Step], together: Together, kept: Mapping[str, Result]
-) -> Generator[Finished, None, None]:
+def _alone(steps: Sequence[Step]) -> list[Task]:
+    return [partial(_each, [step]) for step in steps]
+
+
+def _companies(steps: Sequence[Step], together: Together, kept: Mapping[str, Result]) -> list[Task]:
     """Each company of steps by one run of a tool; what that didn't do is done alone."""
-    companies: dict[str, list[Step]] = {}
-    for step in steps:
-        companies.setdefault(step.company or f" {step.name}", []).append(step)
-    for company in companies.values():
+
+    def done(company: Sequence[Step]) -> Iterator[Finished]:
         begin = time.monotonic()
         results = together(company, kept) if len(company) > 1 else {}
         share = (time.monotonic() - begin) / (len(results) or 1)
         yield from ((step, results[step.name], share) for step in company if step.name in results)
-        yield from _one_by_one([step for step in company if step.name not in results])
+        yield from _each([step for step in company if step.name not in results])
+
+    companies: dict[str, list[Step]] = {}
+    for step in steps:
+        companies.setdefault(step.company or f" {step.name}", []).append(step)
+    return [partial(done, company) for company in companies.values()]
 
 
-def _several(steps: Sequence[Step], at_once: int) -> Generator[Finished, None, None]:
-    def timed(step: Step) -> Finished:
-        start = time.monotonic()
-        return step, step.work(), time.monotonic() - start
+def _one_by_one(tasks: Sequence[Task]) -> Generator[Finished, None, None]:
+    for task in tasks:
+        yield from task()
 
+
+def _several(tasks: Sequence[Task], at_once: int) -> Generator[Finished, None, None]:
     with _interrupts_noted() as noted, ThreadPoolExecutor(at_once) as pool:
         try:
-            waiting = {pool.submit(timed, step) for step in steps}
+            waiting = {pool.submit(lambda task: list(task()), task) for task in tasks}
             while waiting and not noted:
                 finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
                 for future in finished:
-                    yield future.result()
+                    yield from future.result()
             if noted:
                 raise KeyboardInterrupt
         except BaseException:

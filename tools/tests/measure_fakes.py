@@ -181,7 +181,9 @@ if [ $status != 0 ]; then
 fi
 count=0
 for found in ${FAKE_FOUND:-racecheck/old_form=1037}; do
-  [ "${found%=*}" = "$tool/$variant" ] && count=${found#*=}
+  for each in $several; do
+    [ "${found%=*}" = "$tool/$each" ] && count=$((count + ${found#*=}))
+  done
 done
 s=s; [ "$count" = 1 ] && s=
 if [ "$tool" = racecheck ]; then

@@ -859,6 +859,40 @@ def test_sanitizers(book: Book) -> None:
     assert all(run["findings"] == 0 for run in runs if run is not race)
 
 
+def sanitized(book: Book) -> list[str]:
+    """The tool and the variants of each run of compute-sanitizer."""
+    calls = [call.split() for call in book.calls("--tool")]
+    return sorted(
+        " ".join([call[call.index("--tool") + 1], *call[call.index("--variant") + 1 : -4]])
+        for call in calls
+        if "--variant" in call and call[0] == "compute-sanitizer"
+    )
+
+
+def test_races_are_looked_for_in_clean_variants_at_once(book: Book) -> None:
+    """But not what depends on memory, nor what isn't clean."""
+    assert book.measure("--chapters", ONE, "--sanitizers").returncode == 0
+    alone = ["old_form", "picky", "plain", "single"]
+    assert sanitized(book) == [
+        *(f"{tool} {variant}" for tool in ("initcheck", "memcheck") for variant in alone),
+        *(
+            f"{tool} {variants}"
+            for tool in ("racecheck", "synccheck")
+            for variants in ("old_form", "plain picky", "single")
+        ),
+    ]
+    runs = json.loads((book.local / "sanitizer.json").read_text())["runs"]
+    both = [run for run in runs if run["variant"] in ("plain", "picky")]
+    assert {run["command"].count(" picky ") for run in both if run["tool"] == "synccheck"} == {1}
+
+    found = "racecheck/picky=1"
+    assert book.measure("--chapters", ONE, "--sanitizers", FAKE_FOUND=found).returncode == 1
+    runs = json.loads((book.local / "sanitizer.json").read_text())["runs"]
+    races = {run["variant"]: run for run in runs if run["tool"] == "racecheck"}
+    assert races["picky"]["findings"] == 1 and races["plain"]["findings"] == 0
+    assert " plain picky " not in races["picky"]["command"], "it was looked at alone"
+
+
 def relist(book: Book, number: int, **changes: object) -> None:
     """Makes the program list a variant otherwise."""
     listing = book.program(ONE).with_name(f"{ONE}.list.json")
@@ -914,7 +948,7 @@ def test_findings_that_a_modern_variant_is_there_to_show(book: Book) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variant", "clean"), [("old_form", True), ("plain", False)], ids=["faulty", "modern"]
+    ("variant", "clean"), [("old_form", True), ("picky", False)], ids=["faulty", "modern"]
 )
 def test_a_kernel_that_the_device_stops(book: Book, variant: str, clean: bool) -> None:
     listing = book.program(ONE).with_name(f"{ONE}.list.json")
