@@ -289,7 +289,7 @@ def _measure(options: argparse.Namespace) -> int:
                     "allow it"
                 )
             checked = list(
-                worker.do(checks, SANITIZERS_AT_ONCE, together=plan.check_together).values()
+                worker.do(checks, at_once=SANITIZERS_AT_ONCE, together=plan.check_together).values()
             )
 
         records = [merged(program, timed, source, hashes, plan.passes) for program in programs]

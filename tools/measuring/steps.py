@@ -163,7 +163,7 @@ class Worker:
     ) -> dict[str, Result]:
         """The results of *steps* by their names, in their order; *together* does some at a time."""
         todo = [step for step in steps if step.name in self.waiting]
-        tasks = _companies(todo, together, self.kept) if together else _alone(todo)
+        tasks = _tasks(todo, together, self.kept)
         finished = _one_by_one(tasks) if at_once == 1 else _several(tasks, at_once)
         with contextlib.closing(finished):  # also where saving fails: nothing is left running
             self._show(todo)
@@ -206,29 +206,25 @@ Finished = tuple[Step, Result, float]
 Task = Callable[[], Iterator[Finished]]
 
 
-def _each(steps: Sequence[Step]) -> Iterator[Finished]:
-    for step in steps:
-        start = time.monotonic()
-        yield step, step.work(), time.monotonic() - start
-
-
-def _alone(steps: Sequence[Step]) -> list[Task]:
-    return [partial(_each, [step]) for step in steps]
-
-
-def _companies(steps: Sequence[Step], together: Together, kept: Mapping[str, Result]) -> list[Task]:
+def _tasks(
+    steps: Sequence[Step], together: Together | None, kept: Mapping[str, Result]
+) -> list[Task]:
     """Each company of steps by one run of a tool; what that didn't do is done alone."""
 
     def done(company: Sequence[Step]) -> Iterator[Finished]:
         begin = time.monotonic()
-        results = together(company, kept) if len(company) > 1 else {}
+        results = together(company, kept) if together and len(company) > 1 else {}
         share = (time.monotonic() - begin) / (len(results) or 1)
         yield from ((step, results[step.name], share) for step in company if step.name in results)
-        yield from _each([step for step in company if step.name not in results])
+        for step in company:
+            if step.name not in results:
+                start = time.monotonic()
+                yield step, step.work(), time.monotonic() - start
 
     companies: dict[str, list[Step]] = {}
     for step in steps:
-        companies.setdefault(step.company or f" {step.name}", []).append(step)
+        alone = not together or not step.company
+        companies.setdefault(f" {step.name}" if alone else step.company, []).append(step)
     return [partial(done, company) for company in companies.values()]
 
 

@@ -313,6 +313,7 @@ __global__ void column_sums(const float* in, float* out, float* partial, unsigne
   const unsigned width = min(columns, 32u);
   const unsigned rows_at_once = 32 / width;
   const unsigned column = strip * 32 + lane % width;
+  const bool hands_in = lane < width && column < columns;
   const std::size_t step = std::size_t{slices} * warps * rows_at_once;
 
   float sum = 0;
@@ -333,13 +334,13 @@ __global__ void column_sums(const float* in, float* out, float* partial, unsigne
   __syncthreads();
 
   if (warp == 0) {
-    sum = 0;
-    if (lane < width) {
+    if (hands_in) {
+      sum = 0;
       for (unsigned k = 0; k < warps; ++k) {
         for (unsigned each = lane; each < rows_at_once * width; each += width) sum += slot[k][each];
       }
+      partial[std::size_t{slice} * columns + column] = sum;
     }
-    if (lane < width && column < columns) partial[std::size_t{slice} * columns + column] = sum;
     __threadfence();  // each lane's sum before the ticket
     __syncwarp();
     if (lane == 0) last = atomicInc(ticket + strip, slices - 1) == slices - 1;
@@ -349,13 +350,13 @@ __global__ void column_sums(const float* in, float* out, float* partial, unsigne
   if (!last) return;
 
   sum = 0;  // and once more, down the slices
-  if (lane < width && column < columns) {
+  if (hands_in) {
     for (unsigned k = warp; k < slices; k += warps)
       sum += partial[std::size_t{k} * columns + column];
   }
   slot[warp][lane] = sum;
   __syncthreads();
-  if (warp == 0 && lane < width && column < columns) {
+  if (warp == 0 && hands_in) {
     for (unsigned k = 1; k < warps; ++k) sum += slot[k][lane];
     out[column] = sum;
   }
@@ -365,23 +366,20 @@ __global__ void column_sums(const float* in, float* out, float* partial, unsigne
 // begin copy-rows
 /// One read and one write of everything, and nothing else: what no softmax can be faster than.
 ///
-/// \pre gridDim.x * blockDim.x * Loads * kPer<Word> >= n, a multiple of kPer<Word>
-template <class Word, unsigned Loads>
-__global__ void copy_rows(const float* in, float* out, std::size_t n) {
-  const Word* from = reinterpret_cast<const Word*>(in);
-  Word* to = reinterpret_cast<Word*>(out);
-  const std::size_t words = n / kPer<Word>;
+/// \pre gridDim.x * blockDim.x * Loads >= words
+template <unsigned Loads>
+__global__ void copy_rows(const float4* in, float4* out, std::size_t words) {
   const std::size_t first = std::size_t{blockIdx.x} * (Loads * blockDim.x) + threadIdx.x;
-  Word v[Loads];
+  float4 v[Loads];
 #pragma unroll
   for (unsigned k = 0; k < Loads; ++k) {
     const std::size_t i = first + k * blockDim.x;
-    if (i < words) v[k] = from[i];
+    if (i < words) v[k] = in[i];
   }
 #pragma unroll
   for (unsigned k = 0; k < Loads; ++k) {
     const std::size_t i = first + k * blockDim.x;
-    if (i < words) to[i] = v[k];
+    if (i < words) out[i] = v[k];
   }
 }
 // end copy-rows

@@ -24,6 +24,9 @@ const Columns kColumns{4, 16, 32, 256, 1024, 4096, 8192, 32768, 50257, 131072, 1
 /// Those of which profilers look at every method that takes them.
 const Columns kCounted{32, 4096, 32768};
 
+/// Elements of a table on the embedded device.
+constexpr std::size_t kFew = std::size_t{1} << 16;
+
 Columns between(std::size_t least, std::size_t most) {
   Columns chosen = kColumns;
   std::erase_if(chosen, [&](std::size_t c) { return c < least || c > most; });
@@ -43,13 +46,14 @@ void over(book::Chapter& chapter, const Columns& columns, const std::vector<std:
   chapter.add(book::family({"columns", columns}, [&](unsigned length) {
     book::Variant v = make(Form{.columns = length});
     const bool shown = length == columns.front() || std::ranges::count(kCounted, length) > 0;
-    v.name += "_" + std::to_string(length);
+    v.name += '_';
+    v.name += std::to_string(length);
     v.axes = {{"n", sizes}};
-    // On the embedded device a row at least, and few of them. The first variant takes any n.
-    v.sizes = book::Sizes{.usual_embedded = std::max(std::size_t{1} << 16, std::size_t{length})};
-    if (v.name != "sum_thread_4") {
-      v.sizes->most = std::size_t{1} << 30;
-      v.sizes->most_embedded = length > 1024 ? std::max(65537u, length + 1) : 65536;
+    if (!v.sizes) {  // on the embedded device a row at least, and few of them
+      v.sizes = book::Sizes{
+          .usual_embedded = std::max(kFew, std::size_t{length}),
+          .most = std::size_t{1} << 30,
+          .most_embedded = length > 1024 ? std::max(kFew, std::size_t{length}) + 1 : kFew};
     }
     const unsigned block = v.blocks.nearest(v.block.value_or(256));
     v.counted = {{std::size_t{1} << 24, block}, {std::size_t{1} << 16, block}};
@@ -115,8 +119,12 @@ const std::vector<std::size_t> kAll{1u << 20, 1u << 24, 1u << 28};
 const std::vector<std::size_t> kTwo{1u << 24, 1u << 28};
 
 void add_sums(book::Chapter& chapter) {
-  over(chapter, between(4, 256), kAll,
-       [](const Form& f) { return on<SumOfRow>("sum", kThread, f, rows_by_thread<Sum>); });
+  over(chapter, between(4, 256), kAll, [](const Form& f) {
+    book::Variant v = on<SumOfRow>("sum", kThread, f, rows_by_thread<Sum>);
+    // Whatever n and block: there is always one that takes them.
+    if (f.columns == 4) v.sizes = book::Sizes{.usual_embedded = kFew};
+    return v;
+  });
   over(chapter, between(4, 4096), kAll, [](const Form& f) {
     return on<SumOfRow>("sum", of_team(f.columns), f, rows_by_team<Sum>(f.columns));
   });
@@ -144,7 +152,7 @@ void add_normalised(book::Chapter& chapter) {
   over(chapter, {32}, kTwo, [](const Form& f) {
     const Way way{"rows", "copy-rows", book::any_block(),
                   [](std::size_t rows, std::size_t columns, unsigned block) {
-                    return up(rows * columns, std::size_t{16} * block);
+                    return up(rows * columns, std::size_t{4 * kLoads<float4>} * block);
                   },
                   [](const book::Shape&, std::size_t, std::size_t) { return 0; }};
     return on<CopyOfRow>("copy", way, f, copies);

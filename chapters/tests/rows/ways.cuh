@@ -58,7 +58,7 @@ inline Way of_blocks() {
 
 /// A variant on a table of that form.
 template <class What, class Queue>
-inline book::Variant on(const std::string& method, const Way& way, Form form, const Queue& queue) {
+book::Variant on(const std::string& method, const Way& way, Form form, const Queue& queue) {
   form.depth = way.depth;
   book::Variant v{.name = method + "_" + way.name, .region = way.region, .launch = {}};
   v.blocks = way.blocks;
@@ -80,11 +80,31 @@ inline const Way kThread = of_thread();
 inline const Way kBlock = of_block("block", "rows-by-block");
 inline const Way kBlocks = of_blocks();
 
-/// What the threads of a block keep: at least as many as it takes for a row.
-inline Way in_registers(Way way, std::size_t columns) {
-  way.blocks.low =
-      static_cast<unsigned>(std::max<std::size_t>(up(columns, std::size_t{kKept} * 32) * 32, 32));
-  return way;
+/// So many lanes per row, each of which keeps so many floats.
+template <unsigned Lanes, unsigned Kept>
+struct Team {};
+/// Rows that the lanes of the smallest team with room for them keep. \param queue_of  of a Team
+template <class What, class QueueOf>
+book::Variant kept_by_lanes(const std::string& method, const std::string& region, const Form& form,
+                            const QueueOf& queue_of) {
+  const auto with = [&]<unsigned Lanes, unsigned Kept>(Team<Lanes, Kept> team) {
+    return on<What>(method, of_lanes(Lanes, 1, "lanes", region), form, queue_of(team));
+  };
+  if (form.columns <= 4) return with(Team<1, 4>{});
+  if (form.columns <= 16) return with(Team<2, 8>{});
+  if (form.columns <= 32) return with(Team<4, 8>{});
+  if (form.columns <= 256) return with(Team<32, 8>{});
+  return with(Team<32, 32>{});
+}
+/// Rows that the threads of a block keep: of at least as many as that takes.
+template <class What>
+book::Variant kept_by_block(const std::string& method, const std::string& region, const Form& form,
+                            Queue queue) {
+  book::Variant v = on<What>(method, of_block("block", region), form, queue);
+  v.blocks.low = static_cast<unsigned>(
+      std::max<std::size_t>(up(form.columns, std::size_t{kKept} * 32) * 32, 32));
+  v.block = v.blocks.low;
+  return v;
 }
 /// Several blocks per row, all there at once.
 inline Way together() {
@@ -102,21 +122,13 @@ inline Way together() {
 }
 
 inline book::Variant softmax_lanes(const Form& form) {
-  const auto with = [&](unsigned lanes, Queue queue) {
-    const Way way = of_lanes(lanes, 1, "lanes", "softmax-by-lanes");
-    return on<SoftmaxOfRow>("softmax", way, form, queue);
-  };
-  if (form.columns <= 4) return with(1, softmaxes_by_lanes<1, 4>);
-  if (form.columns <= 16) return with(2, softmaxes_by_lanes<2, 8>);
-  if (form.columns <= 32) return with(4, softmaxes_by_lanes<4, 8>);
-  if (form.columns <= 256) return with(32, softmaxes_by_lanes<32, 8>);
-  return with(32, softmaxes_by_lanes<32, 32>);
+  return kept_by_lanes<SoftmaxOfRow>("softmax", "softmax-by-lanes", form,
+                                     []<unsigned Lanes, unsigned Kept>(Team<Lanes, Kept>) {
+                                       return softmaxes_by_lanes<Lanes, Kept>;
+                                     });
 }
 inline book::Variant softmax_block(const Form& form) {
-  const Way way = in_registers(of_block("block", "softmax-by-block"), form.columns);
-  book::Variant v = on<SoftmaxOfRow>("softmax", way, form, softmaxes_by_block);
-  v.block = v.blocks.low;
-  return v;
+  return kept_by_block<SoftmaxOfRow>("softmax", "softmax-by-block", form, softmaxes_by_block);
 }
 inline book::Variant softmax_online(const Form& form) {
   return on<SoftmaxOfRow>("softmax", of_block("online", "softmax-online"), form, softmaxes_online);
@@ -127,21 +139,13 @@ inline book::Variant softmax_blocks(const Form& form) {
   return v;
 }
 inline book::Variant layer_norm_lanes(const Form& form) {
-  const auto with = [&](unsigned lanes, Queue queue) {
-    const Way way = of_lanes(lanes, 1, "lanes", "layer-norm-by-lanes");
-    return on<LayerNormOfRow>("layer_norm", way, form, queue);
-  };
-  if (form.columns <= 4) return with(1, layer_norms_by_lanes<1, 4>);
-  if (form.columns <= 16) return with(2, layer_norms_by_lanes<2, 8>);
-  if (form.columns <= 32) return with(4, layer_norms_by_lanes<4, 8>);
-  if (form.columns <= 256) return with(32, layer_norms_by_lanes<32, 8>);
-  return with(32, layer_norms_by_lanes<32, 32>);
+  return kept_by_lanes<LayerNormOfRow>("layer_norm", "layer-norm-by-lanes", form,
+                                       []<unsigned Lanes, unsigned Kept>(Team<Lanes, Kept>) {
+                                         return layer_norms_by_lanes<Lanes, Kept>;
+                                       });
 }
 inline book::Variant layer_norm_block(const Form& form) {
-  const Way way = in_registers(of_block("block", "layer-norm"), form.columns);
-  book::Variant v = on<LayerNormOfRow>("layer_norm", way, form, layer_norms);
-  v.block = v.blocks.low;
-  return v;
+  return kept_by_block<LayerNormOfRow>("layer_norm", "layer-norm", form, layer_norms);
 }
 inline book::Variant layer_norm_online(const Form& form) {
   return on<LayerNormOfRow>("layer_norm", of_block("online", "layer-norm-online"), form,
