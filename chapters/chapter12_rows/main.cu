@@ -1,5 +1,4 @@
-// The kernels of chapter 12, which has no page and no recording yet: until it has, this is its
-// main.cu.
+// What becomes of each row of a table, and which threads see to it.
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
