@@ -484,12 +484,6 @@ def test_recorded_hashes_are_of_the_kernels_at_the_commit() -> None:
         history.check_hashes(folder, read_set(folder), _kernels_then(folder))
 
 
-def test_a_commit_that_is_lost_is_one_of_a_set() -> None:
-    """A set that is recorded anew leaves none behind."""
-    told = {read_manifest(folder / manifest.NAME)["commit"] for folder in _committed()}
-    assert told >= history.LOST
-
-
 @slow
 def test_a_hash_forged_is_not_of_the_kernel_at_the_commit(
     scratch: Scratch, then: dict[str, regions.Region]
