@@ -36,7 +36,7 @@ from figures import comparison
 from figures.comparison import Reason
 from figures.records import checks, consoles, history, manifest, regions
 from figures.records.naming import COUNTER_ALIASES, EMBEDDED, REFERENCE
-from figures.records.reading import DataError, read_manifest
+from figures.records.reading import DataError
 from figures.records.recordings import Recordings
 from figures.records.sets import RecordedSet, load_set, read_set
 from figures.records.transcripts import Transcript, transcripts
