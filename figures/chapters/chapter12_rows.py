@@ -197,7 +197,7 @@ def softmax_over_columns(view: View, n: int) -> Picture:
             + (f" PyTorch takes up to {significant(max(theirs.values()))} µs." if theirs else "")
         ),
         caption=(
-            "A row of up to 32K columns fits into registers, and its softmax takes about as long as a "
+            "A row of up to 32K columns fits into registers, and its softmax takes as long as a "
             "copy. Longer rows are read twice."
             + beside
         ),
