@@ -481,14 +481,14 @@ template <class T>
 struct ByMatrix {
   float rows[4] = {};
   __device__ void add(const Eight<T>& eight) {
-#if __CUDA_ARCH__ >= 800
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     add_product_with_ones(rows, eight);
 #else
     for (const Pair<T>& pair : eight.pair) rows[0] += floats_of(pair).x + floats_of(pair).y;
 #endif
   }
   __device__ float total() const {
-#if __CUDA_ARCH__ >= 800
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     // All columns are alike: the lanes that hold column 0 speak for the others.
     return threadIdx.x % 4 == 0 ? rows[0] + rows[2] : 0;
 #else

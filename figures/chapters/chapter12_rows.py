@@ -77,7 +77,7 @@ def map_of_rows(view: View) -> Picture:
             axes.annotate(f"{100 * rate_of(run) / peak:.0f}", xy=(columns, n // columns),
                           xytext=(0, -7 if below else 7), textcoords="offset points",
                           ha="center", va="top" if below else "bottom",
-                          fontsize=style.FONT_PT - 2, color=theme.muted, zorder=4,
+                          color=theme.muted, zorder=4,
                           annotation_clip=False)  # fmt: skip
         axes.set_xscale("log", base=2)
         axes.set_yscale("log", base=2)
