@@ -34,10 +34,9 @@ struct Maximum {
 
 // begin row-argmax
 /// The column of the largest element; of equal ones the first. NaN counts as larger than any
-/// number, and -0 as equal to 0. kNoColumn for a row without elements. Aligned, so that both halves
-/// of a block's result go out in one store.
+/// number, and -0 as equal to 0. kNoColumn for a row without elements.
 constexpr unsigned kNoColumn = ~0u;
-struct alignas(8) Argmax {
+struct Argmax {
   using Result = unsigned;
   float most;
   unsigned column;
@@ -342,12 +341,10 @@ __global__ void column_sums(const float* in, float* out, float* partial, unsigne
       }
       partial[std::size_t{slice} * columns + column] = sum;
     }
-    __syncwarp();  // all lanes' sums, which lane 0's fence then is for
-    if (lane == 0) {
-      __threadfence();  // the writers': these sums before this ticket
-      last = atomicInc(ticket + strip, slices - 1) == slices - 1;
-      __threadfence();  // the readers': no sum older than the tickets it has seen
-    }
+    __threadfence();  // each lane's sum before the ticket
+    __syncwarp();
+    if (lane == 0) last = atomicInc(ticket + strip, slices - 1) == slices - 1;
+    __threadfence();
   }
   __syncthreads();
   if (!last) return;
@@ -395,7 +392,7 @@ __device__ inline float scaled(float x, float most) {
 
 /// The sum of exp(x - most), and the largest element, which keeps it from overflowing. fmaxf passes
 /// NaN over; the sum does not.
-struct alignas(8) ExpSum {
+struct ExpSum {
   float most, sum;
   static __device__ ExpSum none() { return {minus_infinity(), 0}; }
   __device__ void merge(const ExpSum& other) {
