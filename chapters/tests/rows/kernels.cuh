@@ -341,10 +341,12 @@ __global__ void column_sums(const float* in, float* out, float* partial, unsigne
       }
       partial[std::size_t{slice} * columns + column] = sum;
     }
-    __threadfence();  // each lane's sum before the ticket
-    __syncwarp();
-    if (lane == 0) last = atomicInc(ticket + strip, slices - 1) == slices - 1;
-    __threadfence();
+    __syncwarp();  // all lanes' sums, which lane 0's fence then is for
+    if (lane == 0) {
+      __threadfence();  // the writers': these sums before this ticket
+      last = atomicInc(ticket + strip, slices - 1) == slices - 1;
+      __threadfence();  // the readers': no sum older than the tickets it has seen
+    }
   }
   __syncthreads();
   if (!last) return;
