@@ -22,7 +22,7 @@ from tools.measuring.embedded import HARDWARE_METRICS, Device
 from tools.measuring.launches import FOLDER, MOST_N, Listed, listed
 from tools.measuring.programs import Program, find_programs
 from tools.measuring.ptx import cut
-from tools.measuring.recipes import Recipe
+from tools.measuring.recipes import Recipe, all_kernels
 
 HARDWARE = "nvidia-h200"
 DEFAULT_N = 2**16
@@ -40,8 +40,9 @@ def committed(chapter: str, root: Path = ROOT) -> dict[str, Any]:
 def kernels_of(recipe: Recipe) -> list[str]:
     """All kernels that a recipe may launch."""
     steps = [*recipe.get("steps", ()), *recipe.get("passes", {}).values()]
-    kernels = [step["kernel"] for step in steps if "kernel" in step]
-    return sorted({name for k in kernels for name in ([k] if isinstance(k, str) else k.values())})
+    return sorted(
+        {name for step in steps if "kernel" in step for name in all_kernels(step["kernel"])}
+    )
 
 
 def printed_ptx(device: Device, program: Path) -> str:
@@ -74,7 +75,8 @@ def _variant(variant: Listed, recipe: Recipe) -> dict[str, Any]:
     return {
         **{key: told[key] for key in kept},
         "default_block": told["block"],
-        "default_n": min(DEFAULT_N, told["sizes"]["usual"]),
+        # At least one row of a table.
+        "default_n": max(min(DEFAULT_N, told["sizes"]["usual"]), recipe.get("columns", 1)),
         "most": variant.most,
         "recipe": recipe,
     }
