@@ -34,9 +34,7 @@ def data_of(chapter: str, folder: Path) -> dict[str, Any]:
 
 def body_of(name: str, text: str) -> str:
     """A kernel in the program's PTX, without the names of inlined functions and empty lines."""
-    # Inline PTX may end in a brace of its own: the last one stands before the next item.
-    end = r"^}$(?=\n+(?:\.(?!loc)|/)|\s*\Z)"
-    found = re.search(rf"^\.visible \.entry {re.escape(name)}\(.*?{end}", text, re.M | re.S)
+    found = re.search(rf"^\.visible \.entry {re.escape(name)}\(.*?^}}$", text, re.M | re.S)
     assert found, name
     named = re.sub(r", function_name \S+(?=,)", "", found[0])
     return "\n".join(line for line in named.splitlines() if line.strip())

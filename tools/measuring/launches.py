@@ -270,8 +270,6 @@ class Chapter:
             if done.refusal is not None:
                 raise NoFit(f"n = {n}, block {block} is refused: {done.refusal}")
             if not any(event["event"] == "launch" for event in done.events):
-                if done.status == 0:
-                    raise NoFit(f"n = {n}, block {block}: it launches nothing")
                 raise Failure(f"{variant.name}, n = {n}, block {block}: {done.err.strip()}")
             found.append((n, block, plan_in(done.events)))
         return found

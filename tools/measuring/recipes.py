@@ -151,8 +151,6 @@ def fitted(plans: Sequence[Written]) -> Recipe:
     """The recipe that gives these plans; NoFit where there is none."""
     names = [_known(n, block, plan) for n, block, plan in plans]
     kept = sorted(set().union(*(_buffers_of(plan) for _, _, plan in plans)))
-    if len({len(plan["buffers"]) for _, _, plan in plans}) > 1:
-        raise NoFit("it asks for more buffers at one shape than at another")
     all_plans = [with_buffers(plan, kept) for _, _, plan in plans]
     recipe: Recipe = {
         "allocations": kept,
