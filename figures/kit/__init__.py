@@ -1,1 +1,0 @@
-"""What the figures of several chapters are drawn with; no chapter is known here."""

@@ -1,1 +1,0 @@
-// What the tests share is compiled with this: a target wants a source.

@@ -1,5 +1,0 @@
-import sys
-
-from tools.mutating.command import main
-
-sys.exit(main())
