@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tools.measuring import Failure
+from tools.measuring import ROOT, Failure
 from tools.measuring.embedded import SET, Device
 from tools.measuring.programs import (
     SCHEMA_VERSION,
@@ -28,12 +28,14 @@ from tools.measuring.programs import (
     find_programs,
     json_of,
 )
+from tools.measuring.ptx import Module, modules
 from tools.measuring.recipes import (
     NoFit,
     Plan,
     Recipe,
     Written,
     fitted,
+    kernels_of,
     plan_of,
     whole,
     with_buffers,
@@ -398,6 +400,30 @@ def differences(recipe: Recipe, n: int, block: int, plan: Plan) -> str:
     return ""
 
 
+def printed_ptx(device: Device, program: Path) -> str:
+    done = device.run([ROOT / "tools" / "emulate", "--print-ptx", program], ROOT)
+    if done.returncode:
+        raise Failure(done.stderr.strip())
+    return done.stdout
+
+
+#: Instructions that the page's device leaves out: tools/emulator/page/left_out.cpp.
+_LEFT_OUT = re.compile(
+    r"(?<![\w.%$])(?:mma|wmma|wgmma|ldmatrix|stmatrix|movmatrix|mapa|getctarank|tex|tld4|suld|sust)"
+    r"\.[\w.:]+"
+)
+
+
+def left_out_of_pages(ptx: Iterable[Module], recipe: Recipe) -> str:
+    """An instruction of the recipe's kernels that the page's device leaves out; empty for none."""
+    for module in ptx:
+        for kernel in module.items.keys() & kernels_of(recipe):
+            for name in module.with_all(kernel):
+                if found := _LEFT_OUT.search(module.items[name]):
+                    return found[0]
+    return ""
+
+
 def record(build: Path) -> dict[str, str]:
     """The chapters' files, by their path from the repository's root. Chapter 0 times what the
     others run, and has none."""
@@ -413,6 +439,7 @@ def chapters() -> list[str]:
 
 def recorded(device: Device, program: Program) -> str:
     """A chapter's file: recipes, and why variants have none."""
+    ptx = modules(printed_ptx(device, program.path))
     with tempfile.TemporaryDirectory(prefix="launches-") as folder:
         chapter = Chapter(device, program, Path(folder))
 
@@ -421,6 +448,8 @@ def recorded(device: Device, program: Program) -> str:
                 recipe = chapter.recipe(variant)
             except NoFit as why:
                 return None, str(why)
+            if missing := left_out_of_pages(ptx, recipe):
+                return None, f"the page's device leaves out {missing}"
             region = {"region": variant.told["region"]}
             return {**region, **recipe, "refusals": chapter.refusals(variant)}, ""
 

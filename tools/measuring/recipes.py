@@ -159,6 +159,14 @@ def all_kernels(kernel: Kernel) -> list[str]:
     return list(kernel.values()) if isinstance(kernel, dict) else [name for _, name in kernel]
 
 
+def kernels_of(recipe: Recipe) -> list[str]:
+    """All kernels that a recipe may launch."""
+    steps = [*recipe.get("steps", ()), *recipe.get("passes", {}).values()]
+    return sorted(
+        {name for step in steps if "kernel" in step for name in all_kernels(step["kernel"])}
+    )
+
+
 def _argument(argument: Mapping[str, Any], names: Names) -> dict[str, Any]:
     if "buffer" in argument:
         return {"buffer": argument["buffer"], "offset": evaluate(argument["offset"], names)}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tools.measuring import launches, page
+from tools.measuring.ptx import modules
 from tools.measuring.recipes import NoFit, Written, all_kernels, evaluate, fitted, plan_of
 
 SHAPES = [(n, 256) for n in (1, 33, 1000, 4097, 65_536, 300_001, 1 << 20)] + [
@@ -175,6 +176,26 @@ def test_a_check_may_end_at_what_is_wrong() -> None:
     assert "read" in launches.differences(recipe, n, block, plan)
 
 
+def test_what_the_page_s_device_leaves_out_is_found() -> None:
+    head = ".version 9.0\n.target sm_90\n.address_size 64\n"
+    kernels = "".join(
+        f".visible .entry {name}()\n{{\n{code}\nret;\n}}\n"
+        for name, code in {
+            "_Z3sum": "call.uni helper, ();",
+            "_Z5other": "mov.u32 %tex.x, %mma.x;",
+        }.items()
+    )
+    helper = ".func helper()\n{\n{mma.sync.aligned.m8n8k4 %r1;}\nret;\n}\n"
+    ptx = modules(head + helper + kernels)
+    recipe = fitted(of(one_pass, SHAPES))
+    missing = "mma.sync.aligned.m8n8k4"
+    assert launches.left_out_of_pages(ptx, recipe) == missing
+    recipe["steps"][1]["kernel"] = "_Z5other"
+    assert launches.left_out_of_pages(ptx, recipe) == ""
+    recipe["steps"][1]["kernel"] = [(512, "_Z5other"), (1024, "_Z3sum")]
+    assert launches.left_out_of_pages(ptx, recipe) == missing
+
+
 def test_what_is_not_used_is_left_out() -> None:
     recipe = fitted(of(one_pass, SHAPES))
     assert recipe["allocations"] == [0, 2]
@@ -323,6 +344,12 @@ def test_what_a_page_leaves_out_has_its_reason() -> None:
         ),
         **{
             ("chapter11_floats", f"cub_{data}"): cub for data in ("uniform", "mixed", "ill", "wide")
+        },
+        **{
+            ("chapter11_floats", f"half_matrix_{data}"): (
+                "the page's device leaves out mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+            )
+            for data in ("uniform", "mixed")
         },
         **{
             ("chapter12_rows", f"sum_cub_{columns}"): cub
