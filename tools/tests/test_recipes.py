@@ -346,9 +346,11 @@ def test_what_a_page_leaves_out_has_its_reason() -> None:
             ("chapter11_floats", f"cub_{data}"): cub for data in ("uniform", "mixed", "ill", "wide")
         },
         **{
-            ("chapter11_floats", f"half_matrix_{data}"): (
-                "the page's device leaves out mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+            ("chapter11_floats", f"{kind}_matrix_{data}"): (
+                "the page's device leaves out "
+                f"mma.sync.aligned.m16n8k16.row.col.f32.{short}.{short}.f32"
             )
+            for kind, short in (("half", "f16"), ("bfloat16", "bf16"))
             for data in ("uniform", "mixed")
         },
         **{
