@@ -1,51 +1,27 @@
-// Six ways to add floats, on four kinds of them.
+// Six ways to add floats, on four kinds of them, and four to add those of 16 bits.
 #include <algorithm>
 
 #include "book/chapter.hpp"
+#include "grids.cuh"
+#include "half_variants.cuh"
 #include "kernels.cuh"
 #include "problem.cuh"
 
 namespace {
 
+using chapter11::bins_of;
 using chapter11::Bound;
 using chapter11::Data;
 using chapter11::Floats;
 using chapter11::FloatSum;
+using chapter11::full_grid;
+using chapter11::kLoads;
+using chapter11::no_bins;
 
-constexpr std::size_t kLoads = 4;
 /// Every other power of two, and all of those that no cache holds.
 const std::vector<std::size_t> kSizes{1u << 10, 1u << 12, 1u << 14, 1u << 16, 1u << 18,
                                       1u << 20, 1u << 22, 1u << 24, 1u << 26, 1u << 27,
                                       1u << 28, 1u << 29, 1u << 30};
-
-// begin float-grid
-/// As many blocks as the device holds at once, with the shared memory that they ask for, and no
-/// more than n elements need.
-template <class... Args>
-std::function<unsigned(std::size_t, unsigned)> full_grid(void (*(*kernel)(unsigned))(Args...),
-                                                         std::size_t (*shared_bytes)(unsigned)) {
-  return [=](std::size_t n, unsigned block) {
-    int device = 0;
-    int sm_count = 0;
-    int fit = 0;
-    BOOK_CUDA(cudaGetDevice(&device));
-    BOOK_CUDA(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, device));
-    BOOK_CUDA(cudaFuncSetAttribute(kernel(block), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(shared_bytes(block))));
-    BOOK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &fit, kernel(block), static_cast<int>(block), shared_bytes(block)));
-    return std::min(static_cast<unsigned>(sm_count) * static_cast<unsigned>(fit),
-                    book::grid_for(n, block, 4 * kLoads));
-  };
-}
-// end float-grid
-
-std::size_t no_bins(unsigned) {
-  return 0;
-}
-std::size_t bins_of(unsigned block) {
-  return sizeof(long long) * chapter11::kBins * block;
-}
 
 /// The variants of one kind of data: on uniform data they are swept over n and blocks.
 template <Data D>
@@ -147,6 +123,25 @@ void add_methods(book::Chapter& chapter) {
   // end floats-by-cub
 }
 
+/// Elements of 16 bits, on the two kinds of data that they can hold.
+template <class T, template <class> class Way, chapter11::Short S>
+void add_halves(book::Chapter& chapter, const std::string& method, const char* region) {
+  const auto add = [&](book::Variant v) {
+    v.axes = {{"n", {1u << 20, 1u << 24, 1u << 28}}};
+    chapter.add(std::move(v));
+  };
+  add(chapter11::half_variant<T, Way, S, Floats<Data::kUniform>>(method, "uniform", region));
+  add(chapter11::half_variant<T, Way, S, Floats<Data::kMixed>>(method, "mixed", region));
+}
+template <class T>
+void add_halves(book::Chapter& chapter) {
+  using namespace chapter11;
+  add_halves<T, InFloats, Short::kNone>(chapter, "plain", "half-plain");
+  add_halves<T, InPairs, Short::kAll>(chapter, "packed", "half-packed");
+  add_halves<T, InGroups, Short::kTwo>(chapter, "groups", "half-groups");
+  add_halves<T, ByMatrix, Short::kNone>(chapter, "matrix", "half-matrix");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -161,5 +156,7 @@ int main(int argc, char** argv) {
   add_methods<Data::kMixed>(chapter);
   add_methods<Data::kIll>(chapter);
   add_methods<Data::kWide>(chapter);
+  add_halves<__half>(chapter);
+  add_halves<__nv_bfloat16>(chapter);
   return chapter.run(argc, argv);
 }

@@ -136,4 +136,81 @@
       return { ok, got: text(found), expected: text(expected), what, aside };
     },
   }));
+
+  // ------------------------------------------------------------------------ elements of 16 bits
+
+  // To the nearest whole number, of two as near to the even one.
+  function whole(x) {
+    const below = Math.floor(x);
+    const rest = x - below;
+    return rest > 0.5 || (rest === 0.5 && below % 2 !== 0) ? below + 1 : below;
+  }
+  // Per type: its significant bits, and the least exponent of a normal number.
+  const TYPES = {
+    __half: { digits: 11, least: -14 },
+    __nv_bfloat16: { digits: 8, least: -126 },
+  };
+  /** The nearest value of a type, and its bits. The chapter's inputs are at most 1. */
+  function rounded(x, { digits, least }) {
+    const size = Math.abs(x);
+    let exponent = size > 0 ? Math.max(Math.floor(Math.log2(size)), least) : least;
+    while (size >= 2 ** (exponent + 1)) ++exponent; // where the logarithm was rounded
+    const step = 2 ** (exponent - digits + 1);
+    const steps = whole(size / step);
+    const value = steps * step * (x < 0 ? -1 : 1);
+    // The bits count on from one exponent to the next.
+    const bits = (exponent - least) * 2 ** (digits - 1) + steps;
+    return { value, bits: bits + (x < 0 ? 0x8000 : 0) };
+  }
+
+  /** A number as printf's %.3g has it. */
+  function shortText(value) {
+    if (value === 0 || !Number.isFinite(value)) return text(value);
+    const [digits, power] = value.toExponential(2).split("e");
+    const exponent = Number(power);
+    const trimmed = (number) => (number.includes(".") ? number.replace(/\.?0+$/, "") : number);
+    if (exponent >= -4 && exponent < 3) return trimmed(value.toFixed(2 - exponent));
+    const size = `${Math.abs(exponent)}`.padStart(2, "0");
+    return `${trimmed(digits)}e${exponent < 0 ? "-" : "+"}${size}`;
+  }
+
+  const halves = /^chapter11::HalfSum<(__half|__nv_bfloat16), chapter11::Floats<\(chapter11::Data\)(\d)>, \(chapter11::Short\)(\d), 0u?>$/;
+  problem(halves, (type, kind, short) => {
+    const at = (seed) => {
+      const value = KINDS[kind](seed);
+      return (position) => rounded(value(position), TYPES[type]);
+    };
+    return {
+      inputs: [
+        ({ n, seed }) => {
+          const element = at(seed);
+          return filled(Uint16Array, n, (position) => element(position).bits);
+        },
+      ],
+      check: ([out, ticket], { n, seed, grid, block }) => {
+        const found = view(Float32Array, out)[0];
+        const element = at(seed);
+        const { units, magnitudes } = exactSum(n, (position) => element(position).value);
+        const exact = leading(units, 53, false);
+        const expected = nearest(units);
+        const off = Math.abs(found - exact);
+        const each = Math.ceil(n / Math.max(1, grid * block)) + 8;
+        const shorts = [0, 3, each][short];
+        const lost = 2 * (each + 64 + grid / 32) * HALF_ULP + shorts * 2 ** -TYPES[type].digits;
+        const allowed = (lost / (1 - Math.min(lost, 0.5))) * magnitudes;
+        let ok = off <= allowed;
+        let what = "each sum of 16-bit floats as near as its roundings allow";
+        if (!ok) {
+          what = `sum is ${text(found)}, and the exact one ${text(exact)}: off by ${shortText(off)}, ` +
+            `where rounding explains ${shortText(allowed)}`;
+        } else if (view(Uint32Array, ticket)[0] !== 0) {
+          ok = false;
+          what = "the ticket is not back at 0";
+        }
+        const error = Math.abs(off / exact).toExponential(1);
+        const aside = found === expected ? "this one is the same" : `this one, ${text(found)}, is off by ${error}`;
+        return { ok, got: text(found), expected: text(expected), what, aside };
+      },
+    };
+  });
 })();

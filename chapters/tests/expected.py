@@ -46,6 +46,12 @@ class Expected:
     few_shapes: bool = False
     #: The n at which lanes run apart, where kernels do so much that the usual n takes long.
     apart: int | None = None
+    #: The smallest n at which each block size has something to launch.
+    least: int = 1
+    #: The n of its small launches, where it needs others than the rest (tests/record).
+    recorded_at: tuple[int, ...] = ()
+    #: Classic kernels whose results are wrong, and whose accesses are not.
+    wrong: tuple[str, ...] = ()
     #: Classic kernels that lean on lanes in step, each with the same steps synchronised.
     in_step: Mapping[str, str] = field(default_factory=dict)
     #: Classic kernels that a device stops at one of the shapes that `record` gives classic ones.

@@ -24,6 +24,8 @@ FOUND = {
     for variant, found in expected(chapter).findings.items()
 }
 
+WRONG = [(chapter, variant) for chapter in CHAPTERS for variant in expected(chapter).wrong]
+
 
 def run(
     chapter: str, folder: Path, checks: str, *arguments: str
@@ -119,7 +121,15 @@ def test_every_classic_kernel_is_here(tmp_path: Path) -> None:
             (chapter, name)
             for name in re.findall(r"^\d+ +(\w+).* legacy$", listed.stdout, re.MULTILINE)
         }
-    assert legacy == set(FOUND)
+    assert legacy == {*FOUND, *WRONG}
+
+
+@pytest.mark.parametrize(("chapter", "variant"), WRONG)
+def test_a_wrong_result_alone_is_no_finding(chapter: str, variant: str, tmp_path: Path) -> None:
+    shape = ["--variant", variant, "--n", "20000", "--block", "256"]
+    done, findings = run(chapter, tmp_path, "all", "--once", *shape)
+    assert done.returncode == 1 and "WRONG RESULT" in done.stderr
+    assert not findings, done.stderr
 
 
 def test_memory_checks_need_no_other(tmp_path: Path) -> None:

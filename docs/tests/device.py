@@ -19,7 +19,12 @@ from tools.tests.limits import LIMIT
 STATIC = ROOT / "docs/_static/device"
 #: Playwright brings it along.
 NODE = Path(playwright.__file__).parent / "driver/node"
-CHAPTERS = sorted(path.stem for path in (ROOT / launches.FOLDER).glob("*.json"))
+#: Those of which a page runs kernels.
+CHAPTERS = sorted(
+    path.stem
+    for path in (ROOT / launches.FOLDER).glob("*.json")
+    if json.loads(path.read_text(encoding="utf-8"))["variants"]
+)
 
 
 def committed(chapter: str) -> dict[str, Any]:
@@ -57,6 +62,12 @@ def in_node(scripts: list[Path], cases: list[dict[str, Any]]) -> list[dict[str, 
     return answers
 
 
+def rows_of(recipe: dict[str, Any]) -> int:
+    """The length of a table's rows, of which a plan has one at least; 1 where there is none."""
+    columns: int = recipe.get("columns", 1)
+    return columns
+
+
 def content(buffer: dict[str, Any]) -> int | None:
     """The check sum of what a buffer holds before the first launch."""
     writes = buffer["writes"]
@@ -71,6 +82,13 @@ def content(buffer: dict[str, Any]) -> int | None:
         unit = bytes.fromhex(write["repeats"])
         held[offset : offset + size] = unit * (size // len(unit))
     return zlib.crc32(held)
+
+
+def read_so_far(ran: launches.Ran, reads: list[Any]) -> int:
+    """Of a page's reads, those that the program comes to: its check ends at what is wrong."""
+    if ran.status != launches.WRONG:
+        return len(reads)
+    return len(launches.plan_in(ran.events)["read"])
 
 
 def as_in_node(recipe: dict[str, Any], plan: dict[str, Any]) -> dict[str, Any]:

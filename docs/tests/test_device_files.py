@@ -34,7 +34,9 @@ def data_of(chapter: str, folder: Path) -> dict[str, Any]:
 
 def body_of(name: str, text: str) -> str:
     """A kernel in the program's PTX, without the names of inlined functions and empty lines."""
-    found = re.search(rf"^\.visible \.entry {re.escape(name)}\(.*?^}}$", text, re.M | re.S)
+    # Inline PTX may end in a brace of its own: the last one stands before the next item.
+    end = r"^}$(?=\n+(?:\.(?!loc)|/)|\s*\Z)"
+    found = re.search(rf"^\.visible \.entry {re.escape(name)}\(.*?{end}", text, re.M | re.S)
     assert found, name
     named = re.sub(r", function_name \S+(?=,)", "", found[0])
     return "\n".join(line for line in named.splitlines() if line.strip())
@@ -142,6 +144,38 @@ def test_no_elements_are_no_launch(name: str, folder: Path) -> None:
     (answer,) = device.in_node([device.script(name, folder)], [case])
     said = chapter.ran(variant.name, 0, variant.block).out.splitlines()[-1]
     assert answer == {"nothing": said}
+
+
+#: Chapters with tables, of which few elements make no row.
+TABLES = [
+    name
+    for name in device.CHAPTERS
+    if any(device.rows_of(each) > 1 for each in device.committed(name)["variants"].values())
+]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_without_rows_is_told(name: str, folder: Path) -> None:
+    recipes = device.committed(name)["variants"]
+    chapter = Chapter(device.device(), device.program(name, folder), folder)
+    # One of each way to share out rows.
+    ways = {each.told["region"]: each for each in chapter.variants if each.name in recipes}
+    tables = [each for each in ways.values() if device.rows_of(recipes[each.name]) > 1]
+    assert len(tables) > 5
+    for variant in tables:
+        columns = device.rows_of(recipes[variant.name])
+        shape = {"chapter": name, "variant": variant.name, "block": variant.block, "seed": "1"}
+        cases = [{**shape, "n": n} for n in (1, columns - 1, columns)]
+        few, fewer_by_one, enough = device.in_node([device.script(name, folder)], cases)
+        assert enough["steps"], variant.name
+        if chapter.launches(variant, columns - 1):  # the page leaves that to the program
+            assert few["refused"].startswith("--n 1: a page takes a row of "), variant.name
+            assert "a page takes a row of " in fewer_by_one["refused"]
+        else:
+            assert few["nothing"].startswith("n = 1 makes no row of "), variant.name
+            assert "so nothing is launched" in fewer_by_one["nothing"]
+            assert not chapter.launches(variant, 1)
+    assert any("least" in recipes[each.name] for each in tables)
 
 
 def test_more_than_a_page_takes_is_refused(folder: Path) -> None:

@@ -145,6 +145,15 @@ RULES: list[tuple[str, Callable[[Outcome, re.Match[str]], bool]]] = [
     (r"Without padding", starts("conflict")),
     (r"Step to a bin", starts("shared-load")),
     (r"(Sum|The same) ill-conditioned floats(, by Kahan)?", is_off),
+    (r"(Rows of )?(\d+)( columns)?", lambda one, m: one.preset["variant"].endswith(f"_{m[2]}")),
+    (r"Step to a load of 32 rows", lambda one, _: "32 sectors" in one.said),
+    (  # a lane per sector
+        r"Step to a warp\u2019s load",
+        lambda one, _: re.search(r"(\d+) of 32 lanes active: .* \1 sectors", one.said) is not None,
+    ),
+    (r"Step to the first shuffle", starts("shuffle")),
+    (r"exp overflows|Part of a row is masked", lambda one, _: " is nan and should" in one.status),
+    (r"A NaN gets lost", lambda one, _: "should be nan" in one.status),
     (
         r"Sum uniform floats|The same floats, (exactly|by Neumaier)",
         lambda one, _: "this one is the same" in one.status,
@@ -183,6 +192,20 @@ COMPARED: dict[str, list[tuple[str, str, str, float, float]]] = {
         ("Packed structs", "Staged in shared memory", SECTORS, 12 / 36, 12 / 36),
     ],
     "run-vec3-arrays": [("Packed structs", "A struct of arrays", SECTORS, 12 / 36, 12 / 36)],
+    "run-rows-by-thread": [("Rows of 32", "Rows of 4", SECTORS, 1 / 2, 1 / 2)],
+    "run-rows-by-lanes": [
+        ("A thread per row", "A team per row", REQUESTS, 1 / 4, 1 / 4),
+        ("A thread per row", "A team per row", SECTORS, 1 / 8, 1 / 8),
+        ("Sums", "Argmax", SECTORS, 1, 1),
+        ("Sums", "Mean and variance", SECTORS, 1, 1),
+        ("Sums", "Argmax", WARP, 1.5, 10),
+        ("Sums", "Mean and variance", WARP, 1.5, 10),
+    ],
+    "run-rows-by-blocks": [("A block per row", "Several blocks per row", SECTORS, 1, 1.01)],
+    "run-softmax-by-block": [("Kept in registers", "Read twice", SECTORS, 2, 2)],
+    "run-softmax-by-blocks": [("Read twice by one block", "Kept by 16 blocks", SECTORS, 0.5, 0.75)],
+    "run-layer-norm": [("Softmax", "Layer normalisation", SECTORS, 3, 3)],
+    "run-column-per-warp": [("A warp per column", "A lane per column", SECTORS, 1 / 8, 1 / 7)],
 }
 #: These are named for what they are, and no counter of theirs is the point.
 PLAIN = {"Aligned", "One column of padding", "Swizzled"}

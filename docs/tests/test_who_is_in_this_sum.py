@@ -40,12 +40,13 @@ EVERY = """async (legacy) => {
   const told = [];
   for (const chapter of ["chapter01_gmem", "chapter02_smem", "chapter03_divergence",
       "chapter04_bank_conflicts", "chapter05_unroll4", "chapter06_dynamic_smem",
-      "chapter07_effective_bandwidth", "chapter08_multi_pass"]) {
+      "chapter07_effective_bandwidth", "chapter08_multi_pass", "chapter12_rows"]) {
     await LadderPlans.load(base, chapter);
     for (const variant of LadderPlans.variants(chapter)) {
       if (!variant.sums || Boolean(variant.legacy) !== legacy) continue;
+      const least = variant.columns ?? 1;  // a table has a row
       const tries = [3000, ...(legacy ? [4096, 1] : [])].flatMap((n) =>
-        [null, ...(legacy ? [1] : [])].map((apart) => [n, apart]));
+        [null, ...(legacy ? [1] : [])].map((apart) => [Math.max(n, least), apart]));
       for (const [n, apart] of tries) {
         const plan = LadderPlans.plan(chapter, variant.name, {n, block: variant.default_block});
         const name = `${chapter} ${variant.name}, n = ${n}, schedule ${apart}`;

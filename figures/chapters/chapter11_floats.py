@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Iterator
 from functools import partial as bind
+from typing import NamedTuple
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -16,6 +18,7 @@ from figures.kit.chapter import Chapter
 from figures.kit.pictures import MissingData, Picture, Table, View, rate_of
 from figures.kit.style import MARKERS, Theme
 from figures.kit.words import listed, power, size
+from figures.records.libraries import FloatSum, recorded_sums
 from figures.records.recordings import RecordedRun
 
 NAME = "chapter11_floats"
@@ -173,6 +176,10 @@ HALF_ULP = 2.0**-24
 APART = 0.17
 
 
+#: What other people's libraries are called.
+THEIRS = {"torch": "PyTorch", "cupy": "CuPy"}
+
+
 def _error(found: RecordedRun) -> float:
     """The largest of all passes."""
     return max(run["error"] for run in found.repeats)
@@ -182,8 +189,69 @@ def _power(value: float) -> str:
     return f"{value:.0e}".replace("e-0", "e-")
 
 
+class Row(NamedTuple):
+    """A way to add: its name, and by data its error and speed in GB/s."""
+
+    name: str
+    errors: dict[str, float]
+    rates: dict[str, float]
+    bits: str = ""  #: what is to be said of them
+
+    @property
+    def speed(self) -> str:
+        low, high = min(self.rates.values()), max(self.rates.values())
+        middle = sum(self.rates.values()) / len(self.rates)
+        return f"{middle:.0f}" if high < 1.02 * low else f"{low:.0f}–{high:.0f}"
+
+
+def _ours(founds: dict[str, dict[str, RecordedRun]]) -> Iterator[Row]:
+    for method, row in founds.items():
+        same = "same bits" if method in SAME_BITS else ""
+        yield Row(
+            method,
+            {data: _error(found) for data, found in row.items()},
+            {data: rate_of(found) for data, found in row.items()},
+            "other bits" if method in OTHER_BITS else same,
+        )
+
+
+def _theirs(sums: list[FloatSum], n: int) -> Iterator[Row]:
+    """A row for each way of each library that has all data."""
+    ways = dict.fromkeys((each.library, each.method) for each in sums)
+    for library, method in ways:
+        row = {s.data: s for s in sums if (s.library, s.method, s.n) == (library, method, n)}
+        if all(data in row for data in DATA):
+            yield Row(
+                THEIRS.get(library, library) + (" double" if method == "double" else ""),
+                {data: row[data].error for data in DATA},
+                {data: 4 * n / row[data].median_us / 1000 for data in DATA},
+            )
+
+
+def _bits_told(sums: list[FloatSum], n: int) -> str:
+    """What happened to the libraries' bits, in sentences."""
+    plain = [each for each in sums if each.n == n and each.method == "float"]
+    if not plain:
+        return ""
+    said = []
+    for library in dict.fromkeys(each.library for each in plain):
+        moved = [s for s in plain if s.library == library and s.moved > 1]
+        said.append(f"{THEIRS.get(library, library)}'s on {len(moved)} of {len(DATA)}")
+    wide = [each for each in sums if each.n == n and each.method == "double"]
+    text = ""
+    if all(each.again == 1 for each in plain):
+        text += " The libraries' sums kept their bits when they were taken again."
+    text += (
+        " Four bytes further on in memory, the same data gave other bits: "
+        f"{listed(said)} kinds of data."
+    )
+    if wide and all(each.moved == each.order == 1 for each in wide):
+        text += " Their sums in double didn't change in these tries."
+    return text
+
+
 def error_and_speed(view: View, n: int) -> Picture:
-    """How far off each way to add is on each kind of data, beside its speed."""
+    """How far off each way to add is on each kind of data, beside its speed; ours and others'."""
     found_of: dict[str, dict[str, RecordedRun]] = {}
     for method in METHODS:
         for data in DATA:
@@ -193,45 +261,36 @@ def error_and_speed(view: View, n: int) -> Picture:
            for run in f.repeats):  # fmt: skip
         raise MissingData(f"{NAME} at n = {size(n)} is recorded without errors")
     founds = [found for row in found_of.values() for found in row.values()]
-    errors = {m: {d: _error(f) for d, f in row.items()} for m, row in found_of.items()}
-    floor = 10 ** math.floor(math.log10(min(e for r in errors.values() for e in r.values() if e)))
-    rates = {m: [rate_of(f) for f in row.values()] for m, row in found_of.items()}
-
-    def speed(method: str) -> str:
-        low, high = min(rates[method]), max(rates[method])
-        return (
-            f"{sum(rates[method]) / len(DATA):.0f}"
-            if high < 1.02 * low
-            else f"{low:.0f}–{high:.0f}"
-        )
+    sums = recorded_sums(view.recordings.root, NAME, view.known.name)
+    ours, theirs = list(_ours(found_of)), list(_theirs(sums, n))
+    rows = ours + theirs
+    floor = 10 ** math.floor(math.log10(min(e for r in rows for e in r.errors.values() if e)))
 
     def draw(theme: Theme) -> Figure:
-        figure, axes = style.new_figure(1.6 + 0.62 * len(METHODS))
+        figure, axes = style.new_figure(1.6 + 0.55 * len(rows))
         axes.axvspan(floor / 2, HALF_ULP, color=theme.tint("green", 0.85), lw=0, zorder=0)
-        for place, method in enumerate(METHODS):
-            row = [max(errors[method][data], floor) for data in DATA]
-            axes.plot([min(row), max(row)], [place] * 2, color=theme.grid, lw=4, zorder=1)
-            for turn, (hue, marker, x) in enumerate(zip(HUES, MARKERS, row, strict=False)):
+        for place, row in enumerate(rows):
+            errors = [max(row.errors[data], floor) for data in DATA]
+            axes.plot([min(errors), max(errors)], [place] * 2, color=theme.grid, lw=4, zorder=1)
+            for turn, (hue, marker, x) in enumerate(zip(HUES, MARKERS, errors, strict=False)):
                 axes.plot([x], [place + APART * (turn - 1.5)], ls="none", marker=marker,
                           markersize=7, color=theme.drawn(hue), zorder=3,
                           clip_on=False)  # fmt: skip
-            same = method in SAME_BITS
             axes.annotate(
-                speed(method), xy=(1.03, place), xycoords=("axes fraction", "data"),
-                va="center", annotation_clip=False, weight="bold" if same else "normal",
+                row.speed, xy=(1.03, place), xycoords=("axes fraction", "data"), va="center",
+                annotation_clip=False, weight="bold" if row.bits == "same bits" else "normal",
             )  # fmt: skip
+        if theirs:
+            axes.axhline(len(ours) - 0.5, color=theme.muted, lw=0.8)
         axes.annotate("GB/s", xy=(1.03, -0.85), xycoords=("axes fraction", "data"), va="center",
                       color=theme.muted, annotation_clip=False)  # fmt: skip
         axes.text(math.sqrt(floor / 2 * HALF_ULP), METHODS.index("atomics"),
                   "the nearest\nfloat lies\nin here", color=theme.written("green"),
                   ha="center", va="center")  # fmt: skip
-        names = [
-            f"{method}\nsame bits" if method in SAME_BITS
-            else f"{method}\nother bits" if method in OTHER_BITS else method
-            for method in METHODS
-        ]  # fmt: skip
-        axes.set_yticks(range(len(METHODS)), names)
-        axes.set_ylim(len(METHODS) - 0.45, -0.6)
+        axes.set_yticks(
+            range(len(rows)), [f"{r.name}\n{r.bits}" if r.bits else r.name for r in rows]
+        )
+        axes.set_ylim(len(rows) - 0.45, -0.6)
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         axes.set_xscale("log")
@@ -248,32 +307,37 @@ def error_and_speed(view: View, n: int) -> Picture:
                           va="bottom")  # fmt: skip
         return figure
 
-    right = [m for m in METHODS if errors[m] == errors["exact"]]
-    wrong = [m for m in METHODS if errors[m]["ill"] > HALF_ULP]
-    ill = ", ".join(f"{m} by {_power(errors[m]['ill'])}" for m in METHODS if m in wrong)
-    slow, fast = min(min(r) for r in rates.values()), max(max(r) for r in rates.values())
+    right = [r.name for r in ours if r.errors == ours[METHODS.index("exact")].errors]
+    ill = ", ".join(
+        f"{r.name} by {_power(r.errors['ill'])}" for r in rows if r.errors["ill"] > HALF_ULP
+    )
+    slow = min(min(r.rates.values()) for r in ours)
+    fast = max(max(r.rates.values()) for r in ours)
+    beside = ", and PyTorch's and CuPy's in float and in double," if theirs else ""
+    slow_ones = [f"{r.name} {r.speed} GB/s" for r in theirs]
     return Picture(
         draw=draw,
         alt=(
-            f"On {view.device_name}, sums of n = {size(n)} floats by seven methods on four kinds "
-            f"of data. {listed(right).capitalize()} give the nearest float on all of them. On "
-            f"the ill-conditioned data the others are off: {ill}. All run at "
-            f"{slow:.0f} to {fast:.0f} GB/s. Only exact has the same bits for "
-            "every block and grid; atomics may have others in each launch."
+            f"On {view.device_name}, sums of n = {size(n)} floats by seven methods{beside} on four "
+            f"kinds of data. {listed(right).capitalize()} give the nearest float on all of them. "
+            f"On the ill-conditioned data some are off: {ill}. Our seven run at "
+            f"{slow:.0f} to {fast:.0f} GB/s. "
+            + (f"{listed(slow_ones)}. " if theirs else "")
+            + "Only exact has the same bits for every block and grid; atomics may have others in "
+            "each launch."
         ),
         caption=(
             f"n = {size(n)}. Each mark is the largest error of the passes on one kind of data: "
             "further left is nearer to the exact sum, and the nearest float itself lies in the "
             "green area. The speeds stand at the right. *Same bits*: whatever the block, the grid "
-            "and the card. *Other bits*: from one launch to the next. The others repeat their "
-            "bits on one card, as long as block and grid stay the same."
+            "and the card. *Other bits*: from one launch to the next. Our others repeat their "
+            "bits on one card, as long as block and grid stay the same." + _bits_told(sums, n)
         ),
         table=Table(
             ["method", "data", "off by", "GB/s"],
             [
-                [method, data, f"{errors[method][data]:.1e}",
-                 f"{rate_of(found_of[method][data]):.0f}"]
-                for method in METHODS
+                [row.name, data, f"{row.errors[data]:.1e}", f"{row.rates[data]:.0f}"]
+                for row in rows
                 for data in DATA
             ],
         ),

@@ -16,11 +16,6 @@ from figures.records.reading import DataError
 if TYPE_CHECKING:
     from figures.records.sets import RecordedSet
 
-#: Commits of recordings that lie in no history: the working copy in which they were made is gone.
-#: What was recorded is told by each kernel's hash, and today's kernels must have those. Who records
-#: such a set anew takes its line away.
-LOST = frozenset({"db952d0990943c77cd7f275e4f16f218c663c071"})
-
 _USES = re.compile(r"^(\s*// begin \S+) uses .*$", re.MULTILINE)
 
 
@@ -31,7 +26,7 @@ def unknown(folder: Path, commit: str) -> str:
     root = folder.absolute().parents[2]
     if not (root / ".git").exists() or _git(root, "rev-parse", "HEAD") is None:
         return ""
-    if commit in LOST or _git(root, "cat-file", "-e", f"{commit}^{{commit}}") is not None:
+    if _git(root, "cat-file", "-e", f"{commit}^{{commit}}") is not None:
         return ""
     if (_git(root, "rev-parse", "--is-shallow-repository") or b"").strip() == b"true":
         return ""  # a shallow clone has no history to look in
@@ -39,9 +34,8 @@ def unknown(folder: Path, commit: str) -> str:
 
 
 def regions_at(root: Path, commit: str) -> dict[str, regions.Region] | None:
-    """The chapters' regions as *commit* has them, and today's where it is lost; None where there is
-    no git to ask."""
-    packed = _git(root, "archive", "HEAD" if commit in LOST else commit, "chapters")
+    """The chapters' regions as *commit* has them; None where there is no git to ask."""
+    packed = _git(root, "archive", commit, "chapters")
     if packed is None:
         return None
     with tempfile.TemporaryDirectory() as folder, tarfile.open(fileobj=io.BytesIO(packed)) as files:

@@ -13,6 +13,7 @@ import pytest
 
 from chapters.tests.programs import program
 from figures.chapters import chapter11_floats as floats
+from figures.records import libraries
 from figures.tests.test_traces import trace
 
 KINDS = {"wide": floats.wide_at, "uniform": floats.uniform_at}
@@ -55,3 +56,30 @@ def test_a_lane_finds_its_bin_where_the_diagram_has_it(
             word = at(floats.SEED, COMPONENTS * (lane + LANES * load) + component)
             row = loads[turn].addresses[lane] // 8
             assert row == LANES * floats.bin_of(word) + lane
+
+
+# ------------------------------------------------------------- other people's sums, as recorded
+
+LINE = "torch float ill 5000 4.0e-04 1 2 5 2.50 2.40 2.60"
+
+
+def test_a_line_of_a_librarys_sum_is_read() -> None:
+    (found,) = libraries.float_sums(f"# NVIDIA H200\nlibrary method\n{LINE}\n")
+    assert found == libraries.FloatSum("torch", "float", "ill", 5000, 4e-4, 1, 2, 5, 2.5)
+
+
+@pytest.mark.parametrize("line", ["torch float ill", LINE + " 1", LINE.replace("5000", "many")])
+def test_a_line_that_is_no_sum_is_named(line: str) -> None:
+    with pytest.raises(ValueError, match="line 2 gives no sum"):
+        libraries.float_sums(f"{LINE}\n{line}\n")
+
+
+def test_a_libraries_row_stands_in_the_picture_where_all_data_are_there() -> None:
+    sums = [libraries.FloatSum("torch", "float", data, 4000, 1e-7, 1, 2, 5, 2.0)
+            for data in floats.DATA]  # fmt: skip
+    (row,) = floats._theirs(sums, 4000)
+    assert (row.name, row.speed) == ("PyTorch", "8")
+    assert list(floats._theirs(sums[1:], 4000)) == [] == list(floats._theirs(sums, 4001))
+    assert "kept their bits" in floats._bits_told(sums, 4000)
+    told = floats._bits_told([sums[0]._replace(again=2)], 4000)
+    assert "kept" not in told and "PyTorch's on 1 of 4" in told

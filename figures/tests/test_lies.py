@@ -36,7 +36,7 @@ from figures import comparison
 from figures.comparison import Reason
 from figures.records import checks, consoles, history, manifest, regions
 from figures.records.naming import COUNTER_ALIASES, EMBEDDED, REFERENCE
-from figures.records.reading import DataError, read_manifest
+from figures.records.reading import DataError
 from figures.records.recordings import Recordings
 from figures.records.sets import RecordedSet, load_set, read_set
 from figures.records.transcripts import Transcript, transcripts
@@ -482,12 +482,6 @@ def then() -> dict[str, regions.Region]:
 def test_recorded_hashes_are_of_the_kernels_at_the_commit() -> None:
     for folder in _committed():
         history.check_hashes(folder, read_set(folder), _kernels_then(folder))
-
-
-def test_a_commit_that_is_lost_is_one_of_a_set() -> None:
-    """A set that is recorded anew leaves none behind."""
-    told = {read_manifest(folder / manifest.NAME)["commit"] for folder in _committed()}
-    assert told >= history.LOST
 
 
 @slow

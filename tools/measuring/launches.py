@@ -14,10 +14,11 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tools.measuring import Failure
+from tools.measuring import ROOT, Failure
 from tools.measuring.embedded import SET, Device
 from tools.measuring.programs import (
     SCHEMA_VERSION,
@@ -27,9 +28,21 @@ from tools.measuring.programs import (
     find_programs,
     json_of,
 )
-from tools.measuring.recipes import NoFit, Plan, Recipe, Written, fitted, plan_of, with_buffers
+from tools.measuring.ptx import Module, modules
+from tools.measuring.recipes import (
+    NoFit,
+    Plan,
+    Recipe,
+    Written,
+    fitted,
+    kernels_of,
+    plan_of,
+    whole,
+    with_buffers,
+)
 
 FOLDER = f"figures/data/{SET}/launches"
+WRONG = 1
 BAD_ARGUMENTS = 2
 SEED = 2018  # the programs' own
 OTHER_SEED = 7
@@ -42,6 +55,13 @@ BY_BLOCK = (1000, MOST_N, 4097, 300_001)
 #: … and where it is held to what the program does.
 OTHER_SIZES = (1, 31, 33, 1023, 1025, 4096, 10_007, 65_535, 65_537, MOST_N - 3)
 OTHER_BLOCKS = (3, 33, 37, 160, 250, 384, 992)
+#: Rows of a table at which a recipe is fitted, and others at which it is held to the program.
+ROWS = (1, 2, 3, 7, 33, 1000, 4097)
+OTHER_ROWS = (1, 2, 4, 5, 6, 31, 127, 1025, 10_007)
+
+
+class NoLaunch(NoFit):
+    """It launches nothing."""
 
 
 @dataclass(frozen=True)
@@ -66,23 +86,31 @@ class Listed:
         """A block that it takes."""
         return int(self.told["checked"]["block"])
 
-    def fitted_at(self) -> list[Shape]:
+    def fitted_at(self, columns: int | None = None) -> list[Shape]:
         usual = POWERS if self.told["blocks"]["powers_of_two"] else BLOCKS
         blocks = sorted({self.block, *filter(self.takes, usual)})
-        shapes = [(n, self.block) for n in self.scaled(SIZES)]
-        sizes = self.scaled(BY_BLOCK)
+        all_sizes, sizes = self.scaled(SIZES), self.scaled(BY_BLOCK)
+        if columns:
+            all_sizes = sizes = self.with_rows(columns, ROWS)
+        shapes = [(n, self.block) for n in all_sizes]
         shapes += [(sizes[i % len(sizes)], block) for i, block in enumerate(blocks)]
         # The most passes, and one pass, where passes follow each other.
         shapes += [(n, blocks[0]) for n in sizes]
-        shapes += [(1, blocks[0]), (1, blocks[-1])]
+        shapes += [(columns or 1, blocks[0]), (columns or 1, blocks[-1])]
         return list(dict.fromkeys(shapes))
 
-    def held_at(self) -> list[Shape]:
+    def held_at(self, columns: int | None = None) -> list[Shape]:
         blocks = [self.block, *filter(self.takes, OTHER_BLOCKS)]
-        sizes = self.scaled(OTHER_SIZES)
+        sizes = self.with_rows(columns, OTHER_ROWS) if columns else self.scaled(OTHER_SIZES)
         shapes = [(n, blocks[i % len(blocks)]) for i, n in enumerate(sizes)]
-        shapes += [(2, blocks[-1]), (sizes[-1], blocks[1 % len(blocks)])]
+        shapes += [(columns or 2, blocks[-1]), (sizes[-1], blocks[1 % len(blocks)])]
         return list(dict.fromkeys(shapes))
+
+    def with_rows(self, columns: int, counts: Iterable[int]) -> list[int]:
+        """Sizes of tables of so many rows, as far as it takes them, and of the most that it takes;
+        some with elements that make no row."""
+        rows = {min(count, self.most // columns) for count in counts} | {self.most // columns}
+        return sorted({min(n * columns + 5 * n % columns, self.most) for n in rows})
 
     def scaled(self, sizes: Iterable[int]) -> list[int]:
         """Those sizes where it takes them all; else as many, as far apart, that it takes."""
@@ -230,6 +258,8 @@ def like(recipe: Recipe, plan: Plan) -> Plan:
         writes = []
         for how, write in zip(made["writes"], buffer["writes"], strict=True):
             kept = {key: value for key, value in write.items() if key != "crc32"}
+            if "offset" in how:
+                kept = whole(kept, buffer)
             if "input" in how:
                 kept = {key: value for key, value in kept.items() if key != "repeats"}
                 kept["input"] = how["input"]
@@ -260,6 +290,18 @@ class Chapter:
         finally:
             log.unlink(missing_ok=True)
 
+    def least(self, variant: Listed) -> int:
+        """The smallest n at which it launches something."""
+        few, enough = 1, variant.most
+        while enough - few > 1:
+            n = (few + enough) // 2
+            few, enough = (few, n) if self.launches(variant, n) else (n, enough)
+        return enough
+
+    def launches(self, variant: Listed, n: int) -> bool:
+        ran = self.ran(variant.name, n, variant.block)
+        return ran.status != 0 or any(event["event"] == "launch" for event in ran.events)
+
     def written(self, variant: Listed, shapes: Sequence[Shape]) -> list[Written]:
         """What it asks for at these shapes, and at the first of them with another seed."""
         found = []
@@ -270,17 +312,30 @@ class Chapter:
             if done.refusal is not None:
                 raise NoFit(f"n = {n}, block {block} is refused: {done.refusal}")
             if not any(event["event"] == "launch" for event in done.events):
+                if done.status == 0:
+                    raise NoLaunch(f"n = {n}, block {block}: it launches nothing")
                 raise Failure(f"{variant.name}, n = {n}, block {block}: {done.err.strip()}")
-            found.append((n, block, plan_in(done.events)))
+            plan = plan_in(done.events)
+            found.append((n, block, {**plan, "wrong": True} if done.status == WRONG else plan))
         return found
 
     def recipe(self, variant: Listed) -> Recipe:
         """Fitted, and held to what the program does elsewhere. NoFit where that fails."""
-        recipe = fitted(self.written(variant, variant.fitted_at()))
-        for n, block, plan in self.written(variant, variant.held_at()):
+        columns: int | None = variant.told["params"].get("columns")
+        try:
+            plans = self.written(variant, variant.fitted_at(columns))
+        except NoLaunch:  # a table, of which so few elements make no row
+            columns = self.least(variant)
+            plans = self.written(variant, variant.fitted_at(columns))
+        while columns and (between := blocks_between(variant, plans)):
+            plans += self.written(variant, [(columns, block) for block in between])
+        recipe = fitted(plans, columns)
+        for n, block, plan in self.written(variant, variant.held_at(columns)):
             different = differences(recipe, n, block, plan)
             if different:
                 raise NoFit(f"n = {n}, block {block}: {different}")
+        if columns and columns > 1 and self.launches(variant, columns - 1):
+            recipe["least"] = columns
         return recipe
 
     def refusals(self, variant: Listed) -> dict[str, str]:
@@ -314,6 +369,20 @@ class Chapter:
         }
 
 
+def blocks_between(variant: Listed, plans: Sequence[Written]) -> list[int]:
+    """Of each two blocks with different kernels one that it takes and that lies halfway: somewhere
+    there the kernel changes."""
+    kernels: dict[int, list[str]] = {}
+    for _, block, plan in plans:
+        kernels[block] = [step["kernel"] for step in plan["steps"] if "kernel" in step]
+    found = []
+    for low, high in pairwise(sorted(kernels)):
+        between = [block for block in range(low + 1, high) if variant.takes(block)]
+        if between and kernels[low][:1] != kernels[high][:1]:
+            found.append(between[len(between) // 2])
+    return found
+
+
 def differences(recipe: Recipe, n: int, block: int, plan: Plan) -> str:
     """Where a recipe gives something else than what was written down; empty for nowhere."""
     try:
@@ -324,8 +393,34 @@ def differences(recipe: Recipe, n: int, block: int, plan: Plan) -> str:
     for part in ("buffers", "steps", "read"):
         if part == "read" and not (theirs[part] and ours[part]):
             continue  # a fault has ended the run, or ended another that the recipe is from
+        if part == "read" and plan.get("wrong"):
+            ours = {**ours, part: ours[part][: len(theirs[part])]}
         if ours[part] != theirs[part]:
             return f"{part}: {ours[part]} where the program has {theirs[part]}"
+    return ""
+
+
+def printed_ptx(device: Device, program: Path) -> str:
+    done = device.run([ROOT / "tools" / "emulate", "--print-ptx", program], ROOT)
+    if done.returncode:
+        raise Failure(done.stderr.strip())
+    return done.stdout
+
+
+#: Instructions that the page's device leaves out: tools/emulator/page/left_out.cpp.
+_LEFT_OUT = re.compile(
+    r"(?<![\w.%$])(?:mma|wmma|wgmma|ldmatrix|stmatrix|movmatrix|mapa|getctarank|tex|tld4|suld|sust)"
+    r"\.[\w.:]+"
+)
+
+
+def left_out_of_pages(ptx: Iterable[Module], recipe: Recipe) -> str:
+    """An instruction of the recipe's kernels that the page's device leaves out; empty for none."""
+    for module in ptx:
+        for kernel in module.items.keys() & kernels_of(recipe):
+            for name in module.with_all(kernel):
+                if found := _LEFT_OUT.search(module.items[name]):
+                    return found[0]
     return ""
 
 
@@ -344,6 +439,7 @@ def chapters() -> list[str]:
 
 def recorded(device: Device, program: Program) -> str:
     """A chapter's file: recipes, and why variants have none."""
+    ptx = modules(printed_ptx(device, program.path))
     with tempfile.TemporaryDirectory(prefix="launches-") as folder:
         chapter = Chapter(device, program, Path(folder))
 
@@ -352,6 +448,8 @@ def recorded(device: Device, program: Program) -> str:
                 recipe = chapter.recipe(variant)
             except NoFit as why:
                 return None, str(why)
+            if missing := left_out_of_pages(ptx, recipe):
+                return None, f"the page's device leaves out {missing}"
             region = {"region": variant.told["region"]}
             return {**region, **recipe, "refusals": chapter.refusals(variant)}, ""
 

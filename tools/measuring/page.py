@@ -19,10 +19,10 @@ from typing import Any
 from tools.files import write_whole
 from tools.measuring import ROOT, Failure
 from tools.measuring.embedded import HARDWARE_METRICS, Device
-from tools.measuring.launches import FOLDER, MOST_N, Listed, listed
+from tools.measuring.launches import FOLDER, MOST_N, Listed, listed, printed_ptx
 from tools.measuring.programs import Program, find_programs
 from tools.measuring.ptx import cut
-from tools.measuring.recipes import Recipe
+from tools.measuring.recipes import Recipe, kernels_of
 
 HARDWARE = "nvidia-h200"
 DEFAULT_N = 2**16
@@ -35,20 +35,6 @@ def committed(chapter: str, root: Path = ROOT) -> dict[str, Any]:
         return {"words": {}, "variants": {}}
     data: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return data
-
-
-def kernels_of(recipe: Recipe) -> list[str]:
-    """All kernels that a recipe may launch."""
-    steps = [*recipe.get("steps", ()), *recipe.get("passes", {}).values()]
-    kernels = [step["kernel"] for step in steps if "kernel" in step]
-    return sorted({name for k in kernels for name in ([k] if isinstance(k, str) else k.values())})
-
-
-def printed_ptx(device: Device, program: Path) -> str:
-    done = device.run([ROOT / "tools" / "emulate", "--print-ptx", program], ROOT)
-    if done.returncode:
-        raise Failure(done.stderr.strip())
-    return done.stdout
 
 
 def chapter_data(device: Device, program: Program) -> dict[str, Any] | None:
@@ -74,7 +60,8 @@ def _variant(variant: Listed, recipe: Recipe) -> dict[str, Any]:
     return {
         **{key: told[key] for key in kept},
         "default_block": told["block"],
-        "default_n": min(DEFAULT_N, told["sizes"]["usual"]),
+        # At least one row of a table.
+        "default_n": max(min(DEFAULT_N, told["sizes"]["usual"]), recipe.get("columns", 1)),
         "most": variant.most,
         "recipe": recipe,
     }

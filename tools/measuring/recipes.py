@@ -6,9 +6,16 @@ The names are
 
 - ``n``, ``block``: what the run was asked for
 - ``grid``: blocks of the first launch
+- of a table, whose rows are ``columns`` elements each: ``rows``, as many as n elements make
 - of a pass, where a kernel is launched until one value is left: ``left``, the elements that it
   takes; ``leaves``, its blocks; ``before``, what all passes before it have left; ``odd``, 1 for
   every second pass
+
+A kernel is a name; a name by the block, where a template has an instance of each; or a list of
+names, each with the largest block that it is launched with.
+
+A recipe of a table holds from its first row on. Fewer elements launch nothing, unless it has
+``least``: then the program launches something without rows, which a page leaves to it.
 """
 
 from __future__ import annotations
@@ -21,6 +28,7 @@ Names = Mapping[str, int]
 Sample = tuple[Names, int]
 Plan = dict[str, Any]
 Recipe = dict[str, Any]
+Kernel = str | dict[str, str] | list[tuple[int, str]]
 
 #: The kinds of passes: the only one, else the first, those between, and the last.
 PASSES = ("only", "first", "between", "last")
@@ -51,6 +59,8 @@ def evaluate(expression: Expression, names: Names) -> int:
             return -(-values[0] // values[1])
         case "min":
             return min(values)
+        case "max":
+            return max(values)
     raise ValueError(f"no operator {operator!r}")
 
 
@@ -59,7 +69,7 @@ def evaluate(expression: Expression, names: Names) -> int:
 
 def plan_of(recipe: Recipe, n: int, block: int) -> Plan:
     """What a run does, number by number."""
-    names: dict[str, int] = {"n": n, "block": block}
+    names: dict[str, int] = {"n": n, "block": block, **_table(recipe.get("columns"), n)}
     first = recipe["passes"]["first"] if "passes" in recipe else _first_launch(recipe)
     names["grid"] = evaluate(first["grid"][0], names)
     return {
@@ -73,6 +83,10 @@ def plan_of(recipe: Recipe, n: int, block: int) -> Plan:
         "steps": list(_steps(recipe, names)),
         "read": [_numbers(each, names) for each in recipe["read"]],
     }
+
+
+def _table(columns: int | None, n: int) -> dict[str, int]:
+    return {"rows": n // columns} if columns else {}
 
 
 def _first_launch(recipe: Recipe) -> dict[str, Any]:
@@ -117,15 +131,40 @@ def pass_kind(number: int, leaves: int) -> str:
 def _step(step: Mapping[str, Any], names: Names) -> dict[str, Any]:
     if "set" in step:
         return _numbers(step, names)
-    kernel = step["kernel"]
     return {
-        "kernel": kernel if isinstance(kernel, str) else kernel[str(names["block"])],
+        "kernel": kernel_for(step["kernel"], names["block"]),
         "grid": [evaluate(each, names) for each in step["grid"]],
         "block": [evaluate(each, names) for each in step["block"]],
         "shared": evaluate(step["shared"], names),
         "cooperative": step["cooperative"],
         "arguments": [_argument(each, names) for each in step["arguments"]],
     }
+
+
+def kernel_for(kernel: Kernel, block: int) -> str:
+    if isinstance(kernel, str):
+        return kernel
+    if isinstance(kernel, dict):
+        return kernel[str(block)]
+    for most, name in kernel:
+        if block <= most:
+            return name
+    raise KeyError(block)
+
+
+def all_kernels(kernel: Kernel) -> list[str]:
+    """Those of a step, whatever the block."""
+    if isinstance(kernel, str):
+        return [kernel]
+    return list(kernel.values()) if isinstance(kernel, dict) else [name for _, name in kernel]
+
+
+def kernels_of(recipe: Recipe) -> list[str]:
+    """All kernels that a recipe may launch."""
+    steps = [*recipe.get("steps", ()), *recipe.get("passes", {}).values()]
+    return sorted(
+        {name for step in steps if "kernel" in step for name in all_kernels(step["kernel"])}
+    )
 
 
 def _argument(argument: Mapping[str, Any], names: Names) -> dict[str, Any]:
@@ -147,12 +186,16 @@ class NoFit(Exception):
     """No recipe gives what was written down: which number, and where."""
 
 
-def fitted(plans: Sequence[Written]) -> Recipe:
-    """The recipe that gives these plans; NoFit where there is none."""
-    names = [_known(n, block, plan) for n, block, plan in plans]
+def fitted(plans: Sequence[Written], columns: int | None = None) -> Recipe:
+    """The recipe that gives these plans; NoFit where there is none. *columns* is the length of a
+    table's rows, of which each plan has one at least."""
+    names = [_known(n, block, plan, columns) for n, block, plan in plans]
     kept = sorted(set().union(*(_buffers_of(plan) for _, _, plan in plans)))
+    if len({len(plan["buffers"]) for _, _, plan in plans}) > 1:
+        raise NoFit("it asks for more buffers at one shape than at another")
     all_plans = [with_buffers(plan, kept) for _, _, plan in plans]
     recipe: Recipe = {
+        **({"columns": columns} if columns else {}),
         "allocations": kept,
         "buffers": [
             _fit_buffer(names, [plan["buffers"][i] for plan in all_plans], f"buffer {i}")
@@ -164,22 +207,43 @@ def fitted(plans: Sequence[Written]) -> Recipe:
         write["input"] = number
     launches = {len(plan["steps"]) for plan in all_plans}
     if len(launches) == 1:
+        first = min(i for i, step in enumerate(all_plans[0]["steps"]) if "kernel" in step)
         recipe["steps"] = [
-            _fit_step(names, [plan["steps"][i] for plan in all_plans], f"step {i}", first=i == 0)
+            _fit_step(
+                names, [plan["steps"][i] for plan in all_plans], f"step {i}", first=i == first
+            )
             for i in range(launches.pop())
         ]
     else:
         recipe["passes"] = _fit_passes(names, all_plans)
-    reads = [plan["read"] for plan in all_plans]
-    recipe["read"] = [
-        {
-            key: _fit(names, [each[i][key] for each in reads], f"read {i}, {key}")
-            for key in ("buffer", "offset", "bytes")
-        }
-        # Where nothing is read, a fault has ended the run first: what else is read, others know.
-        for i in range(_same(map(len, reads)) if all(reads) else 0)
-    ]
+    recipe["read"] = _fit_reads(names, all_plans, [plan.get("wrong", False) for *_, plan in plans])
     return recipe
+
+
+def _fit_reads(
+    names: Sequence[Names], plans: Sequence[Plan], wrong: Sequence[bool]
+) -> list[dict[str, Any]]:
+    reads = [plan["read"] for plan in plans]
+    # Where nothing is read, a fault has ended the run first: what else is read, others know.
+    if not all(reads):
+        return []
+    # A check ends at the first result that is wrong.
+    count = max(map(len, reads))
+    _same({len(read) for read, ended in zip(reads, wrong, strict=True) if not ended} | {count})
+    fits: list[dict[str, Any]] = []
+    for i in range(count):
+        there = [(known, read[i]) for known, read in zip(names, reads, strict=True) if read[i:]]
+        fits.append(
+            {
+                key: _fit(
+                    [known for known, _ in there],
+                    [one[key] for _, one in there],
+                    f"read {i}, {key}",
+                )
+                for key in ("buffer", "offset", "bytes")
+            }
+        )
+    return fits
 
 
 def _buffers_of(plan: Plan) -> set[int]:
@@ -215,9 +279,11 @@ def with_buffers(plan: Plan, kept: Sequence[int]) -> Plan:
     }
 
 
-def _known(n: int, block: int, plan: Plan) -> dict[str, int]:
+def _known(n: int, block: int, plan: Plan, columns: int | None) -> dict[str, int]:
     launch = next(step for step in plan["steps"] if "kernel" in step)
-    return {"n": n, "block": block, "grid": launch["grid"][0]}
+    # For those who look for formulas, a name more: the length of rows.
+    table = {"columns": columns, **_table(columns, n)} if columns else {}
+    return {"n": n, "block": block, "grid": launch["grid"][0], **table}
 
 
 def _same(counts: Iterable[int]) -> int:
@@ -233,6 +299,8 @@ def _fit_buffer(names: Sequence[Names], buffers: Sequence[Plan], where: str) -> 
         each = [buffer["writes"][i] for buffer in buffers]
         write: dict[str, Any] = {}
         if any("offset" in one for one in each):
+            # What fills a part of the buffer at one shape may fill all of it at another.
+            each = [whole(one, buffer) for one, buffer in zip(each, buffers, strict=True)]
             for key in ("offset", "bytes"):
                 write[key] = _fit(names, [one[key] for one in each], f"{where}, {key}")
         units = {one.get("repeats") for one in each}
@@ -240,6 +308,11 @@ def _fit_buffer(names: Sequence[Names], buffers: Sequence[Plan], where: str) -> 
         writes.append(write)
     sizes = _fit(names, [each["bytes"] for each in buffers], f"{where}, bytes")
     return {"bytes": sizes, "writes": writes}
+
+
+def whole(write: Plan, buffer: Plan) -> Plan:
+    """A write that says where, though it be everywhere."""
+    return {"offset": 0, "bytes": buffer["bytes"], **write}
 
 
 def _fit_passes(names: Sequence[Names], plans: Sequence[Plan]) -> dict[str, Any]:
@@ -329,14 +402,22 @@ def _fit_extent(names: Sequence[Names], values: Sequence[int], where: str) -> Ex
     return _fit(names, values, where)
 
 
-def _fit_kernel(names: Sequence[Names], kernels: Sequence[str], where: str) -> str | dict[str, str]:
+def _fit_kernel(names: Sequence[Names], kernels: Sequence[str], where: str) -> Kernel:
     if len(set(kernels)) == 1:
         return kernels[0]
     of_block: dict[int, str] = {}
     for known, kernel in zip(names, kernels, strict=True):
         if of_block.setdefault(known["block"], kernel) != kernel:
             raise NoFit(f"{where}: two kernels for one block, {kernel} and another")
-    return {str(block): kernel for block, kernel in sorted(of_block.items())}
+    by_block = sorted(of_block.items())
+    most = {kernel: block for block, kernel in by_block}  # the largest of each
+    if len(most) == len(by_block):
+        return {str(block): kernel for block, kernel in by_block}
+    ranges = [(block, kernel) for kernel, block in most.items()]
+    for block, kernel in by_block:
+        if kernel_for(ranges, block) != kernel:
+            raise NoFit(f"{where}: {kernel} at {block}, and between its blocks another")
+    return ranges
 
 
 def _fit_argument(
@@ -385,11 +466,29 @@ _ATOMS: tuple[Expression, ...] = (
 )
 
 
+def _of_table(columns: int) -> tuple[Expression, ...]:
+    """What may grow with a table's rows, or with their parts."""
+    per_thread: Expression = ["div", columns, ["*", 32, "block"]]
+    return (
+        "rows",
+        "grid",
+        ["div", "grid", "rows"],
+        ["div", "grid", _strips(columns)],
+        ["*", "rows", ["+", per_thread, 1]],
+    )
+
+
+def _strips(columns: int) -> int:
+    """Columns go to the lanes of a warp."""
+    return -(-columns // 32)
+
+
 def _fit(names: Sequence[Names], values: Sequence[int], where: str) -> Expression:
     """A number that is the same everywhere, or grows with another."""
     if len(set(values)) == 1:
         return values[0]
-    for atom in _ATOMS:
+    columns = names[0].get("columns")
+    for atom in (*(_of_table(columns) if columns else ()), *_ATOMS):
         line = _line(atom, names, values)
         if line is not None:
             return line
@@ -437,9 +536,14 @@ def _covers() -> Iterator[Expression]:
 
 
 def _fit_grid(names: Sequence[Names], values: Sequence[int], where: str) -> Expression:
-    """A constant; blocks that cover the elements; or no more of them than some most."""
+    """A constant; blocks that cover the elements; or no more of them than some most. Blocks that
+    share a table's rows, or its columns."""
     if len(set(values)) == 1:
         return values[0]
+    if "columns" in names[0]:
+        for shared in _shared(names[0]["columns"]):
+            if [evaluate(shared, each) for each in names] == list(values):
+                return shared
     for cover in _covers():
         try:
             wanted = [evaluate(cover, each) for each in names]
@@ -458,6 +562,28 @@ def _fit_grid(names: Sequence[Names], values: Sequence[int], where: str) -> Expr
 
 
 SMS = 132  # of the device that the embedded one passes for
+
+
+def _shared(columns: int) -> Iterator[Expression]:
+    """Blocks for a table: lanes or threads per row, pieces of each, slices of each strip."""
+    yield "rows"
+    for times in (1, 2, 4, 8, 16, 32):
+        lanes: Expression = ["*", times, "rows"] if times > 1 else "rows"
+        yield ["cdiv", lanes, "block"]
+        if times > 1:
+            yield ["cdiv", "rows", ["*", times, "block"]]
+    yield ["cdiv", 32 * columns, "block"]  # a warp per column
+    for share in (4, 32):
+        pieces: Expression = ["cdiv", columns, ["*", share, "block"]]
+        yield ["*", "rows", pieces]
+        for per_sm in (1, 2, 4):
+            yield ["*", "rows", ["min", pieces, ["cdiv", per_sm * SMS, "rows"]]]
+    strips = _strips(columns)
+    held: Expression = ["*", SMS, ["div", 2048, "block"]]
+    most: Expression = ["max", ["div", held, strips], 1] if strips > 1 else held
+    for times in (1, 2, 4, 8):
+        slices: Expression = ["min", ["cdiv", ["*", times, "rows"], "block"], most]
+        yield ["*", strips, slices] if strips > 1 else slices
 
 
 def _mosts() -> Iterator[Expression]:

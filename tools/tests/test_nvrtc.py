@@ -16,14 +16,34 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = sorted((ROOT / "chapters").glob("chapter*/kernels.cuh"))
 
-# NVRTC knows no host headers; these are all that the kernels take of them. Of cooperative groups no
-# more can be seen here than that they are called as they should.
+HALF = b"""#pragma once
+struct TYPE { unsigned short bits; };
+struct TYPE2 { TYPE x, y; };
+__device__ float TO_FLOAT(TYPE);
+__device__ float2 __half22float2(TYPE2);
+__device__ TYPE2 __hadd2(TYPE2, TYPE2);
+"""
+
+# NVRTC knows no host headers; these are all that the kernels take of them. Of cooperative groups
+# and of types of 16 bits no more can be seen here than that they are called as they should.
 HEADERS = {
     b"cstddef": b"namespace std { using size_t = decltype(sizeof(0)); }",
     b"cstdint": b"""namespace std {
 using uint64_t = unsigned long;
 using uintptr_t = decltype(sizeof(0));
 }""",
+    b"type_traits": b"""namespace std {
+template <bool, class A, class> struct conditional { using type = A; };
+template <class A, class B> struct conditional<false, A, B> { using type = B; };
+template <bool Is, class A, class B> using conditional_t = typename conditional<Is, A, B>::type;
+template <class, class> inline constexpr bool is_same_v = false;
+template <class A> inline constexpr bool is_same_v<A, A> = true;
+}""",
+    b"cuda_fp16.h": HALF.replace(b"TYPE", b"__half").replace(b"TO_FLOAT", b"__half2float"),
+    b"cuda_bf16.h": HALF.replace(b"TYPE2", b"__nv_bfloat162")
+    .replace(b"TYPE", b"__nv_bfloat16")
+    .replace(b"__half22float2", b"__bfloat1622float2")
+    .replace(b"TO_FLOAT", b"__bfloat162float"),
     b"cooperative_groups.h": b"""#pragma once
 namespace cooperative_groups {
 struct grid_group { __device__ void sync() const {} };
@@ -39,10 +59,22 @@ ARGUMENTS = {
     r"class\s+Sum": ("unsigned", "long long"),
     r"class\s+Element": ("unsigned char", "unsigned", "uint2", "uint4"),
     r"class\s+Layout.*": ("chapter04::Padded", "chapter04::SwizzledBy4"),
-    r"class\s+Total,.*": ("chapter11::Kahan, 4", "chapter11::Double, 4"),
+    r"class\s+Total,\s*unsigned\s+Loads": ("chapter11::Kahan, 4", "chapter11::Double, 4"),
+    r"template <class> class Way,.*": (
+        "chapter11::InGroups, 4, __half",
+        "chapter11::ByMatrix, 4, __nv_bfloat16",
+    ),
+    r"class\s+Total": ("chapter12::Moments", "chapter12::Argmax"),
+    r"class\s+Total,\s*class\s+Word,\s*unsigned\s+Lanes.*": ("chapter12::Sum, float4, 8, 4",),
+    r"class\s+Total,\s*class\s+Word,\s*unsigned\s+Loads": ("chapter12::Sum, float, 8",),
+    r"class\s+Word,\s*unsigned\s+Lanes.*": ("float4, 4, 2", "float, 32, 8"),
+    r"class\s+Word,\s*unsigned\s+Words,\s*unsigned\s+Most": ("float4, 8, 512",),
+    r"class\s+Word,\s*unsigned\s+(Words|Loads)": ("float4, 4", "float, 4"),
     r"class\s+\w+": ("int", "long long"),
 }
-TEMPLATE = re.compile(r"template\s*<([^>]*)>\s*__global__\s+void\s+(?:__\w+__\([^)]*\)\s*)?(\w+)\(")
+TEMPLATE = re.compile(
+    r"template\s*<((?:[^<>]|<[^<>]*>)*)>\s*__global__\s+void\s+(?:__\w+__\([^)]*\)\s*)?(\w+)\("
+)
 
 
 #: An architecture, and where the wheel of the CUDA that compiles for it has its library.

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tools.measuring import launches, page
-from tools.measuring.recipes import NoFit, Written, evaluate, fitted, plan_of
+from tools.measuring.ptx import modules
+from tools.measuring.recipes import NoFit, Written, all_kernels, evaluate, fitted, plan_of
 
 SHAPES = [(n, 256) for n in (1, 33, 1000, 4097, 65_536, 300_001, 1 << 20)] + [
     (n, block) for block in (32, 100, 512, 1024) for n in (1, 4097, 1 << 20)
@@ -78,6 +79,50 @@ def passes(n: int, block: int) -> Plan:
     }
 
 
+COLUMNS = 48
+TABLES = [(rows * COLUMNS + rows % 3, 256) for rows in (1, 2, 3, 7, 33, 1000, 20_000)] + [
+    (rows * COLUMNS, block) for block in (32, 96, 512, 1024) for rows in (1, 33, 1000)
+]
+OTHER_TABLES = [(rows * COLUMNS + 5, block) for rows, block in ((1, 64), (4, 160), (127, 992))]
+
+
+def table(n: int, block: int) -> Plan:
+    """Rows of 48 columns: a grid of pieces of rows, two kernels, and words that aren't all set."""
+    rows = n // COLUMNS
+    pieces = -(-COLUMNS // (4 * block))
+    grid = rows * pieces
+    words = rows * (COLUMNS // (32 * block) + 1)
+    half = {"offset": 0, "bytes": 8 * grid} if grid < words else {}
+    kernel = "_Z5small" if block <= 512 else "_Z5large"
+    arguments = [at(0), at(1), number(rows), number(COLUMNS, 4), number(pieces, 4)]
+    return {
+        "buffers": [
+            {"bytes": 4 * COLUMNS * rows, "writes": [{"crc32": n}]},
+            {"bytes": 4 * rows, "writes": [{"repeats": "addec07f"}]},
+            {"bytes": 8 * words, "writes": [{**half, "repeats": "ff"}]},
+        ],
+        "steps": [
+            {"set": 2, "offset": 0, "bytes": 8 * grid, "value": 255},
+            launch(grid, block, [*arguments, at(2)], kernel),
+        ],
+        "read": [{"buffer": 1, "offset": 0, "bytes": 4 * rows}],
+    }
+
+
+def column_sums(n: int, block: int) -> Plan:
+    """Strips of 32 columns, in as many slices as a device holds blocks."""
+    rows = n // COLUMNS
+    slices = min(-(-4 * rows // block), max(132 * (2048 // block) // 2, 1))
+    return {
+        "buffers": [
+            {"bytes": 4 * COLUMNS * rows, "writes": [{"crc32": n}]},
+            {"bytes": 4 * COLUMNS, "writes": []},
+        ],
+        "steps": [launch(2 * slices, block, [at(0), at(1), number(rows), number(slices, 4)])],
+        "read": [{"buffer": 1, "offset": 0, "bytes": 4 * COLUMNS}],
+    }
+
+
 def of(make: Callable[[int, int], Plan], shapes: list[tuple[int, int]]) -> list[Written]:
     return [(n, block, make(n, block)) for n, block in shapes]
 
@@ -88,6 +133,67 @@ def test_a_recipe_holds_where_it_was_not_fitted(make: Callable[[int, int], Plan]
     recipe = fitted(of(make, shapes))
     for n, block, plan in of(make, OTHERS):
         assert launches.differences(recipe, n, block, plan) == ""
+
+
+@pytest.mark.parametrize("make", [table, column_sums])
+def test_a_recipe_of_a_table_counts_its_rows(make: Callable[[int, int], Plan]) -> None:
+    recipe = fitted(of(make, TABLES), COLUMNS)
+    assert recipe["columns"] == COLUMNS
+    for n, block, plan in of(make, OTHER_TABLES):
+        assert launches.differences(recipe, n, block, plan) == ""
+    with pytest.raises(NoFit):  # formulas of n alone don't do
+        fitted(of(make, TABLES))
+
+
+def test_a_kernel_may_be_for_blocks_up_to_a_size() -> None:
+    recipe = fitted(of(table, TABLES), COLUMNS)
+    assert recipe["steps"][1]["kernel"] == [(512, "_Z5small"), (1024, "_Z5large")]
+    assert all_kernels(recipe["steps"][1]["kernel"]) == ["_Z5small", "_Z5large"]
+    kernels = [plan_of(recipe, 99, b)["steps"][1]["kernel"] for b in (1, 512, 513, 1024)]
+    assert kernels == ["_Z5small"] * 2 + ["_Z5large"] * 2
+    plans = of(table, TABLES)
+    for _, block, plan in plans:
+        if block == 96:  # between two that have the same
+            plan["steps"][1]["kernel"] = "_Z5other"
+    with pytest.raises(NoFit, match="between its blocks another"):
+        fitted(plans, COLUMNS)
+
+
+def test_a_check_may_end_at_what_is_wrong() -> None:
+    plans = of(table, TABLES)
+    for *_, plan in plans:
+        plan["read"].append({"buffer": 2, "offset": 0, "bytes": 8})
+    recipe = fitted(plans, COLUMNS)
+    n, block, plan = plans[2]
+    plan["read"].pop()
+    with pytest.raises(NoFit):
+        fitted(plans, COLUMNS)
+    assert "read" in launches.differences(recipe, n, block, plan)
+    plan["wrong"] = True
+    assert fitted(plans, COLUMNS)["read"] == recipe["read"]
+    assert launches.differences(recipe, n, block, plan) == ""
+    plan["read"][0]["bytes"] += 1
+    assert "read" in launches.differences(recipe, n, block, plan)
+
+
+def test_what_the_page_s_device_leaves_out_is_found() -> None:
+    head = ".version 9.0\n.target sm_90\n.address_size 64\n"
+    kernels = "".join(
+        f".visible .entry {name}()\n{{\n{code}\nret;\n}}\n"
+        for name, code in {
+            "_Z3sum": "call.uni helper, ();",
+            "_Z5other": "mov.u32 %tex.x, %mma.x;",
+        }.items()
+    )
+    helper = ".func helper()\n{\n{mma.sync.aligned.m8n8k4 %r1;}\nret;\n}\n"
+    ptx = modules(head + helper + kernels)
+    recipe = fitted(of(one_pass, SHAPES))
+    missing = "mma.sync.aligned.m8n8k4"
+    assert launches.left_out_of_pages(ptx, recipe) == missing
+    recipe["steps"][1]["kernel"] = "_Z5other"
+    assert launches.left_out_of_pages(ptx, recipe) == ""
+    recipe["steps"][1]["kernel"] = [(512, "_Z5other"), (1024, "_Z3sum")]
+    assert launches.left_out_of_pages(ptx, recipe) == missing
 
 
 def test_what_is_not_used_is_left_out() -> None:
@@ -181,6 +287,7 @@ def test_passes_that_never_end_are_told() -> None:
         (["div", "n", "block"], 35),
         (["min", ["*", 2, 3], "n"], 6),
         (["-", ["+", "n", 1], "block"], 973),
+        (["max", ["div", "block", "n"], 1], 1),
     ],
 )
 def test_expressions(expression: Any, value: int) -> None:
@@ -204,7 +311,8 @@ def test_every_recipe_stays_within_its_buffers(chapter: str) -> None:
     for name, recipe in recipes.items():
         blocks = recipe.get("steps", [{}])[-1].get("block", ["block"])
         block = 256 if blocks[0] in ("block", 256) or blocks[0] == 32 else blocks[0]
-        for n in (31, 512):
+        columns = recipe.get("columns")
+        for n in (columns, 7 * columns + 1) if columns else (31, 512):
             plan = plan_of(recipe, n, block)
             sizes = [buffer["bytes"] for buffer in plan["buffers"]]
             for step in plan["steps"]:
@@ -236,5 +344,17 @@ def test_what_a_page_leaves_out_has_its_reason() -> None:
         ),
         **{
             ("chapter11_floats", f"cub_{data}"): cub for data in ("uniform", "mixed", "ill", "wide")
+        },
+        **{
+            ("chapter11_floats", f"{kind}_matrix_{data}"): (
+                "the page's device leaves out "
+                f"mma.sync.aligned.m16n8k16.row.col.f32.{short}.{short}.f32"
+            )
+            for kind, short in (("half", "f16"), ("bfloat16", "bf16"))
+            for data in ("uniform", "mixed")
+        },
+        **{
+            ("chapter12_rows", f"sum_cub_{columns}"): cub
+            for columns in (4, 16, 32, 256, 1024, 4096, 8192, 32768, 50257, 131072, 1 << 20)
         },
     }

@@ -2,7 +2,7 @@
 
 from chapters.tests.expected import Expected
 
-#: Two floats side by side, which `slot[t / 32] = mine` stores: ptxas makes one store of them.
+#: Two floats side by side, which `slot[t / 32]` holds: ptxas makes one load of them.
 PAIRS = ("kahan_uniform", "neumaier_uniform")
 
-EXPECTED = Expected(few_shapes=True, inferred=PAIRS, merged_stores=PAIRS)
+EXPECTED = Expected(few_shapes=True, inferred=PAIRS)

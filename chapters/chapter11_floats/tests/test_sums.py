@@ -36,10 +36,10 @@ METHODS = {
 
 
 def methods() -> dict[str, list[str]]:
-    """The book's own, each with its variants: one for each kind of data."""
+    """The book's own of 32-bit floats, each with its variants: one for each kind of data."""
     of: dict[str, list[str]] = {}
     for name in variants(CHAPTER):
-        if not name.startswith("cub_"):
+        if not name.startswith(("cub_", "half_", "bfloat16_")):
             of.setdefault(name.partition("_")[0], []).append(name)
     return of
 

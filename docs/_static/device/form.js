@@ -132,7 +132,8 @@
       chosen = offered.find((one) => one.name === wanted) ?? offered[0];
       select.value = chosen.name;
       blockHint.textContent = chosen.blocks.text.replace(/^blocks? (of )?/, "");
-      nHint.textContent = `at most ${sizeSaid(chosen.most)}`;
+      const rows = chosen.columns ? `rows of ${sizeSaid(chosen.columns)}, ` : "";
+      nHint.textContent = `${rows}at most ${sizeSaid(chosen.most)}`;
       told(chosen);
     };
 

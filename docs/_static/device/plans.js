@@ -18,6 +18,7 @@
     div: ([a, b]) => Math.floor(a / b),
     cdiv: ([a, b]) => Math.ceil(a / b),
     min: (values) => Math.min(...values),
+    max: (values) => Math.max(...values),
   };
 
   function evaluate(expression, names) {
@@ -51,6 +52,12 @@
     return { bytes: littleEndian(evaluate(argument.value, names), argument.size) };
   }
 
+  // A kernel's name; or one by the block; or some, each with the largest block that it is for.
+  function kernelFor(kernel, block) {
+    if (typeof kernel === "string") return kernel;
+    return Array.isArray(kernel) ? kernel.find(([most]) => block <= most)[1] : kernel[block];
+  }
+
   function stepOf(step, names) {
     if ("set" in step) {
       const { set, offset, bytes, value } = numbers(step, names);
@@ -58,7 +65,7 @@
     }
     return {
       kind: "launch",
-      kernel: typeof step.kernel === "string" ? step.kernel : step.kernel[names.block],
+      kernel: kernelFor(step.kernel, names.block),
       grid: step.grid.map((each) => evaluate(each, names)),
       block: step.block.map((each) => evaluate(each, names)),
       shared: evaluate(step.shared, names),
@@ -148,10 +155,11 @@
 
   // ------------------------------------------------------------------------------------- problems
 
-  // problem(type, {inputs, check}): how a C++ type of problem fills its inputs and checks its
-  // result. `inputs` are functions of the run, {n, block, seed, grid, params, variant}, and of the
-  // size in bytes. `check(read, run)` gives {ok, got, expected, what}, `what` in the program's
-  // words. `sums` where a right result has each element of the input once. For a template: a pattern, and a function of its groups that gives the same.
+  // problem(type, {inputs, check}): how a C++ type of problem fills its inputs and checks its result.
+  // `inputs` are functions of the run, {n, block, seed, grid, params, variant} and of a table {rows,
+  // columns}, and of the size in bytes. `check(read, run)` gives {ok, got, expected, what}, `what` in the
+  // program's words. `sums` where a right result has each element of the input once. For a template: a
+  // pattern, and a function of its groups that gives the same.
   function problem(type, how) {
     problems.push({ type, how });
   }
@@ -284,6 +292,10 @@
     }
     if (!takes(variant.blocks, block)) return refusals.block.replace("{block}", block);
     if (n > variant.most && refusals.n) return refusals.n.replace("{n}", countText(n));
+    const { least } = variant.recipe;
+    if (n > 0 && n < least) {
+      return `--n ${countText(n)}: a page takes a row of ${countText(least)} and more; the program itself takes less`;
+    }
     if (n <= MOST_N) return "";
     const most = countText(MOST_N);
     return `--n ${countText(n)}: a page takes n up to ${most}; the program itself takes more`;
@@ -331,7 +343,11 @@
     if (n === 0) return { nothing: words.no_elements };
 
     const { recipe } = variant;
-    const names = { n, block };
+    const { columns } = recipe;
+    if (n < columns) {
+      return { nothing: `n = ${countText(n)} makes no row of ${countText(columns)}, so nothing is launched` };
+    }
+    const names = { n, block, ...(columns ? { columns, rows: Math.floor(n / columns) } : {}) };
     const launches = recipe.passes ? [recipe.passes.first] : recipe.steps;
     const first = launches.find((step) => "kernel" in step);
     names.grid = evaluate(first.grid[0], names);
@@ -401,6 +417,7 @@
     variants: (chapter) =>
       (chapters.get(chapter)?.variants ?? []).map((variant) => ({
         ...Object.fromEntries(SHOWN.map((key) => [key, variant[key]])),
+        columns: variant.recipe.columns ?? null, // of a table
         sizes: null, // any that it takes
         sums: Boolean(problemOf(variant.problem)?.sums),
       })),

@@ -100,7 +100,7 @@ __global__ void softmax_without_maximum(const float* in, float* out, unsigned co
 
 // begin softmax-masked
 /// Softmax online, whose merge takes -inf for a number like any other.
-struct UnguardedExpSum {
+struct alignas(8) UnguardedExpSum {
   float most, sum;
   static __device__ UnguardedExpSum none() { return {minus_infinity(), 0}; }
   __device__ void merge(const UnguardedExpSum& other) {

@@ -34,9 +34,10 @@ struct Maximum {
 
 // begin row-argmax
 /// The column of the largest element; of equal ones the first. NaN counts as larger than any
-/// number, and -0 as equal to 0. kNoColumn for a row without elements.
+/// number, and -0 as equal to 0. kNoColumn for a row without elements. Aligned, so that both halves
+/// of a block's result go out in one store.
 constexpr unsigned kNoColumn = ~0u;
-struct Argmax {
+struct alignas(8) Argmax {
   using Result = unsigned;
   float most;
   unsigned column;
@@ -394,7 +395,7 @@ __device__ inline float scaled(float x, float most) {
 
 /// The sum of exp(x - most), and the largest element, which keeps it from overflowing. fmaxf passes
 /// NaN over; the sum does not.
-struct ExpSum {
+struct alignas(8) ExpSum {
   float most, sum;
   static __device__ ExpSum none() { return {minus_infinity(), 0}; }
   __device__ void merge(const ExpSum& other) {

@@ -4,8 +4,8 @@
 #include <initializer_list>
 #include <string>
 
+#include "../ways.cuh"
 #include "book/chapter.hpp"
-#include "ways.cuh"
 
 namespace {
 

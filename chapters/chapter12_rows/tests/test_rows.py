@@ -28,7 +28,7 @@ MISTAKES = {
 def test_a_mistake_is_told(variant: str, said: str, tmp_path: Path) -> None:
     cases = tmp_path / "cases.txt"
     cases.write_text(f"--once --variant {variant} --block 256 --n 20000\n", encoding="utf-8")
-    program = BUILD / "chapters/tests/rows_matrix"
+    program = BUILD / "chapters/tests/chapter12_rows_matrix"
     assert program.exists(), f"{program} is not built: tools/test builds it"
     done = subprocess.run(
         [program, cases],

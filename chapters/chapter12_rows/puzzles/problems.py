@@ -1,0 +1,115 @@
+"""What the puzzles on rows compute: n rows of so many columns each."""
+
+from __future__ import annotations
+
+import math
+from array import array
+
+from tools.judging.problems import (
+    Buffer,
+    Case,
+    Chance,
+    Shape,
+    first_difference,
+    noise,
+    problem,
+    words,
+)
+
+
+def _table(
+    shape: Shape, chance: Chance, data: bytes, results: int
+) -> tuple[dict[str, Buffer], dict[str, int]]:
+    """Buffers and values of a table with so many results of four bytes."""
+    poison = noise(chance, 4 * results)
+    buffers = {"in": Buffer("in", data), "out": Buffer("out", poison)}
+    return buffers, {"n": shape.n, "columns": shape.value("columns")}
+
+
+def _sums(shape: Shape, chance: Chance, *, by_column: bool) -> Case:
+    columns = shape.value("columns")
+    data = noise(chance, 4 * shape.n * columns)
+    view = words(data, "i")
+    if by_column:
+        added = [sum(view[column::columns]) for column in range(columns)]
+    else:
+        added = [sum(view[at : at + columns]) for at in range(0, len(view), columns)]
+    expected = array("I", (total % 2**32 for total in added)).tobytes()
+
+    def wrong(got: dict[str, bytes]) -> str:
+        return first_difference("out", got["out"], expected, "i")
+
+    return Case(*_table(shape, chance, data, len(added)), wrong)
+
+
+@problem("in", "out", timed=2**18)
+def row_sums(shape: Shape, chance: Chance) -> Case:
+    """The sum of each row, modulo 2^32."""
+    return _sums(shape, chance, by_column=False)
+
+
+@problem("in", "out", timed=2**18)
+def column_sums(shape: Shape, chance: Chance) -> Case:
+    """The sum of each column, modulo 2^32."""
+    return _sums(shape, chance, by_column=True)
+
+
+@problem("in", "out", timed=2**18)
+def first_of_the_largest(shape: Shape, chance: Chance) -> Case:
+    """The column of each row's largest element, and of equal ones the first."""
+    columns = shape.value("columns")
+    data = array("i", noise(chance, 4 * shape.n * columns))
+    for row in range(shape.n):
+        places = range(row * columns, (row + 1) * columns)
+        kind = chance.randrange(5)
+        if kind == 0:  # nothing larger than nothing
+            data[places.start : places.stop] = array("i", [-(2**31)]) * columns
+        elif kind < 4:  # some are equal and the largest, above 0 or below
+            sign = 2**31 if kind == 1 else 0
+            for at in places:
+                data[at] = (data[at] & 0x3FFFFFFF) - sign
+            for at in chance.sample(places, min(columns, chance.randrange(1, 5))):
+                data[at] = 2**31 - 1 - sign
+    expected = array("I", bytes(4 * shape.n))
+    for row in range(shape.n):
+        mine = data[row * columns : (row + 1) * columns]
+        expected[row] = mine.index(max(mine))
+
+    def wrong(got: dict[str, bytes]) -> str:
+        return first_difference("out", got["out"], expected.tobytes(), "I")
+
+    return Case(*_table(shape, chance, data.tobytes(), shape.n), wrong)
+
+
+#: How far a share may be off, relative to itself: what the difference to the largest loses, which
+#: is at most 60 and rounded to 24 bits, and some last bits of exponential, sum and quotient.
+ALLOWED = 2.0**-16
+
+
+@problem("in", "out", timed=2**18)
+def row_softmax(shape: Shape, chance: Chance) -> Case:
+    """exp(x) of each element, divided by the sum of those of its row. Most rows have elements whose
+    exponential is no float."""
+    columns = shape.value("columns")
+    count = shape.n * columns
+    data = array("f", (bits * 60 / 2**32 - 30 for bits in words(noise(chance, 4 * count))))
+    for row in range(shape.n):
+        about = chance.choice((0, 0, 500, -500, 1e4, -1e4))
+        for at in range(row * columns, (row + 1) * columns):
+            data[at] += about
+
+    def wrong(got: dict[str, bytes]) -> str:
+        found = memoryview(got["out"]).cast("f")
+        for row in range(shape.n):
+            mine = data[row * columns : (row + 1) * columns]
+            largest = max(mine)
+            powers = [math.exp(x - largest) for x in mine]
+            total = math.fsum(powers)
+            for column, power in enumerate(powers):
+                share, at = power / total, row * columns + column
+                if not abs(found[at] - share) <= ALLOWED * share:
+                    said = f"out[{at}], of row {row} and column {column}, is {found[at]:.7g}"
+                    return f"{said}, and should be {share:.7g}"
+        return ""
+
+    return Case(*_table(shape, chance, data.tobytes(), count), wrong)

@@ -1,0 +1,89 @@
+"""What other people's libraries took, as ``tools/measuring/libraries.py`` printed it on a device.
+
+The file lies with the chapter whose problems they are:
+``chapters/chapterNN_x/transcripts/<set>/libraries.txt``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Table(NamedTuple):
+    """What was asked of a library: the method, and the table's shape."""
+
+    library: str
+    method: str
+    rows: int
+    columns: int
+
+
+class FloatSum(NamedTuple):
+    """A library's sum of chapter 11's floats."""
+
+    library: str
+    method: str  #: what it adds in
+    data: str
+    n: int
+    error: float  #: relative to the exact sum
+    again: int  #: different results of launches of the same data
+    moved: int  #: of those data and of the same four bytes further on
+    order: int  #: of those data and of some other orders of them
+    median_us: float
+
+
+def path_of(root: Path, chapter: str, device: str) -> Path:
+    return root / "chapters" / chapter / "transcripts" / device / "libraries.txt"
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Those that are neither a head nor a comment, as words, with their number."""
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if words and not line.startswith("#") and words[0] != "library":
+            yield number, words
+
+
+def times(text: str) -> dict[Table, float]:
+    """The median of each, in microseconds. ValueError names a line that is neither a head, a
+    comment nor a time."""
+    found: dict[Table, float] = {}
+    for number, words in _lines(text):
+        try:
+            library, method, rows, columns, median, _low, _high = words
+            found[Table(library, method, int(rows), int(columns))] = float(median)
+        except ValueError:
+            raise ValueError(f"line {number} gives no time: {' '.join(words)!r}") from None
+    return found
+
+
+def float_sums(text: str) -> list[FloatSum]:
+    """Each line. ValueError names one that is neither a head, a comment nor a sum."""
+    found = []
+    for number, words in _lines(text):
+        try:
+            library, method, data, n, error, again, moved, order, median, _low, _high = words
+            counts = (int(again), int(moved), int(order))
+            found.append(
+                FloatSum(library, method, data, int(n), float(error), *counts, float(median))
+            )
+        except ValueError:
+            raise ValueError(f"line {number} gives no sum: {' '.join(words)!r}") from None
+    return found
+
+
+def recorded(root: Path, chapter: str, device: str) -> dict[Table, float]:
+    """Those of a set; none where nothing was recorded."""
+    return times(_text(root, chapter, device))
+
+
+def recorded_sums(root: Path, chapter: str, device: str) -> list[FloatSum]:
+    """Those of a set; none where nothing was recorded."""
+    return float_sums(_text(root, chapter, device))
+
+
+def _text(root: Path, chapter: str, device: str) -> str:
+    path = path_of(root, chapter, device)
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
