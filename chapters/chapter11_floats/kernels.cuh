@@ -457,20 +457,20 @@ struct InGroups {
 __device__ inline void add_product_with_ones(float (&d)[4], const Eight<__half>& a) {
   unsigned word[4];
   memcpy(word, &a, sizeof word);
-  constexpr unsigned kOnes = 0x3c003c00;
+  unsigned ones = 0x3c003c00;  // two of 1.0
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
       "{%8, %8}, {%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(kOnes));
+      : "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(ones));
 }
 __device__ inline void add_product_with_ones(float (&d)[4], const Eight<__nv_bfloat16>& a) {
   unsigned word[4];
   memcpy(word, &a, sizeof word);
-  constexpr unsigned kOnes = 0x3f803f80;
+  unsigned ones = 0x3f803f80;  // two of 1.0
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
       "{%8, %8}, {%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(kOnes));
+      : "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(ones));
 }
 
 /// The tensor core adds: 256 elements of a warp per instruction, in floats. Before compute

@@ -151,7 +151,7 @@ void add_normalised(book::Chapter& chapter) {
   over(chapter, {32}, kTwo, [](const Form& f) {
     const Way way{"rows", "copy-rows", book::any_block(),
                   [](std::size_t rows, std::size_t columns, unsigned block) {
-                    return up(rows * columns, std::size_t{4 * kLoads<float4>} * block);
+                    return up(rows * columns, std::size_t{4} * kLoads<float4> * block);
                   },
                   [](const book::Shape&, std::size_t, std::size_t) { return 0; }};
     return on<CopyOfRow>("copy", way, f, copies);
