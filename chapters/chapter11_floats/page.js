@@ -2,7 +2,7 @@
 // are the original, and a test holds the two equal.
 "use strict";
 (() => {
-  const { bitsOf, filled, problem, view } = LadderPlans;
+  const { bitsOf, digitsText, filled, problem, view } = LadderPlans;
 
   const word = new Uint32Array(1);
   const asFloat = new Float32Array(word.buffer);
@@ -82,18 +82,8 @@
   }
   const nearest = (units) => Math.fround(leading(units, 24, true));
 
-  /** A float as printf's %.9g has it. */
-  function text(value) {
-    if (Number.isNaN(value)) return "nan";
-    if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";
-    if (value === 0) return Object.is(value, -0) ? "-0" : "0";
-    const [digits, power] = value.toExponential(8).split("e");
-    const exponent = Number(power);
-    const trimmed = (number) => (number.includes(".") ? number.replace(/\.?0+$/, "") : number);
-    if (exponent >= -4 && exponent < 9) return trimmed(value.toFixed(8 - exponent));
-    const size = `${Math.abs(exponent)}`.padStart(2, "0");
-    return `${trimmed(digits)}e${exponent < 0 ? "-" : "+"}${size}`;
-  }
+  const text = (value) => digitsText(value, 9);
+  const shortText = (value) => digitsText(value, 3);
 
   const HALF_ULP = 2 ** -24;
   const ALLOWED = [
@@ -161,17 +151,6 @@
     // The bits count on from one exponent to the next.
     const bits = (exponent - least) * 2 ** (digits - 1) + steps;
     return { value, bits: bits + (x < 0 ? 0x8000 : 0) };
-  }
-
-  /** A number as printf's %.3g has it. */
-  function shortText(value) {
-    if (value === 0 || !Number.isFinite(value)) return text(value);
-    const [digits, power] = value.toExponential(2).split("e");
-    const exponent = Number(power);
-    const trimmed = (number) => (number.includes(".") ? number.replace(/\.?0+$/, "") : number);
-    if (exponent >= -4 && exponent < 3) return trimmed(value.toFixed(2 - exponent));
-    const size = `${Math.abs(exponent)}`.padStart(2, "0");
-    return `${trimmed(digits)}e${exponent < 0 ? "-" : "+"}${size}`;
   }
 
   const halves = /^chapter11::HalfSum<(__half|__nv_bfloat16), chapter11::Floats<\(chapter11::Data\)(\d)>, \(chapter11::Short\)(\d), 0u?>$/;

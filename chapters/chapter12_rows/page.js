@@ -2,7 +2,7 @@
 // are the originals, and a test holds the two equal.
 "use strict";
 (() => {
-  const { bitsOf, filled, inputOf, problem, view } = LadderPlans;
+  const { bitsOf, digitsText: text, filled, inputOf, problem, view } = LadderPlans;
   const { fround } = Math;
 
   // ----------------------------------------------------------------------------------- the elements
@@ -111,19 +111,6 @@
   }
 
   // ------------------------------------------------------------------------------------- in words
-
-  /** A number as printf's %.{digits}g has it. */
-  function text(value, digits) {
-    if (Number.isNaN(value)) return "nan";
-    if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";
-    if (value === 0) return Object.is(value, -0) ? "-0" : "0";
-    const [significant, power] = value.toExponential(digits - 1).split("e");
-    const exponent = Number(power);
-    const trimmed = (number) => (number.includes(".") ? number.replace(/\.?0+$/, "") : number);
-    if (exponent >= -4 && exponent < digits) return trimmed(value.toFixed(digits - 1 - exponent));
-    const size = `${Math.abs(exponent)}`.padStart(2, "0");
-    return `${trimmed(significant)}e${exponent < 0 ? "-" : "+"}${size}`;
-  }
 
   const HALF_ULP = 2 ** -24;
 

@@ -188,6 +188,18 @@
   }
   /** A floating-point number as std::to_string has it. */
   const floatText = (value) => (Number.isNaN(value) ? "nan" : value.toFixed(6));
+  /** A number as printf's %.{digits}g has it. */
+  function digitsText(value, digits) {
+    if (Number.isNaN(value)) return "nan";
+    if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";
+    if (value === 0) return Object.is(value, -0) ? "-0" : "0";
+    const [significant, power] = value.toExponential(digits - 1).split("e");
+    const exponent = Number(power);
+    const trimmed = (number) => (number.includes(".") ? number.replace(/\.?0+$/, "") : number);
+    if (exponent >= -4 && exponent < digits) return trimmed(value.toFixed(digits - 1 - exponent));
+    const size = `${Math.abs(exponent)}`.padStart(2, "0");
+    return `${trimmed(significant)}e${exponent < 0 ? "-" : "+"}${size}`;
+  }
 
   const kPoison = -(2 ** 31) + 0xbad; // book::kPoison: what memory holds before a launch
 
@@ -427,6 +439,6 @@
     ptxHash: (chapter) => chapters.get(chapter)?.ptx.hash,
     // For the chapters' own problems.
     bitsOf, inputOf, smallInputOf, filled, sumOf, view, wholeSum, comparePartials, compareEach, floatText,
-    kPoison,
+    digitsText, kPoison,
   };
 })();
