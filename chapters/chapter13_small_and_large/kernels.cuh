@@ -66,11 +66,12 @@ __global__ void one_warp(const int* in, Sum* out, std::size_t n) {
 // end warp-alone
 
 // begin block-alone
-/// One block: a barrier, and no other block to wait for.
+/// One block: a barrier, and no other block to wait for. The bounds let the compiler take registers
+/// for all loads at once, where it would save them for a second block per SM.
 ///
 /// \pre one block; blockDim.x is a multiple of 32, here and below
 template <class Sum, unsigned Loads>
-__global__ void one_block(const int* in, Sum* out, std::size_t n) {
+__global__ void __launch_bounds__(1024, 1) one_block(const int* in, Sum* out, std::size_t n) {
   const Sum sum = chapter08::sum_by_warps(share<Sum, Loads>(in, n, threadIdx.x, blockDim.x));
   if (threadIdx.x == 0) *out = sum;
 }
@@ -98,7 +99,7 @@ __device__ inline void wait_for_last() {
 ///
 /// \param partial  gridDim.x sums
 template <class Sum, unsigned Loads>
-__global__ void first_pass(const int* in, Sum* partial, std::size_t n) {
+__global__ void __launch_bounds__(1024, 1) first_pass(const int* in, Sum* partial, std::size_t n) {
   let_next_begin();
   const Sum sum = chapter08::sum_by_warps(
       share<Sum, Loads>(in, n, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x));
@@ -141,7 +142,8 @@ constexpr std::size_t kMostOfFew = std::size_t{1} << 22;
 /// \param word  0, and 0 again when the kernel ends
 /// \pre gridDim.x <= chapter08::kMostBlocks and n <= kMostOfFew
 template <class Sum, unsigned Loads>
-__global__ void few_blocks(const int* in, unsigned long long* word, Sum* out, std::size_t n) {
+__global__ void __launch_bounds__(1024, 1)
+    few_blocks(const int* in, unsigned long long* word, Sum* out, std::size_t n) {
   const Sum sum = chapter08::sum_by_warps(
       share<Sum, Loads>(in, n, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x));
   if (threadIdx.x == 0) hand_in_few(sum, gridDim.x, word, out);
@@ -188,7 +190,7 @@ __device__ Sum sum_by_cluster(const Value& value) {
 ///
 /// \pre the grid is one cluster, of at most kMostInCluster blocks
 template <class Sum, unsigned Loads>
-__global__ void one_cluster(const int* in, Sum* out, std::size_t n) {
+__global__ void __launch_bounds__(1024, 1) one_cluster(const int* in, Sum* out, std::size_t n) {
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   const Sum sum =
       sum_by_cluster<Sum>([=] { return share<Sum, Loads>(in, n, thread, gridDim.x * blockDim.x); });
@@ -201,8 +203,8 @@ __global__ void one_cluster(const int* in, Sum* out, std::size_t n) {
 ///
 /// \pre as few_blocks, and clusters of `size` blocks
 template <class Sum, unsigned Loads>
-__global__ void few_clusters(const int* in, unsigned long long* word, Sum* out, std::size_t n,
-                             unsigned size) {
+__global__ void __launch_bounds__(1024, 1)
+    few_clusters(const int* in, unsigned long long* word, Sum* out, std::size_t n, unsigned size) {
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   const Sum sum =
       sum_by_cluster<Sum>([=] { return share<Sum, Loads>(in, n, thread, gridDim.x * blockDim.x); });
@@ -273,7 +275,7 @@ __device__ inline void send(long long value, long long* to, Barrier* barrier) {
 ///
 /// \pre as one_cluster
 template <class Sum, unsigned Loads>
-__global__ void sent_to_one(const int* in, Sum* out, std::size_t n) {
+__global__ void __launch_bounds__(1024, 1) sent_to_one(const int* in, Sum* out, std::size_t n) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   __shared__ Sum slot[kMostWarps];
   __shared__ Barrier all_there;
@@ -310,9 +312,10 @@ __global__ void sent_to_one(const int* in, Sum* out, std::size_t n) {
 /// What rings are compared with: vectors of 16 bytes straight into registers.
 ///
 /// \param words  three to hand sums in by; they are 0, and are 0 again when the kernel ends
-/// \pre gridDim.x <= 65535
+/// \pre gridDim.x <= 65535, blockDim.x <= 512
 template <class Sum, unsigned Loads>
-__global__ void loads(const int* in, unsigned long long* words, Sum* out, std::size_t n) {
+__global__ void __launch_bounds__(512, 1)
+    loads(const int* in, unsigned long long* words, Sum* out, std::size_t n) {
   const Sum sum = chapter08::sum_by_warps(
       share<Sum, Loads>(in, n, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x));
   if (threadIdx.x == 0) chapter08::hand_in(sum, words, out);

@@ -351,6 +351,7 @@ book::Variant by_loads() {
   static constexpr auto kKernel = loads<Sum, Loads>;
   v.kernel = book::kernel(kKernel);
   v.params = {{"loads", std::int64_t{Loads}}};
+  v.blocks.high = 512;
   v.axes = {{"n", kMany}, {"block"}, {"loads", {Loads}}};
   v.grid = [](std::size_t n, unsigned block) {
     const std::size_t here = std::size_t{sm_count()} * fit(kKernel, block, 0);
