@@ -113,7 +113,7 @@ class BlockChecks final : public BlockObserver {
   void cluster_waited(Warp& warp, Mask lanes) override {
     if (race_) race_->cluster_waited(warp, lanes);
   }
-  void reached(Address at, std::uint64_t bytes) override {
+  void reached(Address at, std::uint64_t bytes, bool /*told*/) override {
     if (race_) race_->reached();
     if (init_) init_->reached(at, bytes);
   }
