@@ -73,7 +73,6 @@ template <class Queue>
 book::Variant empty(const std::string& name, Queue queue) {
   book::Variant v{.name = name, .region = "empty-kernel", .launch = {}};
   v.from = "chapter00_timing";
-  v.blocks = book::whole_warps();
   v.grid = book::one_block;
   v.axes = {};
   v.profiled = false;

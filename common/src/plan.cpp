@@ -65,9 +65,10 @@ class Planner {
       return v->capability > here;
     });
     for (const auto& [needed, names] : newer) {
-      note(fmt::format("left out: {} {} compute capability {}.{}; {} has {}.{}",
-                       fmt::join(names, ", "), names.size() == 1 ? "needs" : "need", needed / 10,
-                       needed % 10, device_.name, device_.major, device_.minor));
+      const std::string more =
+          names.size() == 1 ? " needs" : fmt::format(" and {} more need", names.size() - 1);
+      note(fmt::format("left out: {}{} compute capability {}.{}; {} has {}.{}", names[0], more,
+                       needed / 10, needed % 10, device_.name, device_.major, device_.minor));
     }
   }
 
