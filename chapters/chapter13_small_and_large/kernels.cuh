@@ -81,14 +81,18 @@ __global__ void __launch_bounds__(1024, 1) one_block(const int* in, Sum* out, st
 /// Lets the next kernel of the stream begin, if it was launched as a dependent one, as soon as all
 /// blocks have said so.
 __device__ inline void let_next_begin() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  // An older device has no dependent launches.
+#else
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 /// Waits until the kernel before has ended and all that it wrote can be read. After an ordinary
 /// launch that is so from the start.
 __device__ inline void wait_for_last() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  // Nor anything to wait for.
+#else
   cudaGridDependencySynchronize();
 #endif
 }
@@ -161,7 +165,9 @@ constexpr unsigned kMostWarps = kMostInCluster * 32;
 /// \param value  gives a thread's; it is asked while the cluster's other blocks still begin
 template <class Sum, class Value>
 __device__ Sum sum_by_cluster(const Value& value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900  // no device before has clusters
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  return value();  // no older device has clusters, and none is launched there
+#else
   __shared__ Sum slot[kMostWarps];
   const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
   const unsigned warps = blockDim.x / 32;
@@ -181,8 +187,6 @@ __device__ Sum sum_by_cluster(const Value& value) {
   Sum sum = 0;
   for (unsigned w = threadIdx.x; w < cluster.num_blocks() * warps; w += 32) sum += slot[w];
   return chapter08::warp_sum(sum);
-#else
-  return value();
 #endif
 }
 
@@ -276,7 +280,9 @@ __device__ inline void send(long long value, long long* to, Barrier* barrier) {
 /// \pre as one_cluster
 template <class Sum, unsigned Loads>
 __global__ void __launch_bounds__(1024, 1) sent_to_one(const int* in, Sum* out, std::size_t n) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  // As above: not launched on an older device.
+#else
   __shared__ Sum slot[kMostWarps];
   __shared__ Barrier all_there;
   const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
@@ -390,7 +396,9 @@ __device__ Sum share_of_piece(const int4* piece, unsigned length, unsigned threa
 /// \pre Stages * Bytes of dynamic shared memory per warp, and gridDim.x <= 65535
 template <class Sum, unsigned Bytes, unsigned Stages>
 __global__ void warp_rings(const int* in, unsigned long long* words, Sum* out, std::size_t n) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900  // no device before copies in bulk
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  // No older device copies in bulk, and this is not launched there.
+#else
   extern __shared__ int4 stages[];
   __shared__ Barrier barriers[32 * Stages];
   const chapter08::Vectors<std::size_t> vectors(in, n);
@@ -435,7 +443,9 @@ __global__ void warp_rings(const int* in, unsigned long long* words, Sum* out, s
 /// \pre as warp_rings, but Stages * Bytes per block; blockDim.x >= 64
 template <class Sum, unsigned Bytes, unsigned Stages>
 __global__ void block_ring(const int* in, unsigned long long* words, Sum* out, std::size_t n) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  // As above: not launched on an older device.
+#else
   extern __shared__ int4 stages[];
   __shared__ Barrier full[Stages], empty[Stages];
   const chapter08::Vectors<std::size_t> vectors(in, n);
