@@ -91,12 +91,14 @@ void add_hard_ones(book::Chapter& chapter, const std::string& input) {
   add(ring<P, Team::kWarp, 2048, 2>());
   add(ring<P, Team::kWarp, 4096, 4>());
   add(ring<P, Team::kBlock, 16384, 4>());
-  const auto add_clusters = [&](book::Variant v, unsigned most) {
+  const auto on = [&](unsigned most, book::Variant v) {
     chapter.add(hard(std::move(v), input, most));
   };
-  add_clusters(cluster_alone<P>("cluster", "cluster-alone", one_cluster<Sum, 4>, 2), 2);
-  add_clusters(cluster_alone<P>("sent", "cluster-by-mail", sent_to_one<Sum, 4>, 16), 16);
-  add_clusters(few_of_clusters<P, 4>(), 12);
+  on(1, ring<P, Team::kWarp, 128, 2>());  // round and round, with few elements too
+  on(1, ring<P, Team::kBlock, 512, 2>());
+  on(2, cluster_alone<P>("cluster", "cluster-alone", one_cluster<Sum, 4>, 2));
+  on(16, cluster_alone<P>("sent", "cluster-by-mail", sent_to_one<Sum, 4>, 16));
+  on(12, few_of_clusters<P, 4>());
 }
 
 template <class Out>
