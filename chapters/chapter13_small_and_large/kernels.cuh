@@ -122,24 +122,34 @@ __global__ void second_pass(const Sum* partial, Sum* out, unsigned count) {
 // end pass-of-two
 
 // begin hand-in-few
-/// Hands in the sum of one of `givers`: sum and count in one word, as in chapter08's one_word. Of
-/// few elements 54 bits hold any sum.
+/// Elements whose sum is sure to fit the 54 bits that a word has beside its count, as in
+/// chapter08's one_word.
+constexpr std::size_t kMostOfFew = std::size_t{1} << 22;
+
+/// Hands in the sum of one of `givers`, in one word with the count; the last has the sum of all.
 ///
 /// \param word  0, and 0 again when the last has handed in
-/// \pre givers <= chapter08::kMostBlocks, and kMostOfFew elements at most
-template <class Sum>
-__device__ void hand_in_few(Sum sum, unsigned givers, unsigned long long* word, Sum* out) {
+/// \pre at most kMostOfFew elements, and givers <= chapter08::kMostBlocks
+__device__ inline void hand_in_few(long long sum, unsigned givers, unsigned long long* word,
+                                   long long* out) {
   constexpr unsigned kBits = chapter08::kCountBits;
   const unsigned long long mine = (static_cast<unsigned long long>(sum) << kBits) + 1;
   const unsigned long long all = atomicAdd(word, mine) + mine;
   if (all % (1u << kBits) == givers) {
-    *out = static_cast<Sum>(static_cast<long long>(all) >> kBits);
+    *out = static_cast<long long>(all) >> kBits;
     *word = 0;
   }
 }
-
-/// Elements whose sum is sure to fit 54 bits.
-constexpr std::size_t kMostOfFew = std::size_t{1} << 22;
+/// Of 32 bits the whole sum fits, and the count.
+__device__ inline void hand_in_few(unsigned sum, unsigned givers, unsigned long long* word,
+                                   unsigned* out) {
+  const unsigned long long mine = (static_cast<unsigned long long>(sum) << 32) + 1;
+  const unsigned long long all = atomicAdd(word, mine) + mine;
+  if (static_cast<unsigned>(all) == givers) {
+    *out = static_cast<unsigned>(all >> 32);
+    *word = 0;
+  }
+}
 
 /// Many blocks, of which the last to hand in has the sum.
 ///
