@@ -9,9 +9,11 @@
 
 namespace chapter13 {
 
+using Sum = long long;
+
 // begin share-of-thread
 /// The sum of the elements of some vectors.
-template <class Sum, unsigned Count>
+template <unsigned Count>
 __device__ Sum add(const int4 (&v)[Count]) {
   Sum sum = 0;
 #pragma unroll
@@ -26,7 +28,7 @@ __device__ Sum add(const int4 (&v)[Count]) {
 
 /// The sum of what one of `threads` threads takes of n elements at any address: every threads-th
 /// vector of 16 bytes, with `Loads` of them in flight.
-template <class Sum, unsigned Loads>
+template <unsigned Loads>
 __device__ Sum share(const int* in, std::size_t n, unsigned thread, unsigned threads) {
   const chapter08::Vectors<std::size_t> vectors(in, n);
   const int one = vectors.single(thread);
@@ -38,29 +40,30 @@ __device__ Sum share(const int* in, std::size_t n, unsigned thread, unsigned thr
   for (; i + (Loads - 1) * hop < vectors.count; i += Loads * hop) {
 #pragma unroll
     for (unsigned k = 0; k < Loads; ++k) v[k] = vectors.begin()[i + k * hop];
-    sum += add<Sum>(v);
+    sum += add(v);
   }
   if (i < vectors.count) {  // fewer than Loads are left
 #pragma unroll
     for (unsigned k = 0; k < Loads; ++k) {
       v[k] = i + k * hop < vectors.count ? vectors.begin()[i + k * hop] : int4{};
     }
-    sum += add<Sum>(v);
+    sum += add(v);
   }
   return sum + one;
 }
 // end share-of-thread
+
+/// Loads that a thread has in flight where few threads have all the work.
+constexpr unsigned kLoads = 4;
 
 // begin warp-alone
 /// One warp: no barrier, no shared memory, and no other warp to wait for.
 ///
 /// \param in   n elements in device memory, at any address; left as they are
 /// \param out  the sum
-/// \tparam Sum  long long; or unsigned, for the sum modulo 2^32
 /// \pre one block of 32 threads
-template <class Sum, unsigned Loads>
 __global__ void one_warp(const int* in, Sum* out, std::size_t n) {
-  const Sum sum = chapter08::warp_sum(share<Sum, Loads>(in, n, threadIdx.x, 32));
+  const Sum sum = chapter08::warp_sum(share<kLoads>(in, n, threadIdx.x, 32));
   if (threadIdx.x == 0) *out = sum;
 }
 // end warp-alone
@@ -70,9 +73,8 @@ __global__ void one_warp(const int* in, Sum* out, std::size_t n) {
 /// for all loads at once, where it would save them for a second block per SM.
 ///
 /// \pre one block; blockDim.x is a multiple of 32, here and below
-template <class Sum, unsigned Loads>
 __global__ void __launch_bounds__(1024, 1) one_block(const int* in, Sum* out, std::size_t n) {
-  const Sum sum = chapter08::sum_by_warps(share<Sum, Loads>(in, n, threadIdx.x, blockDim.x));
+  const Sum sum = chapter08::sum_by_warps(share<kLoads>(in, n, threadIdx.x, blockDim.x));
   if (threadIdx.x == 0) *out = sum;
 }
 // end block-alone
@@ -102,16 +104,14 @@ __device__ inline void wait_for_last() {
 /// The first of two passes: one sum per block.
 ///
 /// \param partial  gridDim.x sums
-template <class Sum, unsigned Loads>
 __global__ void __launch_bounds__(1024, 1) first_pass(const int* in, Sum* partial, std::size_t n) {
   let_next_begin();
   const Sum sum = chapter08::sum_by_warps(
-      share<Sum, Loads>(in, n, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x));
+      share<kLoads>(in, n, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x));
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
 /// The second: one block adds up what the first has left.
-template <class Sum>
 __global__ void second_pass(const Sum* partial, Sum* out, unsigned count) {
   wait_for_last();
   Sum sum = 0;
@@ -126,41 +126,24 @@ __global__ void second_pass(const Sum* partial, Sum* out, unsigned count) {
 /// chapter08's one_word.
 constexpr std::size_t kMostOfFew = std::size_t{1} << 22;
 
-/// Hands in the sum of one of `givers`, in one word with the count; the last has the sum of all.
-///
-/// \param word  0, and 0 again when the last has handed in
-/// \pre at most kMostOfFew elements, and givers <= chapter08::kMostBlocks
-__device__ inline void hand_in_few(long long sum, unsigned givers, unsigned long long* word,
-                                   long long* out) {
-  constexpr unsigned kBits = chapter08::kCountBits;
-  const unsigned long long mine = (static_cast<unsigned long long>(sum) << kBits) + 1;
-  const unsigned long long all = atomicAdd(word, mine) + mine;
-  if (all % (1u << kBits) == givers) {
-    *out = static_cast<long long>(all) >> kBits;
-    *word = 0;
-  }
-}
-/// Of 32 bits the whole sum fits, and the count.
-__device__ inline void hand_in_few(unsigned sum, unsigned givers, unsigned long long* word,
-                                   unsigned* out) {
-  const unsigned long long mine = (static_cast<unsigned long long>(sum) << 32) + 1;
-  const unsigned long long all = atomicAdd(word, mine) + mine;
-  if (static_cast<unsigned>(all) == givers) {
-    *out = static_cast<unsigned>(all >> 32);
-    *word = 0;
-  }
-}
-
-/// Many blocks, of which the last to hand in has the sum.
+/// Many blocks, of which the last to hand in has the sum: chapter08's one_word over this chapter's
+/// share.
 ///
 /// \param word  0, and 0 again when the kernel ends
 /// \pre gridDim.x <= chapter08::kMostBlocks and n <= kMostOfFew
-template <class Sum, unsigned Loads>
 __global__ void __launch_bounds__(1024, 1)
     few_blocks(const int* in, unsigned long long* word, Sum* out, std::size_t n) {
   const Sum sum = chapter08::sum_by_warps(
-      share<Sum, Loads>(in, n, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x));
-  if (threadIdx.x == 0) hand_in_few(sum, gridDim.x, word, out);
+      share<1>(in, n, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x));
+  if (threadIdx.x != 0) return;
+
+  constexpr unsigned kBits = chapter08::kCountBits;
+  const unsigned long long mine = (static_cast<unsigned long long>(sum) << kBits) + 1;
+  const unsigned long long all = atomicAdd(word, mine) + mine;
+  if (all % (1u << kBits) == gridDim.x) {  // this block is the last
+    *out = static_cast<long long>(all) >> kBits;
+    *word = 0;
+  }
 }
 // end hand-in-few
 
@@ -173,7 +156,7 @@ constexpr unsigned kMostWarps = kMostInCluster * 32;
 /// writes its own into that block's shared memory.
 ///
 /// \param value  gives a thread's; it is asked while the cluster's other blocks still begin
-template <class Sum, class Value>
+template <class Value>
 __device__ Sum sum_by_cluster(const Value& value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   return value();  // no older device has clusters, and none is launched there
@@ -203,30 +186,13 @@ __device__ Sum sum_by_cluster(const Value& value) {
 /// One cluster, and no other to wait for.
 ///
 /// \pre the grid is one cluster, of at most kMostInCluster blocks
-template <class Sum, unsigned Loads>
 __global__ void __launch_bounds__(1024, 1) one_cluster(const int* in, Sum* out, std::size_t n) {
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   const Sum sum =
-      sum_by_cluster<Sum>([=] { return share<Sum, Loads>(in, n, thread, gridDim.x * blockDim.x); });
+      sum_by_cluster([=] { return share<kLoads>(in, n, thread, gridDim.x * blockDim.x); });
   if (thread == 0) *out = sum;
 }
 // end cluster-alone
-
-// begin clusters-together
-/// Several clusters, of which the last to hand in has the sum: an atomic per cluster.
-///
-/// \pre as few_blocks, and clusters of `size` blocks
-template <class Sum, unsigned Loads>
-__global__ void __launch_bounds__(1024, 1)
-    few_clusters(const int* in, unsigned long long* word, Sum* out, std::size_t n, unsigned size) {
-  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  const Sum sum =
-      sum_by_cluster<Sum>([=] { return share<Sum, Loads>(in, n, thread, gridDim.x * blockDim.x); });
-  if (threadIdx.x == 0 && blockIdx.x % size == 0) {
-    hand_in_few(sum, gridDim.x / size, word, out);
-  }
-}
-// end clusters-together
 
 // begin mbarriers
 /// A barrier in shared memory that counts arrivals and, in its current phase, bytes. A phase is
@@ -271,13 +237,7 @@ __device__ inline void wait(Barrier* barrier, unsigned parity) {
 // begin cluster-by-mail
 /// Sends a value to a place in the shared memory of another block of the cluster. Its bytes count
 /// at a barrier there.
-__device__ inline void send(unsigned value, unsigned* to, Barrier* barrier) {
-  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
-                   in_shared(to)),
-               "r"(value), "r"(in_shared(barrier))
-               : "memory");
-}
-__device__ inline void send(long long value, long long* to, Barrier* barrier) {
+__device__ inline void send(Sum value, Sum* to, Barrier* barrier) {
   asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(
                    in_shared(to)),
                "l"(value), "r"(in_shared(barrier))
@@ -288,7 +248,6 @@ __device__ inline void send(long long value, long long* to, Barrier* barrier) {
 /// when it is there.
 ///
 /// \pre as one_cluster
-template <class Sum, unsigned Loads>
 __global__ void __launch_bounds__(1024, 1) sent_to_one(const int* in, Sum* out, std::size_t n) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   // As above: not launched on an older device.
@@ -306,7 +265,7 @@ __global__ void __launch_bounds__(1024, 1) sent_to_one(const int* in, Sum* out, 
   }
   auto ready = cluster.barrier_arrive();
   const Sum mine = chapter08::warp_sum(
-      share<Sum, Loads>(in, n, rank * blockDim.x + threadIdx.x, gridDim.x * blockDim.x));
+      share<kLoads>(in, n, rank * blockDim.x + threadIdx.x, gridDim.x * blockDim.x));
   cluster.barrier_wait(std::move(ready));
 
   if (threadIdx.x % 32 == 0) {
@@ -329,11 +288,10 @@ __global__ void __launch_bounds__(1024, 1) sent_to_one(const int* in, Sum* out, 
 ///
 /// \param words  three to hand sums in by; they are 0, and are 0 again when the kernel ends
 /// \pre gridDim.x <= 65535, blockDim.x <= 512
-template <class Sum, unsigned Loads>
 __global__ void __launch_bounds__(512, 1)
     loads(const int* in, unsigned long long* words, Sum* out, std::size_t n) {
   const Sum sum = chapter08::sum_by_warps(
-      share<Sum, Loads>(in, n, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x));
+      share<8>(in, n, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x));
   if (threadIdx.x == 0) chapter08::hand_in(sum, words, out);
 }
 // end many-loads
@@ -382,9 +340,8 @@ struct Turn {
 };
 
 /// The sum of what one of `threads` threads takes of a piece that is there.
-template <class Sum>
-__device__ Sum share_of_piece(const int4* piece, unsigned length, unsigned thread,
-                              unsigned threads) {
+__device__ inline Sum share_of_piece(const int4* piece, unsigned length, unsigned thread,
+                                     unsigned threads) {
   Sum sum = 0;
 #pragma unroll 4
   for (unsigned i = thread; i < length; i += threads) {
@@ -404,7 +361,7 @@ __device__ Sum share_of_piece(const int4* piece, unsigned length, unsigned threa
 /// \param in     n elements in device memory, at any address; left as they are
 /// \param words  three to hand sums in by; they are 0, and are 0 again when the kernel ends
 /// \pre Stages * Bytes of dynamic shared memory per warp, and gridDim.x <= 65535
-template <class Sum, unsigned Bytes, unsigned Stages>
+template <unsigned Bytes, unsigned Stages>
 __global__ void warp_rings(const int* in, unsigned long long* words, Sum* out, std::size_t n) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   // No older device copies in bulk, and this is not launched there.
@@ -436,7 +393,7 @@ __global__ void warp_rings(const int* in, unsigned long long* words, Sum* out, s
   Turn<Stages> turn;
   for (std::size_t piece = first; piece < pieces.count; piece += step, turn.next()) {
     wait(full + turn.stage, turn.parity);
-    sum += share_of_piece<Sum>(ring + turn.stage * pieces.kVectors, pieces.length(piece), lane, 32);
+    sum += share_of_piece(ring + turn.stage * pieces.kVectors, pieces.length(piece), lane, 32);
     __syncwarp();  // all lanes have read: the stage is free again
     if (lane == 0) start(piece + Stages * step, turn.stage);
   }
@@ -451,7 +408,7 @@ __global__ void warp_rings(const int* in, unsigned long long* words, Sum* out, s
 /// A ring per block: the first warp has pieces fetched, the others add them up.
 ///
 /// \pre as warp_rings, but Stages * Bytes per block; blockDim.x >= 64
-template <class Sum, unsigned Bytes, unsigned Stages>
+template <unsigned Bytes, unsigned Stages>
 __global__ void block_ring(const int* in, unsigned long long* words, Sum* out, std::size_t n) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   // As above: not launched on an older device.
@@ -479,8 +436,8 @@ __global__ void block_ring(const int* in, unsigned long long* words, Sum* out, s
   } else if (threadIdx.x >= 32) {
     for (std::size_t piece = blockIdx.x; piece < pieces.count; piece += gridDim.x, turn.next()) {
       wait(full + turn.stage, turn.parity);
-      sum += share_of_piece<Sum>(stages + turn.stage * pieces.kVectors, pieces.length(piece),
-                                 threadIdx.x - 32, blockDim.x - 32);
+      sum += share_of_piece(stages + turn.stage * pieces.kVectors, pieces.length(piece),
+                            threadIdx.x - 32, blockDim.x - 32);
       __syncwarp();  // all lanes have read
       if (threadIdx.x % 32 == 0) arrive(empty + turn.stage);
     }

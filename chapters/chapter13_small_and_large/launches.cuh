@@ -70,17 +70,13 @@ enum class Second { kOrdinary, kDependent };
 constexpr unsigned kSecondBlock = 256;
 
 // begin run-two-passes
-/// Loads that a thread of the first pass has in flight.
-constexpr unsigned kPassLoads = 4;
-
 template <Second How, class Launch>
 void two_passes(const Launch& l, cudaStream_t stream) {
-  using Sum = std::remove_pointer_t<decltype(l.out)>;
-  first_pass<Sum, kPassLoads><<<l.grid, l.block, 0, stream>>>(l.in, l.partial, l.n);
+  first_pass<<<l.grid, l.block, 0, stream>>>(l.in, l.partial, l.n);
   if constexpr (How == Second::kDependent) {
-    launch_with(dependent(), 1, kSecondBlock, stream, second_pass<Sum>, l.partial, l.out, l.grid);
+    launch_with(dependent(), 1, kSecondBlock, stream, second_pass, l.partial, l.out, l.grid);
   } else {
-    second_pass<Sum><<<1, kSecondBlock, 0, stream>>>(l.partial, l.out, l.grid);
+    second_pass<<<1, kSecondBlock, 0, stream>>>(l.partial, l.out, l.grid);
   }
 }
 // end run-two-passes

@@ -1,12 +1,10 @@
 /// \file
-/// The chapter's variants. Each is a finished sum of a problem P, a book::WholeSum.
+/// The chapter's variants. Each is a finished sum of a problem P, a book::WholeSum<Sum>.
 #pragma once
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "book/cub_sum.hpp"
@@ -15,41 +13,35 @@
 
 namespace chapter13 {
 
-/// What a problem's launch leaves: a sum of 64 bits, or one of 32.
-template <class P>
-using SumOf = std::remove_pointer_t<decltype(P::Launch::out)>;
-template <class P>
-constexpr bool kIsWide = sizeof(SumOf<P>) == 8;
-
 /// Elements that are few, and those that are many.
-inline const std::vector<std::size_t> kFew = book::powers(0, 20);
+inline const std::vector<std::size_t> kFew = [] {
+  std::vector<std::size_t> sizes = book::powers(8, 20);
+  sizes.insert(sizes.begin(), {1, 32});
+  return sizes;
+}();
 inline const std::vector<std::size_t> kMany = book::powers(20, 30);
+inline const std::vector<std::size_t> kAll = [] {
+  std::vector<std::size_t> sizes = kFew;
+  sizes.insert(sizes.end(), kMany.begin() + 1, kMany.end());
+  return sizes;
+}();
 
 /// What needs clusters, dependent launches or bulk copies.
 constexpr int kHopper = 90;
 
-inline unsigned attribute(cudaDeviceAttr which) {
-  int device = 0;
-  int value = 0;
-  BOOK_CUDA(cudaGetDevice(&device));
-  BOOK_CUDA(cudaDeviceGetAttribute(&value, which, device));
-  return static_cast<unsigned>(value);
-}
 inline unsigned sm_count() {
-  return attribute(cudaDevAttrMultiProcessorCount);
+  int device = 0;
+  int count = 0;
+  BOOK_CUDA(cudaGetDevice(&device));
+  BOOK_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return static_cast<unsigned>(count);
 }
 inline std::size_t up(std::size_t a, std::size_t b) {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-/// A variant of a finished sum. `32` in its name says that it adds in 32 bits, as in chapter 8.
-///
-/// \param shape  what tells it from others of that name
-template <class P>
-book::Variant variant(const std::string& name, const char* region, const std::string& shape = "") {
-  const std::string bits = kIsWide<P> ? "" : "32";
-  book::Variant v{
-      .name = name + bits + (shape.empty() ? "" : "_" + shape), .region = region, .launch = {}};
+inline book::Variant variant(const std::string& name, const char* region) {
+  book::Variant v{.name = name, .region = region, .launch = {}};
   v.blocks = book::whole_warps();
   v.axes = {{"n", kFew}};
   v.counters = book::Counters::kLessArbitration;  // its warps store their sums at once, and meet
@@ -60,33 +52,31 @@ book::Variant variant(const std::string& name, const char* region, const std::st
 
 template <class P>
 book::Variant warp_alone() {
-  book::Variant v = variant<P>("one_warp", "warp-alone");
-  static constexpr auto kKernel = one_warp<SumOf<P>, 4>;
-  v.kernel = book::kernel(kKernel);
+  book::Variant v = variant("one_warp", "warp-alone");
+  v.kernel = book::kernel(one_warp);
   v.blocks = book::any_block(32, 32);
   v.grid = book::one_block;
-  v.axes = {{"n", book::powers(0, 14)}};
-  v.launch = book::launch<P>([](const auto& l) { kKernel<<<1, 32>>>(l.in, l.out, l.n); });
+  v.axes = {{"n", {1, 32, 256, 512, 1024, 2048, 4096, 8192, 16384}}};
+  v.launch = book::launch<P>([](const auto& l) { one_warp<<<1, 32>>>(l.in, l.out, l.n); });
   return v;
 }
 
 // begin run-block-alone
-template <class P, unsigned Loads>
+template <class P>
 book::Variant block_alone() {
-  book::Variant v = variant<P>("one_block", "block-alone", std::to_string(Loads));
-  static constexpr auto kKernel = one_block<SumOf<P>, Loads>;
-  v.kernel = book::kernel(kKernel);
-  v.params = {{"loads", std::int64_t{Loads}}};
+  book::Variant v = variant("one_block", "block-alone");
+  v.kernel = book::kernel(one_block);
+  v.axes.push_back({"block"});
   v.grid = book::one_block;
-  v.launch = book::launch<P>([](const auto& l) { kKernel<<<1, l.block>>>(l.in, l.out, l.n); });
+  v.launch = book::launch<P>([](const auto& l) { one_block<<<1, l.block>>>(l.in, l.out, l.n); });
   return v;
 }
 // end run-block-alone
 
-/// The first pass's grid: a vector or more for each thread, and no more blocks than there are SMs
-/// for, which the one block behind has to add up.
+/// The first pass's grid: work for each thread, and no more blocks than the one block behind it can
+/// add up quickly.
 inline unsigned grid_of_first(std::size_t n, unsigned block) {
-  const std::size_t blocks = up(n, std::size_t{4} * kPassLoads * block);
+  const std::size_t blocks = up(n, std::size_t{4} * kLoads * block);
   return static_cast<unsigned>(std::min<std::size_t>(blocks, 4 * sm_count()));
 }
 
@@ -94,7 +84,7 @@ inline unsigned grid_of_first(std::size_t n, unsigned block) {
 template <class P, Second How>
 book::Variant in_two(const std::string& name, bool graph) {
   using L = P::Launch;
-  book::Variant v = variant<P>(name, "pass-of-two");
+  book::Variant v = variant(name, "pass-of-two");
   v.capability = How == Second::kDependent ? kHopper : 0;
   v.grid = grid_of_first;
   v.launch = graph ? book::launch<P>(as_graph<L>(two_passes<How>))
@@ -107,7 +97,7 @@ book::Variant in_two(const std::string& name, bool graph) {
 template <class P, class Kernel>
 book::Variant cluster_alone(const std::string& name, const char* region, Kernel* kernel,
                             unsigned blocks) {
-  book::Variant v = variant<P>(name, region, std::to_string(blocks));
+  book::Variant v = variant(name + "_" + std::to_string(blocks), region);
   v.kernel = book::kernel(kernel);
   v.block = 512;
   v.params = {{"cluster", std::int64_t{blocks}}};
@@ -125,61 +115,37 @@ book::Variant cluster_alone(const std::string& name, const char* region, Kernel*
 // end run-cluster
 
 // begin run-few-blocks
-/// As many blocks as have work for each thread, or the most that a word can count.
-template <unsigned Loads>
-unsigned grid_of_few(std::size_t n, unsigned block) {
+/// As many blocks as have a vector for each thread, or the most that a word can count.
+inline unsigned grid_of_few(std::size_t n, unsigned block) {
   return static_cast<unsigned>(
-      std::min<std::size_t>(up(n, std::size_t{4} * Loads * block), chapter08::kMostBlocks));
+      std::min<std::size_t>(up(n, std::size_t{4} * block), chapter08::kMostBlocks));
 }
-inline const book::Sizes kFewSizes{.most = kMostOfFew, .most_embedded = kMostOfFew};
 
-template <class P, unsigned Loads>
+template <class P>
 book::Variant handed_over() {
-  book::Variant v = variant<P>("few_blocks", "hand-in-few", std::to_string(Loads));
-  static constexpr auto kKernel = few_blocks<SumOf<P>, Loads>;
-  v.kernel = book::kernel(kKernel);
-  v.params = {{"loads", std::int64_t{Loads}}};
-  v.sizes = kFewSizes;
-  v.grid = grid_of_few<Loads>;
+  book::Variant v = variant("few_blocks", "hand-in-few");
+  v.kernel = book::kernel(few_blocks);
+  v.axes.push_back({"block"});
+  v.sizes = {.most = kMostOfFew, .most_embedded = kMostOfFew};
+  v.grid = grid_of_few;
   v.launch = book::launch<P>(
-      [](const auto& l) { kKernel<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n); });
+      [](const auto& l) { few_blocks<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n); });
   return v;
 }
 // end run-few-blocks
-
-// begin run-few-clusters
-template <class P, unsigned Size>
-book::Variant few_of_clusters() {
-  book::Variant v = variant<P>("few_clusters", "clusters-together", std::to_string(Size));
-  static constexpr auto kKernel = few_clusters<SumOf<P>, 1>;
-  v.kernel = book::kernel(kKernel);
-  v.params = {{"cluster", std::int64_t{Size}}};
-  v.sizes = kFewSizes;
-  v.capability = kHopper;
-  v.grid = [](std::size_t n, unsigned block) {  // whole clusters
-    const auto most = static_cast<std::size_t>(chapter08::kMostBlocks / Size);
-    return static_cast<unsigned>(std::min(up(n, std::size_t{4} * block * Size), most) * Size);
-  };
-  v.launch = book::launch<P>([](const auto& l) {
-    launch_with(cluster_of(Size), l.grid, l.block, nullptr, kKernel, l.in, l.word, l.out, l.n,
-                Size);
-  });
-  return v;
-}
-// end run-few-clusters
 
 // --- Few and many -------------------------------------------------------------------------------
 
 /// Chapter 8's whole: every block hands its sum in.
 template <class P>
 book::Variant handed_in() {
-  book::Variant v = variant<P>("whole", "whole-sum");
+  book::Variant v = variant("whole", "whole-sum");
   v.from = "chapter08_multi_pass";
-  v.kernel = book::kernel(chapter08::whole<SumOf<P>>);
+  v.kernel = book::kernel(chapter08::whole<Sum>);
   v.grid = [](std::size_t n, unsigned block) {
     return book::resident_grid(up(n, std::size_t{4} * chapter08::kLoads), block);
   };
-  v.axes = {{"n", book::powers(0, 30)}, {"block"}};
+  v.axes = {{"n", kAll}, {"block"}};
   v.profiled = false;  // chapter 8 has it
   v.launch = book::launch<P>(
       [](const auto& l) { chapter08::whole<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n); });
@@ -188,25 +154,20 @@ book::Variant handed_in() {
 
 template <class P>
 book::Variant by_cub() {
-  book::Variant v = variant<P>("cub", kIsWide<P> ? "cub-64" : "cub-32");
+  book::Variant v = variant("cub", "cub-64");
   v.from = "chapter08_multi_pass";
   v.blocks = book::any_block(256, 256);  // it has its own, whatever is asked for
   v.grid = book::library_grid;
-  v.axes = {{"n", book::powers(0, 30)}};
+  v.axes = {{"n", kAll}};
   v.profiled = false;
-  v.launch = book::launch<P>([](const auto& l) {
-    using In = std::conditional_t<kIsWide<P>, int, unsigned>;
-    book::cub_sum(l.storage, l.storage_bytes, reinterpret_cast<const In*>(l.in), l.out, l.n);
-  });
+  v.launch = book::launch<P>(
+      [](const auto& l) { book::cub_sum(l.storage, l.storage_bytes, l.in, l.out, l.n); });
   return v;
 }
 
 // --- Many elements ------------------------------------------------------------------------------
 
-/// Shared memory that a block has for its rings: what an SM has, less what the kernels keep
-/// besides.
-constexpr unsigned kRingBytes = 224 * 1024;
-
+/// Blocks of a kernel that an SM takes at once, with so much shared memory for each.
 template <class Kernel>
 unsigned fit(Kernel* kernel, unsigned block, std::size_t shared_bytes) {
   int an_sm = 0;
@@ -217,35 +178,26 @@ unsigned fit(Kernel* kernel, unsigned block, std::size_t shared_bytes) {
   return static_cast<unsigned>(an_sm);
 }
 
-/// A ring of so many stages of so many bytes for each `Team` of a block: a warp, or all of it.
-enum class Team { kWarp, kBlock };
+inline std::string shape_of(unsigned stages, unsigned bytes) {
+  return "_" + std::to_string(stages) + "x" + std::to_string(bytes);
+}
 
 // begin run-rings
-template <class P, Team Of, unsigned Bytes, unsigned Stages>
-book::Variant ring() {
-  static constexpr bool kPerWarp = Of == Team::kWarp;
-  static constexpr auto kKernel = [] {
-    if constexpr (kPerWarp)
-      return warp_rings<SumOf<P>, Bytes, Stages>;
-    else
-      return block_ring<SumOf<P>, Bytes, Stages>;
-  }();
-  const std::string shape = std::to_string(Stages) + "x" + std::to_string(Bytes);
-  book::Variant v = variant<P>(kPerWarp ? "warp_rings" : "block_ring",
-                               kPerWarp ? "rings-of-warps" : "ring-of-block", shape);
+/// A ring per warp, and as many blocks as are there at once and have work.
+template <class P, unsigned Stages, unsigned Bytes>
+book::Variant rings_of_warps() {
+  static constexpr auto kKernel = warp_rings<Bytes, Stages>;
+  constexpr unsigned kMostShared =
+      224 * 1024;  // what an SM has, less what the kernel keeps besides
+  book::Variant v = variant("warp_rings" + shape_of(Stages, Bytes), "rings-of-warps");
   v.kernel = book::kernel(kKernel);
-  v.blocks = kPerWarp ? book::Blocks{.low = 32,
-                                     .high = std::min(kRingBytes / (Bytes * Stages), 32u) * 32,
-                                     .multiple_of = 32}
-                      : book::Blocks{.low = 64, .multiple_of = 32};
-  v.params = {{"bytes", std::int64_t{Bytes}}, {"stages", std::int64_t{Stages}}};
-  v.axes = {{"n", kMany}, {"block"}, {"bytes", {Bytes}}, {"stages", {Stages}}};
+  v.blocks = book::Blocks{
+      .low = 32, .high = std::min(kMostShared / (Bytes * Stages), 32u) * 32, .multiple_of = 32};
+  v.axes = {{"n", kMany}};
   v.capability = kHopper;
-  v.shared_bytes = [](unsigned block) -> std::size_t {
-    return std::size_t{Bytes} * Stages * (kPerWarp ? block / 32 : 1);
-  };
-  v.grid = [](std::size_t n, unsigned block) {  // what is there at once, and has work
-    const unsigned rings = kPerWarp ? block / 32 : 1;
+  v.shared_bytes = [](unsigned block) { return std::size_t{Bytes} * Stages * (block / 32); };
+  v.grid = [](std::size_t n, unsigned block) {
+    const unsigned rings = block / 32;
     const std::size_t pieces = up(n, Bytes / sizeof(int));
     const std::size_t here =
         std::size_t{sm_count()} * fit(kKernel, block, std::size_t{Bytes} * Stages * rings);
@@ -256,23 +208,43 @@ book::Variant ring() {
   });
   return v;
 }
+
+/// One ring per SM: so its bytes are all that an SM has in flight.
+template <class P, unsigned Stages, unsigned Bytes>
+book::Variant ring_of_block() {
+  static constexpr auto kKernel = block_ring<Bytes, Stages>;
+  book::Variant v = variant("block_ring" + shape_of(Stages, Bytes), "ring-of-block");
+  v.kernel = book::kernel(kKernel);
+  v.blocks = book::Blocks{.low = 64, .multiple_of = 32};
+  v.block = 288;
+  v.params = {{"stages", std::int64_t{Stages}}};
+  v.axes = {{"n", kMany}, {"stages", {Stages}}};
+  v.capability = kHopper;
+  v.shared_bytes = [](unsigned) { return std::size_t{Bytes} * Stages; };
+  v.grid = [](std::size_t n, unsigned block) {
+    fit(kKernel, block, std::size_t{Bytes} * Stages);
+    return static_cast<unsigned>(std::min<std::size_t>(up(n, Bytes / sizeof(int)), sm_count()));
+  };
+  v.launch = book::launch<P>([](const auto& l) {
+    kKernel<<<l.grid, l.block, l.shared_bytes>>>(l.in, l.word, l.out, l.n);
+  });
+  return v;
+}
 // end run-rings
 
 // begin run-loads
-template <class P, unsigned Loads>
+template <class P>
 book::Variant by_loads() {
-  book::Variant v = variant<P>("loads", "many-loads", std::to_string(Loads));
-  static constexpr auto kKernel = loads<SumOf<P>, Loads>;
-  v.kernel = book::kernel(kKernel);
-  v.params = {{"loads", std::int64_t{Loads}}};
+  book::Variant v = variant("loads", "many-loads");
+  v.kernel = book::kernel(loads);
   v.blocks.high = 512;
-  v.axes = {{"n", kMany}, {"block"}, {"loads", {Loads}}};
+  v.axes = {{"n", kMany}};
   v.grid = [](std::size_t n, unsigned block) {
-    const std::size_t here = std::size_t{sm_count()} * fit(kKernel, block, 0);
-    return static_cast<unsigned>(std::min(up(n, std::size_t{4} * Loads * block), here));
+    const std::size_t here = std::size_t{sm_count()} * fit(loads, block, 0);
+    return static_cast<unsigned>(std::min(up(n, std::size_t{32} * block), here));
   };
-  v.launch = book::launch<P>(
-      [](const auto& l) { kKernel<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n); });
+  v.launch =
+      book::launch<P>([](const auto& l) { loads<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n); });
   return v;
 }
 // end run-loads

@@ -16,11 +16,11 @@ namespace {
 using namespace chapter13;
 
 /// The sum of all elements but the first Skip.
-template <class Out, unsigned Skip>
-class Skewed : public book::WholeSum<Out> {
+template <unsigned Skip>
+class Skewed : public book::WholeSum<Sum> {
  public:
-  typename book::WholeSum<Out>::Launch launch(const book::Shape& shape) const {
-    auto l = book::WholeSum<Out>::launch(shape);
+  Launch launch(const book::Shape& shape) const {
+    auto l = book::WholeSum<Sum>::launch(shape);
     const auto skip = std::min<std::size_t>(l.n, Skip);
     l.in += skip;
     l.n -= skip;
@@ -29,7 +29,7 @@ class Skewed : public book::WholeSum<Out> {
 
  protected:
   std::int64_t sum_of(std::size_t n, std::uint64_t seed) const override {
-    std::int64_t sum = book::WholeSum<Out>::sum_of(n, seed);
+    std::int64_t sum = book::WholeSum<Sum>::sum_of(n, seed);
     for (std::size_t i = 0; i < std::min<std::size_t>(n, Skip); ++i) {
       sum -= book::input_value(seed, i);
     }
@@ -38,8 +38,8 @@ class Skewed : public book::WholeSum<Out> {
 };
 
 /// One value again and again.
-template <class Out, int Value>
-class Equal : public book::WholeSum<Out> {
+template <int Value>
+class Equal : public book::WholeSum<Sum> {
  protected:
   void fill_in(book::Array<int>& in, std::uint64_t) const override {
     in.fill(book::Constant<int>{Value});
@@ -75,38 +75,23 @@ book::Variant hard(book::Variant v, const std::string& input, unsigned most) {
 
 template <class P>
 void add_hard_ones(book::Chapter& chapter, const std::string& input) {
-  using Sum = SumOf<P>;
-  constexpr unsigned kFewBlocks = 3;
-  const auto add = [&](book::Variant v) { chapter.add(hard(std::move(v), input, kFewBlocks)); };
-  add(warp_alone<P>());
-  add(block_alone<P, 1>());
-  add(block_alone<P, 8>());
-  add(in_two<P, Second::kOrdinary>("two_launches", false));
-  add(in_two<P, Second::kDependent>("two_dependent", false));
-  add(in_two<P, Second::kDependent>("two_dependent_in_graph", true));
-  add(handed_over<P, 1>());
-  add(handed_over<P, 4>());
-  add(by_loads<P, 2>());
-  add(by_loads<P, 16>());
-  add(ring<P, Team::kWarp, 2048, 2>());
-  add(ring<P, Team::kWarp, 4096, 4>());
-  add(ring<P, Team::kBlock, 16384, 4>());
   const auto on = [&](unsigned most, book::Variant v) {
     chapter.add(hard(std::move(v), input, most));
   };
-  on(1, ring<P, Team::kWarp, 128, 2>());  // round and round, with few elements too
-  on(1, ring<P, Team::kBlock, 512, 2>());
-  on(2, cluster_alone<P>("cluster", "cluster-alone", one_cluster<Sum, 4>, 2));
-  on(16, cluster_alone<P>("sent", "cluster-by-mail", sent_to_one<Sum, 4>, 16));
-  on(12, few_of_clusters<P, 4>());
-}
-
-template <class Out>
-void add_hard_inputs(book::Chapter& chapter) {
-  add_hard_ones<Skewed<Out, 1>>(chapter, "skewed1");
-  add_hard_ones<Skewed<Out, 3>>(chapter, "skewed3");
-  add_hard_ones<Equal<Out, kLowest>>(chapter, "lowest");
-  add_hard_ones<Equal<Out, kHighest>>(chapter, "highest");
+  on(3, warp_alone<P>());
+  on(3, block_alone<P>());
+  on(3, in_two<P, Second::kOrdinary>("two_launches", false));
+  on(3, in_two<P, Second::kDependent>("two_dependent", false));
+  on(3, in_two<P, Second::kDependent>("two_dependent_in_graph", true));
+  on(3, handed_over<P>());
+  on(3, by_loads<P>());
+  on(3, rings_of_warps<P, 4, 4096>());
+  on(3, ring_of_block<P, 1, 16384>());
+  on(3, ring_of_block<P, 4, 16384>());
+  on(1, rings_of_warps<P, 2, 128>());  // round and round, with few elements too
+  on(1, ring_of_block<P, 2, 512>());
+  on(8, cluster_alone<P>("cluster", "cluster-alone", one_cluster, 8));
+  on(16, cluster_alone<P>("sent", "cluster-by-mail", sent_to_one, 16));
 }
 
 }  // namespace
@@ -120,7 +105,9 @@ int main(int argc, char** argv) {
   any.launch = book::launch<chapter00::Nothing>(
       [](const auto& l) { chapter00::empty<<<l.grid, l.block>>>(); });
   chapter.add(std::move(any));
-  add_hard_inputs<long long>(chapter);
-  add_hard_inputs<unsigned>(chapter);
+  add_hard_ones<Skewed<1>>(chapter, "skewed1");
+  add_hard_ones<Skewed<3>>(chapter, "skewed3");
+  add_hard_ones<Equal<kLowest>>(chapter, "lowest");
+  add_hard_ones<Equal<kHighest>>(chapter, "highest");
   return chapter.run(argc, argv);
 }
