@@ -124,7 +124,7 @@ __global__ void second_pass(const Sum* partial, Sum* out, unsigned count) {
 // begin hand-in-few
 /// Elements whose sum is sure to fit the 54 bits that a word has beside its count, as in
 /// chapter08's one_word.
-constexpr std::size_t kMostOfFew = std::size_t{1} << 22;
+constexpr std::size_t kMostOfFew = 1u << 22;
 
 /// Many blocks, of which the last to hand in has the sum: chapter08's one_word over this chapter's
 /// share.
