@@ -126,7 +126,6 @@ book::Variant handed_over() {
   book::Variant v = variant("few_blocks", "hand-in-few");
   v.kernel = book::kernel(few_blocks);
   v.axes.push_back({"block"});
-  v.sizes = {.most = kMostOfFew, .most_embedded = kMostOfFew};
   v.grid = grid_of_few;
   v.launch = book::launch<P>(
       [](const auto& l) { few_blocks<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n); });

@@ -1,6 +1,6 @@
 """Chapter 13's sum beside other people's, and what else its time depends on.
 
-usage: python3 -m tools.measuring.rivals sums|steady --cccl FOLDER [--samples COUNT]
+usage: python3 -m tools.measuring.rivals sums|steady --cccl FOLDER [--build DIR] [--samples COUNT]
 
 ``sums`` times sums of ints in 64 bits: ours, CUB's and Thrust's of the toolkit and of a newer CCCL,
 PyTorch's and CuPy's. ``steady`` times ours on other values, at other addresses, and once a second
@@ -9,7 +9,8 @@ through a minute of load. FOLDER is a newer CCCL's headers, unpacked from the pa
     pip download --no-deps nvidia-cuda-cccl==13.3.5.0.6
     unzip nvidia_cuda_cccl-*.whl        # FOLDER is nvidia/cu13/include/cccl in it
 
-Times are taken as in ``libraries``. Needs a GPU, nvcc, PyTorch and CuPy; without: status 77.
+DIR keeps what is compiled, for the next time. Times are taken as in ``libraries``. Needs a GPU,
+nvcc, PyTorch and CuPy; without: status 77.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def compile_rivals(cccl: Path | None, folder: Path) -> ctypes.CDLL:
     library = folder / ("newer.so" if cccl else "toolkit.so")
     headers = ["-I", str(cccl)] if cccl else []
     flags = ["-std=c++20", "-O3", "-arch=native", "-shared", "-Xcompiler=-fPIC"]
-    subprocess.run([nvcc, *flags, *headers, "-o", str(library), str(SOURCE)], check=True)
+    if not library.exists():
+        subprocess.run([nvcc, *flags, *headers, "-o", str(library), str(SOURCE)], check=True)
     return ctypes.CDLL(str(library))
 
 
@@ -193,6 +195,7 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("what", choices=("sums", "steady"))
     parser.add_argument("--cccl", type=Path, required=True, help="the headers of a newer CCCL")
+    parser.add_argument("--build", type=Path, help="keeps what is compiled there")
     parser.add_argument("--samples", type=int, default=31, help="calls per time (default: 31)")
     chosen = parser.parse_args(arguments)
     if chosen.samples < 2:
@@ -209,11 +212,12 @@ def main(arguments: list[str]) -> int:
         print("PyTorch finds no GPU here", file=sys.stderr)
         return NOT_AVAILABLE
     torch.cuda.init()
-    with tempfile.TemporaryDirectory() as folder:
-        newer = compile_rivals(chosen.cccl, Path(folder))
+    with tempfile.TemporaryDirectory() as temporary:
+        folder: Path = chosen.build or Path(temporary)
+        newer = compile_rivals(chosen.cccl, folder)
         libraries = {"": newer}
         if chosen.what == "sums":
-            libraries["-cuda"] = compile_rivals(None, Path(folder))
+            libraries["-cuda"] = compile_rivals(None, folder)
         for library in libraries.values():
             if failed := library.rivals_begin():
                 raise Wrong(f"CUDA's error {failed}")
