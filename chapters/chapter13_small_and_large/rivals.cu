@@ -64,7 +64,7 @@ unsigned resident(unsigned block) {
   int device = 0, sms = 0, blocks = 0;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, chapter08::whole<Sum>, block, 0);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, chapter08::whole<long long>, block, 0);
   return static_cast<unsigned>(sms * blocks);
 }
 
