@@ -161,7 +161,7 @@ def steadiness(torch: Any, cupy: Any, library: ctypes.CDLL, clock: Clock) -> Ite
         times = clock.times(partial(queue, call, data, out))
         return f"{what:8} {which.replace(' ', '_'):>16} {spread(times)} {condition()}"
 
-    for _ in range(3):  # in turn, so that a drift is no difference
+    for _ in range(3):  # in turn, so that a drift isn't taken for a difference
         for kind, data in kinds.items():
             yield line("values", kind, data)
     kept = kinds.pop("0 to 255")
