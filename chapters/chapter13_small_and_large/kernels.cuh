@@ -122,7 +122,7 @@ __global__ void second_pass(const Sum* partial, Sum* out, unsigned count) {
 // end pass-of-two
 
 // begin hand-in-few
-/// Any ints so many have a sum that fits the 54 bits that a word has beside its count.
+/// The sum of this many ints always fits the 54 bits that a word has beside its count.
 constexpr std::size_t kMostOfFew = 1u << 22;
 
 /// Many blocks, of which the last to hand in has the sum: chapter08's one_word over this chapter's
@@ -405,7 +405,7 @@ __global__ void warp_rings(const int* in, unsigned long long* words, Sum* out, s
 // end rings-of-warps
 
 // begin ring-of-block
-/// A ring per block: the first warp has pieces fetched, the others add them up.
+/// A ring per block: thread 0 has pieces fetched, and the warps behind its own add them up.
 ///
 /// \pre as warp_rings, but Stages * Bytes per block; blockDim.x >= 64
 template <unsigned Bytes, unsigned Stages>

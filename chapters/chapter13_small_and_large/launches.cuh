@@ -93,13 +93,13 @@ void two_empty(const Launch& l, cudaStream_t stream) {
 }
 
 // begin graph-of
-/// What a stream is given, kept as a graph.
+/// Records what a stream is given as a graph.
 class Graph {
  public:
   explicit Graph(const std::function<void(cudaStream_t)>& queue) {
     BOOK_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
     BOOK_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-    queue(stream_);  // runs nothing
+    queue(stream_);  // records, runs nothing
     BOOK_CUDA(cudaStreamEndCapture(stream_, &graph_));
     BOOK_CUDA(cudaGraphInstantiate(&ready_, graph_, 0));
   }
