@@ -111,9 +111,14 @@ class Gpus {
     join(gpus);
   }
 
+  /// All that were made, by their number of GPUs.
+  static std::map<unsigned, std::unique_ptr<Communicators>>& all_communicators() {
+    static auto* const all = new std::map<unsigned, std::unique_ptr<Communicators>>;
+    return *all;
+  }
   /// Communicators of so many GPUs; of all ranks' where there are ranks.
-  Communicators& communicators(unsigned gpus) {
-    std::unique_ptr<Communicators>& made = communicators_[gpus];
+  Communicators& communicators(unsigned gpus) const {
+    std::unique_ptr<Communicators>& made = all_communicators()[gpus];
     if (!made) {
       std::vector<int> devices;
       for (unsigned g = 0; g < (ranks() ? 1 : gpus); ++g) devices.push_back(all_[g].device);
@@ -122,9 +127,9 @@ class Gpus {
     return *made;
   }
   /// Those that there are; null where NCCL wasn't used.
-  Communicators* made_communicators(unsigned gpus) {
-    const auto at = communicators_.find(gpus);
-    return at == communicators_.end() ? nullptr : at->second.get();
+  static Communicators* made_communicators(unsigned gpus) {
+    const auto at = all_communicators().find(gpus);
+    return at == all_communicators().end() ? nullptr : at->second.get();
   }
 
   // begin measured-weights
@@ -200,7 +205,6 @@ class Gpus {
 
   std::vector<Gpu> all_;
   std::vector<std::unique_ptr<book::CleanBuffer>> clean_;
-  std::map<unsigned, std::unique_ptr<Communicators>> communicators_;
   std::vector<double> speeds_;
   unsigned accessed_ = 1;
 };

@@ -187,13 +187,13 @@ void by_host(const L& l) {
 // end run-host
 
 /// What the events take that a launch over several GPUs begins and ends with.
-inline void by_nothing(unsigned gpus) {
+inline void by_nothing(unsigned gpus, unsigned block) {
   Gpus& all = Gpus::here();
   const unsigned here = ranks() ? 1 : gpus;
   all.fork(here);
   for (unsigned g = here; g-- > 0;) {
     const OnDevice there(all[g].device);
-    chapter00::empty<<<1, 32, 0, all[g].stream>>>();
+    chapter00::empty<<<1, block, 0, all[g].stream>>>();
   }
   all.join(here);
 }

@@ -41,5 +41,7 @@ int main(int argc, char** argv) {
     std::cerr << "chapter14_many_gpus: " << error.what() << "\n";
     return static_cast<int>(error.code());
   }
-  return chapter.run(argc, argv);
+  const int status = chapter.run(argc, argv);
+  Gpus::all_communicators().clear();
+  return status;
 }

@@ -182,7 +182,7 @@ class Spread : public book::Problem {
     if (!ranks()) Gpus::here().empty_other_caches(gpus_);
   }
   void align() override {
-    Communicators* const made = Gpus::here().made_communicators(gpus_);
+    Communicators* const made = Gpus::made_communicators(gpus_);
     if (made == nullptr) return;
     made->group("ncclAllReduce", [this](const Nccl& nccl, std::size_t, ncclComm_t comm) {
       return nccl.AllReduce(aligned_.data(), aligned_.data(), 1, kNcclUint64, kNcclSum, comm,
@@ -331,7 +331,7 @@ class Spread : public book::Problem {
   template <class Query>
   void wait_until(const Query& query, const std::string& who) {
     const Deadline deadline;
-    Communicators* const nccl = Gpus::here().made_communicators(gpus_);
+    Communicators* const nccl = Gpus::made_communicators(gpus_);
     auto looked = std::chrono::steady_clock::now();
     try {
       for (cudaError_t status = query(); status != cudaSuccess; status = query()) {

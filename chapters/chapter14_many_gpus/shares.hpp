@@ -1,6 +1,7 @@
 /// \file
 /// Which GPU has which of the elements.
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <vector>
@@ -28,7 +29,8 @@ inline std::vector<Share> split(std::size_t n, const std::vector<double>& weight
     const double part = weight / all;  // of n, up to and with this share
     std::size_t end = n;
     if (part < 1 && g + 1 < weights.size()) {
-      end = static_cast<std::size_t>(static_cast<long double>(part) * static_cast<long double>(n));
+      end = static_cast<std::size_t>(
+          std::llround(static_cast<long double>(part) * static_cast<long double>(n)));
     }
     shares.push_back({first, end - first});
     first = end;

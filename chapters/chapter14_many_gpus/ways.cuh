@@ -72,6 +72,18 @@ inline book::Variant variant(const std::string& name, const char* region, unsign
   return v;
 }
 
+/// Adds NCCL's needs.
+inline book::Variant with_nccl(book::Variant v) {
+  v.missing = no_nccl;
+  v.embedded = false;
+  return v;
+}
+/// Adds the needs of who stores into GPU 0's memory.
+inline book::Variant with_stores(book::Variant v) {
+  v.missing = [gpus = v.devices] { return no_stores(gpus); };
+  return v;
+}
+
 /// With the whole sum of integers: chapter 8's kernel, and its blocks.
 template <class P = Ints, class Queue>
 book::Variant of_ints(const std::string& name, const char* region, unsigned gpus, Ends ends,
@@ -102,10 +114,9 @@ book::Variant last(const std::string& name, const char* region, unsigned gpus, E
   return v;
 }
 
-template <class Input, class Queue>
+template <class P, class Queue>
 book::Variant of_floats(const std::string& name, const char* region, unsigned gpus, Ends ends,
                         Queue queue) {
-  using P = Floats<Input>;
   book::Variant v = variant(name, region, gpus);
   v.blocks = book::powers_of_two(32);
   v.block = 512;
@@ -127,73 +138,56 @@ inline Ends by_host_on() {
 template <class P = Ints>
 std::vector<book::Variant> ways(unsigned gpus) {
   using L = Ints::Launch;
-  const auto stores = [gpus] { return no_stores(gpus); };
-  std::vector<book::Variant> all;
+  constexpr Does kAll = Does::kAll;
   // begin ways-of-ints
-  all.push_back(of_ints<P>("stores", "send-words", gpus, Ends::kOnFirst,
-                           [](const L& l) { by_stores<Does::kAll>(l); }));
-  all.back().missing = stores;
-  all.push_back(of_ints<P>("atomics", "across-gpus", gpus, Ends::kOnFirst, by_atomics));
-  all.back().missing = stores;
-  all.back().kernel = book::kernel(across);
-  all.push_back(of_ints<P>("all_reduce", "run-nccl", gpus, Ends::kOnAll,
-                           [](const L& l) { by_nccl<Does::kAll, Ends::kOnAll>(l); }));
-  all.back().missing = no_nccl;
-  all.push_back(of_ints<P>("reduce", "run-nccl", gpus, Ends::kOnFirst,
-                           [](const L& l) { by_nccl<Does::kAll, Ends::kOnFirst>(l); }));
-  all.back().missing = no_nccl;
-  all.push_back(of_ints<P>("host", "run-host", gpus, by_host_on(),
-                           [](const L& l) { by_host<Does::kAll>(l); }));
+  book::Variant atomics = of_ints<P>("atomics", "across-gpus", gpus, Ends::kOnFirst, by_atomics);
+  atomics.kernel = book::kernel(across);
+  return {with_stores(of_ints<P>("stores", "send-words", gpus, Ends::kOnFirst,
+                                 [](const L& l) { by_stores<kAll>(l); })),
+          with_stores(std::move(atomics)),
+          with_nccl(of_ints<P>("all_reduce", "run-nccl", gpus, Ends::kOnAll,
+                               [](const L& l) { by_nccl<kAll, Ends::kOnAll>(l); })),
+          with_nccl(of_ints<P>("reduce", "run-nccl", gpus, Ends::kOnFirst,
+                               [](const L& l) { by_nccl<kAll, Ends::kOnFirst>(l); })),
+          of_ints<P>("host", "run-host", gpus, by_host_on(), [](const L& l) { by_host<kAll>(l); })};
   // end ways-of-ints
-  return all;
 }
 
 /// What the events take that surround all of these: kernels that do nothing, on each GPU.
 inline book::Variant events_alone(unsigned gpus) {
   book::Variant v = variant("nothing", "empty-kernel", gpus);
   v.from = "chapter00_timing";
-  v.blocks = book::any_block(32, 32);
   v.grid = book::one_block;
   v.axes = {{"gpus", {gpus}}};
-  v.launch = book::launch<chapter00::Nothing>([gpus](const auto&) { by_nothing(gpus); });
+  v.launch = book::launch<chapter00::Nothing>([gpus](const auto& l) { by_nothing(gpus, l.block); });
   return v;
 }
 
 /// The last step of each.
 inline std::vector<book::Variant> last_steps(unsigned gpus) {
   using L = Ints::Launch;
-  const auto stores = [gpus] { return no_stores(gpus); };
-  std::vector<book::Variant> all;
-  all.push_back(last("stores", "collect-words", gpus, Ends::kOnFirst,
-                     [](const L& l) { by_stores<Does::kLastStep>(l); }));
-  all.back().missing = stores;
-  all.push_back(last("atomics", "hand-in-alone", gpus, Ends::kOnFirst, by_atomics_of_gpus));
-  all.back().missing = stores;
-  all.push_back(last("all_reduce", "run-nccl", gpus, Ends::kOnAll,
-                     [](const L& l) { by_nccl<Does::kLastStep, Ends::kOnAll>(l); }));
-  all.back().missing = no_nccl;
-  all.push_back(last("reduce", "run-nccl", gpus, Ends::kOnFirst,
-                     [](const L& l) { by_nccl<Does::kLastStep, Ends::kOnFirst>(l); }));
-  all.back().missing = no_nccl;
-  all.push_back(last("host", "run-host", gpus, by_host_on(),
-                     [](const L& l) { by_host<Does::kLastStep>(l); }));
-  return all;
+  constexpr Does kLast = Does::kLastStep;
+  return {with_stores(last("stores", "collect-words", gpus, Ends::kOnFirst,
+                           [](const L& l) { by_stores<kLast>(l); })),
+          with_stores(last("atomics", "hand-in-alone", gpus, Ends::kOnFirst, by_atomics_of_gpus)),
+          with_nccl(last("all_reduce", "run-nccl", gpus, Ends::kOnAll,
+                         [](const L& l) { by_nccl<kLast, Ends::kOnAll>(l); })),
+          with_nccl(last("reduce", "run-nccl", gpus, Ends::kOnFirst,
+                         [](const L& l) { by_nccl<kLast, Ends::kOnFirst>(l); })),
+          last("host", "run-host", gpus, by_host_on(), [](const L& l) { by_host<kLast>(l); })};
 }
 
 /// The exact sum of floats.
-template <class Input>
-std::vector<book::Variant> exact_ways(const std::string& suffix, unsigned gpus) {
-  using L = Floats<Input>::Launch;
-  std::vector<book::Variant> all;
-  all.push_back(of_floats<Input>("exact_stores" + suffix, "exact-words", gpus, Ends::kOnFirst,
-                                 [](const L& l) { by_stores<Does::kAll>(l); }));
-  all.back().missing = [gpus] { return no_stores(gpus); };
-  all.push_back(of_floats<Input>("exact_all_reduce" + suffix, "exact-words", gpus, Ends::kOnAll,
-                                 [](const L& l) { by_nccl<Does::kAll, Ends::kOnAll>(l); }));
-  all.back().missing = no_nccl;
-  all.push_back(of_floats<Input>("exact_host" + suffix, "exact-words", gpus, by_host_on(),
-                                 [](const L& l) { by_host<Does::kAll>(l); }));
-  return all;
+template <class Input, class P = Floats<Input>>
+std::vector<book::Variant> exact_ways(const std::string& kind, unsigned gpus) {
+  using L = P::Launch;
+  constexpr Does kAll = Does::kAll;
+  return {with_stores(of_floats<P>("exact_stores" + kind, "exact-words", gpus, Ends::kOnFirst,
+                                   [](const L& l) { by_stores<kAll>(l); })),
+          with_nccl(of_floats<P>("exact_all_reduce" + kind, "exact-words", gpus, Ends::kOnAll,
+                                 [](const L& l) { by_nccl<kAll, Ends::kOnAll>(l); })),
+          of_floats<P>("exact_host" + kind, "exact-words", gpus, by_host_on(),
+                       [](const L& l) { by_host<kAll>(l); })};
 }
 
 }  // namespace chapter14

@@ -42,8 +42,12 @@ class Planner {
 
   Plan made() {
     leave_out_newer();
+    const bool some = !chosen_.empty();
     leave_out_by_devices();
     leave_out_missing();
+    if (some && chosen_.empty()) {
+      throw not_available(fmt::format("{}", fmt::join(plan_.notes, "; ")));
+    }
     const bool rest = options_.sweep == kOtherShapes;
     const bool all = rest || options_.sweep == kEveryShape;
     if (all || (options_.sweep != "n" && options_.sweep != "block")) as_usual();

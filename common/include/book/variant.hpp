@@ -145,6 +145,7 @@ struct Variant {
   unsigned devices = 1;
   /// Why it can't run here, asked once the device is chosen; empty where it can.
   std::function<std::string()> missing = {};
+  bool embedded = true;  ///< false where it needs what the embedded device hasn't got
   std::vector<Axis> axes = {{"n"}, {"block"}};  ///< what `--sweep` takes it over
   Counters counters = Counters::kExact;         ///< what its hardware counters can be held to
   /// False where the embedded device counts otherwise: it stops the launch at a fault, or the code
