@@ -63,6 +63,7 @@ class Gpus {
   const Gpu& operator[](std::size_t g) const { return all_[g]; }
 
   // begin fork-and-join
+  // GPU 0 is the current device for both, as its default stream is meant.
   /// Has the streams of further GPUs wait for what GPU 0's has been given.
   void fork(unsigned gpus) {
     if (gpus < 2) return;
@@ -74,7 +75,6 @@ class Gpus {
   /// Has GPU 0's stream wait for what theirs have been given.
   void join(unsigned gpus) {
     for (unsigned g = 1; g < gpus; ++g) {
-      const OnDevice there(all_[g].device);
       BOOK_CUDA(cudaEventRecord(all_[g].event, all_[g].stream));
       BOOK_CUDA(cudaStreamWaitEvent(all_[0].stream, all_[g].event));
     }
@@ -97,6 +97,19 @@ class Gpus {
     return "";
   }
   // end let-access
+  /// The same of atomics there, which a link need not have.
+  std::string give_atomics(unsigned gpus) {
+    std::string why = give_access(gpus);
+    for (unsigned g = 1; g < gpus && why.empty(); ++g) {
+      int native = 0;
+      BOOK_CUDA(cudaDeviceGetP2PAttribute(&native, cudaDevP2PAttrNativeAtomicSupported,
+                                          all_[g].device, all_[0].device));
+      if (native == 0) {
+        why = "GPU " + std::to_string(g) + " has no atomics in GPU 0's memory";
+      }
+    }
+    return why;
+  }
 
   /// Empties the L2 of all GPUs but GPU 0, and has GPU 0's stream wait for that.
   void empty_other_caches(unsigned gpus) {

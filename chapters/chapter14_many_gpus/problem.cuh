@@ -94,7 +94,7 @@ class Spread : public book::Problem {
   Spread(unsigned gpus, Ends ends, Does does) : gpus_(gpus), ends_(ends), does_(does) {}
 
   std::size_t device_bytes(const book::Shape& shape) const override {
-    return (shape.n / gpus_ + 1) * sizeof(Element) + (gpus_ + 4) * Words * sizeof(Word) +
+    return (shape.n / gpus_ + 1) * sizeof(Element) + std::size_t{gpus_ + 4} * Words * sizeof(Word) +
            sizeof(chapter11::Exact);
   }
 
@@ -137,6 +137,9 @@ class Spread : public book::Problem {
       std::fill_n(parts_[i].host, Words, static_cast<Word>(kNoWord));
     }
     std::fill_n(host_.get(), Words, static_cast<Word>(kNoWord));
+    // NCCL connects at a first call, which is not to wait for a stream that the driver holds.
+    if (ranks() && !std::exchange(aligned_once_, Gpus::made_communicators(gpus_) != nullptr))
+      align();
     wait();
   }
   book::Verdict check() override {
@@ -148,7 +151,7 @@ class Spread : public book::Problem {
       const book::Verdict found = whole ? check_total(i) : check_own(i);
       if (i == 0 || !found.agrees) text = found.message;
       if (!found.agrees && parts_[i].number > 0) {
-        text = "on GPU " + std::to_string(parts_[i].number) + " the " + text;
+        text.insert(0, "on GPU " + std::to_string(parts_[i].number) + " the ");
       }
       agrees = found.agrees;
       if (!agrees) break;
@@ -160,7 +163,7 @@ class Spread : public book::Problem {
   }
   book::UsefulBytes useful_bytes(const book::Shape& shape) const override {
     if (does_ == Does::kLastStep) {
-      return {.read = gpus_ * Words * sizeof(Word), .written = Words * sizeof(Word)};
+      return {.read = std::size_t{gpus_} * Words * sizeof(Word), .written = Words * sizeof(Word)};
     }
     return {.read = shape.n * sizeof(Element), .written = sizeof(Word)};
   }
@@ -170,8 +173,9 @@ class Spread : public book::Problem {
   void wait() override {
     for (const Part<Element>& part : parts_) {
       const OnDevice there(part.gpu->device);
-      wait_until([&part] { return cudaStreamQuery(part.gpu->stream); },
-                 "GPU " + std::to_string(part.number));
+      const std::string who = "GPU " + std::to_string(part.number);
+      wait_until([&part] { return cudaStreamQuery(part.gpu->stream); }, who);
+      wait_until([] { return cudaStreamQuery(nullptr); }, who);
     }
   }
   void wait_for(cudaEvent_t event) override {
@@ -250,7 +254,8 @@ class Spread : public book::Problem {
     }
     if (!host_) {
       void* pinned = nullptr;
-      BOOK_CUDA(cudaHostAlloc(&pinned, (gpus_ + 1) * Words * sizeof(Word), cudaHostAllocPortable));
+      BOOK_CUDA(cudaHostAlloc(&pinned, std::size_t{gpus_ + 1} * Words * sizeof(Word),
+                              cudaHostAllocPortable));
       host_.reset(static_cast<Word*>(pinned));
     }
     memory_.resize(here);
@@ -383,7 +388,7 @@ class Spread : public book::Problem {
   std::size_t n_ = 0;
   std::uint64_t seed_ = 0;
   book::Fill fill_ = book::Fill::kKernel;
-  bool filled_ = false;
+  bool filled_ = false, aligned_once_ = false;
   mutable std::mutex mutex_;
   mutable std::exception_ptr failed_;
 };

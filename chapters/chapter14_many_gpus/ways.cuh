@@ -84,6 +84,14 @@ inline book::Variant with_stores(book::Variant v) {
   return v;
 }
 
+inline book::Variant with_atomics(book::Variant v) {
+  v.missing = [gpus = v.devices] {
+    const std::string why = no_stores(gpus);
+    return why.empty() ? Gpus::here().give_atomics(gpus) : why;
+  };
+  return v;
+}
+
 /// With the whole sum of integers: chapter 8's kernel, and its blocks.
 template <class P = Ints, class Queue>
 book::Variant of_ints(const std::string& name, const char* region, unsigned gpus, Ends ends,
@@ -144,7 +152,7 @@ std::vector<book::Variant> ways(unsigned gpus) {
   atomics.kernel = book::kernel(across);
   return {with_stores(of_ints<P>("stores", "send-words", gpus, Ends::kOnFirst,
                                  [](const L& l) { by_stores<kAll>(l); })),
-          with_stores(std::move(atomics)),
+          with_atomics(std::move(atomics)),
           with_nccl(of_ints<P>("all_reduce", "run-nccl", gpus, Ends::kOnAll,
                                [](const L& l) { by_nccl<kAll, Ends::kOnAll>(l); })),
           with_nccl(of_ints<P>("reduce", "run-nccl", gpus, Ends::kOnFirst,
@@ -169,7 +177,7 @@ inline std::vector<book::Variant> last_steps(unsigned gpus) {
   constexpr Does kLast = Does::kLastStep;
   return {with_stores(last("stores", "collect-words", gpus, Ends::kOnFirst,
                            [](const L& l) { by_stores<kLast>(l); })),
-          with_stores(last("atomics", "hand-in-alone", gpus, Ends::kOnFirst, by_atomics_of_gpus)),
+          with_atomics(last("atomics", "hand-in-alone", gpus, Ends::kOnFirst, by_atomics_of_gpus)),
           with_nccl(last("all_reduce", "run-nccl", gpus, Ends::kOnAll,
                          [](const L& l) { by_nccl<kLast, Ends::kOnAll>(l); })),
           with_nccl(last("reduce", "run-nccl", gpus, Ends::kOnFirst,

@@ -224,8 +224,12 @@ int Chapter::run_or_throw(int argc, const char* const* argv) {
   }
 
   internal::Runner runner(options, session, team_.get());
-  const Plan plan = make_plan(chosen, options, defaults_, session.device,
-                              internal::Runner::free_bytes(), team_ ? team_->size() : 1);
+  std::size_t free_bytes = internal::Runner::free_bytes();
+  if (team_) {  // all ranks plan the same
+    free_bytes = static_cast<std::size_t>(-team_->largest(-static_cast<double>(free_bytes)));
+  }
+  const Plan plan =
+      make_plan(chosen, options, defaults_, session.device, free_bytes, team_ ? team_->size() : 1);
   ExitCode code = ExitCode::kAgreed;
   try {
     for (std::size_t i = 0; i < plan.cases.size(); ++i) {
