@@ -70,6 +70,13 @@ class Nccl {
   }
   /// Why it can't be used; empty where it can.
   const std::string& missing() const { return missing_; }
+  /// "2.27.3"
+  std::string version() const {
+    int code = 0;
+    static_cast<void>(GetVersion(&code));
+    return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." +
+           std::to_string(code % 100);
+  }
 
  private:
   Nccl() {

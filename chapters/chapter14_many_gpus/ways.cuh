@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
@@ -36,17 +37,24 @@ inline std::vector<std::size_t> sizes(unsigned gpus) {
 inline std::string no_stores(unsigned gpus) {
   return ranks() ? "the processes don't share their GPUs' memory" : Gpus::here().give_access(gpus);
 }
+/// Why there is no NCCL; empty where there is. Says which the first time.
 inline std::string no_nccl() {
-  return Nccl::here().missing();
+  const Nccl& nccl = Nccl::here();
+  static bool told = false;
+  if (nccl.missing().empty() && !std::exchange(told, true) && (!ranks() || ranks()->rank() == 0)) {
+    std::cerr << "chapter14_many_gpus: NCCL " << nccl.version() << ", multicast off\n";
+  }
+  return nccl.missing();
 }
 
-/// Of each number of GPUs, and for each purpose, the one problem that all variants share. So its
-/// arrays are made once.
+/// Of each number of GPUs, and for each purpose, the one problem that all variants share: its
+/// arrays are made once for neighbours among them, and end with the chapter.
 template <class P>
 std::shared_ptr<P> shared(unsigned gpus, Ends ends, Does does) {
-  static std::map<std::tuple<unsigned, Ends, Does>, std::shared_ptr<P>> all;
-  std::shared_ptr<P>& one = all[{gpus, ends, does}];
-  if (!one) one = std::make_shared<P>(gpus, ends, does);
+  static std::map<std::tuple<unsigned, Ends, Does>, std::weak_ptr<P>> all;
+  std::weak_ptr<P>& known = all[{gpus, ends, does}];
+  std::shared_ptr<P> one = known.lock();
+  if (!one) known = one = std::make_shared<P>(gpus, ends, does);
   return one;
 }
 
