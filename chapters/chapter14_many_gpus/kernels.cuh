@@ -13,17 +13,31 @@ using Word = unsigned long long;
 /// Stores a word in the memory of whatever GPU. Who acquires it there, on any GPU, sees all that
 /// this thread knew of when it stored it.
 __device__ inline void store_release(unsigned* word, unsigned value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
+  __threadfence_system();
+  *static_cast<volatile unsigned*>(word) = value;
+#else
   asm volatile("st.release.sys.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+#endif
 }
 /// Loads a word that another GPU may store.
 __device__ inline unsigned load_acquire(const unsigned* word) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
+  const unsigned value = *static_cast<const volatile unsigned*>(word);
+  __threadfence_system();
+#else
   unsigned value;
   asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+#endif
   return value;
 }
 /// Stores a word that atomics of other GPUs have touched, where nothing else is to be handed on.
 __device__ inline void store_relaxed(Word* word, Word value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
+  *static_cast<volatile Word*>(word) = value;
+#else
   asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+#endif
 }
 // end system-scope
 
