@@ -92,7 +92,12 @@ class Gpus {
         return "GPU " + std::to_string(accessed_) + " can't access GPU 0's memory";
       }
       const OnDevice there(device);
-      BOOK_CUDA(cudaDeviceEnablePeerAccess(all_[0].device, 0));
+      const cudaError_t status = cudaDeviceEnablePeerAccess(all_[0].device, 0);
+      if (status == cudaErrorPeerAccessAlreadyEnabled) {  // by NCCL
+        static_cast<void>(cudaGetLastError());
+      } else {
+        BOOK_CUDA(status);
+      }
     }
     return "";
   }

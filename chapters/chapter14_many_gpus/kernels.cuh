@@ -79,7 +79,7 @@ __global__ void collect(const Word* own, unsigned count, const Word* slots, unsi
 }
 // end collect-words
 
-// begin hand-in-system
+// begin system-hand-in
 /// chapter08's hand_in where the words may lie on another GPU: it differs in the atomics' scope,
 /// and in who takes part.
 ///
@@ -108,7 +108,7 @@ __device__ inline void hand_in(long long sum, Word* words, long long* out, unsig
   }
   *out = static_cast<long long>(low_total + (high_total << 32));
 }
-// end hand-in-system
+// end system-hand-in
 
 // begin across-gpus
 /// chapter08's whole, one launch per GPU: all blocks of all GPUs hand in to the same three words.
@@ -122,14 +122,14 @@ __global__ void across(const int* in, Word* words, long long* out, std::size_t n
 }
 // end across-gpus
 
-// begin hand-in-alone
+// begin sum-hand-in
 /// One GPU's sum, when it is there: GPUs hand in instead of blocks.
 ///
 /// \pre one thread
 __global__ void hand_in_sum(const long long* sum, Word* words, long long* out, unsigned gpus) {
   hand_in(*sum, words, out, gpus);
 }
-// end hand-in-alone
+// end sum-hand-in
 
 // begin exact-words
 /// An exact sum of floats before it is rounded, as words that add up: chapter11's digits, and how

@@ -185,7 +185,7 @@ inline std::vector<book::Variant> last_steps(unsigned gpus) {
   constexpr Does kLast = Does::kLastStep;
   return {with_stores(last("stores", "collect-words", gpus, Ends::kOnFirst,
                            [](const L& l) { by_stores<kLast>(l); })),
-          with_atomics(last("atomics", "hand-in-alone", gpus, Ends::kOnFirst, by_atomics_of_gpus)),
+          with_atomics(last("atomics", "sum-hand-in", gpus, Ends::kOnFirst, by_atomics_of_gpus)),
           with_nccl(last("all_reduce", "run-nccl", gpus, Ends::kOnAll,
                          [](const L& l) { by_nccl<kLast, Ends::kOnAll>(l); })),
           with_nccl(last("reduce", "run-nccl", gpus, Ends::kOnFirst,
