@@ -131,7 +131,7 @@ def nccl(stub: Path, tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("launcher", [torchrun, open_mpi, mpich, slurm])
-def test_whoever_starts_the_ranks(launcher: Callable[[int, int], dict[str, str]]) -> None:
+def test_any_launcher_will_do(launcher: Callable[[int, int], dict[str, str]]) -> None:
     ranks = run(3, "--n", "12345", launcher=launcher)
     assert [rank.returncode for rank in ranks] == [0, 0, 0], said(ranks)
     assert "host_3" in ranks[0].stdout and "exact" not in ranks[0].stdout
