@@ -122,15 +122,15 @@ __global__ void second_pass(const Sum* partial, Sum* out, unsigned count) {
 // end pass-of-two
 
 // begin hand-in-few
-/// Elements whose sum is sure to fit the 54 bits that a word has beside its count, as in
-/// chapter08's one_word.
-constexpr std::size_t kMostOfFew = std::size_t{1} << 22;
+/// Any ints so many have a sum that fits the 54 bits that a word has beside its count.
+constexpr std::size_t kMostOfFew = 1u << 22;
 
 /// Many blocks, of which the last to hand in has the sum: chapter08's one_word over this chapter's
 /// share.
 ///
 /// \param word  0, and 0 again when the kernel ends
-/// \pre gridDim.x <= chapter08::kMostBlocks and n <= kMostOfFew
+/// \pre gridDim.x <= chapter08::kMostBlocks, and the sum of any of the blocks fits 54 bits, as that
+///      of kMostOfFew ints always does
 __global__ void __launch_bounds__(1024, 1)
     few_blocks(const int* in, unsigned long long* word, Sum* out, std::size_t n) {
   const Sum sum = chapter08::sum_by_warps(

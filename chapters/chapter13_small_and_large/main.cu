@@ -4,6 +4,7 @@
 
 #include "../chapter00_timing/problem.cuh"
 #include "book/chapter.hpp"
+#include "legacy.cuh"
 #include "ways.cuh"
 
 namespace {
@@ -68,6 +69,20 @@ void add_many(book::Chapter& chapter) {
   chapter.add(ring_of_block<P, 12, 16384>());
 }
 
+/// Two passes, of which the second doesn't wait for the first.
+book::Variant unwaited() {
+  book::Variant v = variant("two_unwaited", "no-wait");
+  v.capability = kHopper;
+  v.legacy = true;
+  v.grid = grid_of_first;
+  v.launch = book::launch<P>([](const P::Launch& l) {
+    first_pass<<<l.grid, l.block>>>(l.in, l.partial, l.n);
+    launch_with(dependent(), 1, kSecondBlock, nullptr, legacy::second_at_once, l.partial, l.out,
+                l.grid);
+  });
+  return v;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -80,5 +95,6 @@ int main(int argc, char** argv) {
   chapter.add(handed_in<P>());
   chapter.add(by_cub<P>());
   add_many(chapter);
+  chapter.add(unwaited());
   return chapter.run(argc, argv);
 }

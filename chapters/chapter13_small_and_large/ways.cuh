@@ -126,7 +126,6 @@ book::Variant handed_over() {
   book::Variant v = variant("few_blocks", "hand-in-few");
   v.kernel = book::kernel(few_blocks);
   v.axes.push_back({"block"});
-  v.sizes = {.most = kMostOfFew, .most_embedded = kMostOfFew};
   v.grid = grid_of_few;
   v.launch = book::launch<P>(
       [](const auto& l) { few_blocks<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n); });
@@ -141,7 +140,7 @@ template <class P>
 book::Variant handed_in() {
   book::Variant v = variant("whole", "whole-sum");
   v.from = "chapter08_multi_pass";
-  v.kernel = book::kernel(chapter08::whole<Sum>);
+  v.kernel = book::kernel(chapter08::whole<long long>);
   v.grid = [](std::size_t n, unsigned block) {
     return book::resident_grid(up(n, std::size_t{4} * chapter08::kLoads), block);
   };

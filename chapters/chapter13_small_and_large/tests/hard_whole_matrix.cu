@@ -83,7 +83,12 @@ void add_hard_ones(book::Chapter& chapter, const std::string& input) {
   on(3, in_two<P, Second::kOrdinary>("two_launches", false));
   on(3, in_two<P, Second::kDependent>("two_dependent", false));
   on(3, in_two<P, Second::kDependent>("two_dependent_in_graph", true));
-  on(3, handed_over<P>());
+  book::Variant few = handed_over<P>();  // larger sums of these don't fit its word
+  few.sizes = book::Sizes{.usual = {100'003},
+                          .usual_embedded = 100'003,
+                          .most = kMostOfFew,
+                          .most_embedded = (1u << 19) - 1};
+  on(3, std::move(few));
   on(3, by_loads<P>());
   on(3, rings_of_warps<P, 4, 4096>());
   on(3, ring_of_block<P, 1, 16384>());

@@ -464,7 +464,10 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   }
   if (host_log_) host_log_->started(config);
   Operations* const order = operations();
-  if (order) order->begin(line_of(request.stream), "a kernel", kernel.name);
+  if (order) {
+    order->begin(line_of(request.stream), "a kernel", kernel.name);
+    if (request.dependent) order->depends();
+  }
   std::uint64_t reached = std::uint64_t{1} << current_device();
   for (const auto& [device, peer] : peers) {
     if (device == current_device()) reached |= std::uint64_t{1} << peer;

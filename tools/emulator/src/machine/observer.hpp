@@ -99,6 +99,9 @@ class BlockObserver {
   /// told of instructions.
   virtual void handed(Warp&, const Op&, Mask /*lanes*/, const std::uint32_t* /*from*/) {}
   virtual void fence(Warp&, const Op&, Mask /*lanes*/) {}
+  /// Lanes have waited for the grids before this one, which may have been at work until then
+  /// (griddepcontrol.wait).
+  virtual void waited_for_grids() {}
   virtual void copy_began(const Copy&) {}
   /// A copy has landed, as its thread has waited for.
   virtual void copy_landed(std::uint64_t /*number*/) {}

@@ -126,6 +126,9 @@ class BlockChecks final : public BlockObserver {
   void fence(Warp& warp, const Op& op, Mask lanes) override {
     if (race_) race_->fence(warp, lanes, op.as<Fence>());
   }
+  void waited_for_grids() override {
+    if (race_) race_->waited_for_grids();
+  }
   void copy_began(const Copy& copy) override {
     if (race_) race_->copy_began(copy);
     if (init_) init_->copy_began(copy);
