@@ -39,14 +39,9 @@ def plots_of(chapter: Chapter) -> dict[str, Plot]:
 
 def plots(root: Path) -> dict[str, Plot]:
     """The pictures of recorded runs: each takes a view of a set."""
-    return {name: plot for name, (_chapter, plot) in plots_by_chapter(root).items()}
-
-
-def plots_by_chapter(root: Path) -> dict[str, tuple[str, Plot]]:
-    """The same, with the chapter that each is of; "" for those that are of none."""
-    named = {name: ("", plot) for name, plot in OF_THE_BOOK.items()}
+    named = dict(OF_THE_BOOK)
     for chapter in _all_chapters(root):
-        _add(named, {name: (chapter.name, plot) for name, plot in plots_of(chapter).items()})
+        _add(named, plots_of(chapter))
     return named
 
 
