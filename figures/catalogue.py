@@ -39,9 +39,14 @@ def plots_of(chapter: Chapter) -> dict[str, Plot]:
 
 def plots(root: Path) -> dict[str, Plot]:
     """The pictures of recorded runs: each takes a view of a set."""
-    named = dict(OF_THE_BOOK)
+    return {name: plot for name, (_chapter, plot) in plots_by_chapter(root).items()}
+
+
+def plots_by_chapter(root: Path) -> dict[str, tuple[str, Plot]]:
+    """The same, with the chapter that each is of; "" for those that are of none."""
+    named = {name: ("", plot) for name, plot in OF_THE_BOOK.items()}
     for chapter in _all_chapters(root):
-        _add(named, plots_of(chapter))
+        _add(named, {name: (chapter.name, plot) for name, plot in plots_of(chapter).items()})
     return named
 
 

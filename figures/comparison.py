@@ -175,20 +175,21 @@ def _stopped(recordings: Recordings, run: CountedRun) -> bool:
 
 def chapters(recordings: Recordings) -> list[Tally]:
     """The recorded launches of the chapters' kernels that a CPU can count too, by chapter."""
-    reference = recordings.reference.counters
-    runs = reference["runs"] if reference else []
+    books = (recordings.reference, *recordings.second.values())
+    named = {run["chapter"] for one in books if one.counters for run in one.counters["runs"]}
     tallies = []
-    for chapter in sorted({run["chapter"] for run in runs}):
+    for chapter in sorted(named):
+        reference = recordings.of(chapter).reference
         compared: list[Reason | None] = []
         launches = 0
-        for run in runs:
+        for run in reference.counters["runs"] if reference.counters else []:
             if run["chapter"] != chapter or _beyond(recordings, run):
                 continue
             if _of_a_library(run) or _stopped(recordings, run):
                 continue
             hardware = recordings.counters(
                 chapter, run["variant"], run["n"], run["block"], run["params"],
-                only=recordings.reference.name,
+                only=reference.name,
             )  # fmt: skip
             embedded = recordings.embedded(run)
             launches += len(run["launches"])

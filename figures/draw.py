@@ -21,7 +21,7 @@ import matplotlib
 from figures import catalogue, readme
 from figures.kit import style
 from figures.kit.pictures import MissingData, Picture, View
-from figures.records.naming import LOCAL, REFERENCE
+from figures.records.naming import LOCAL
 from figures.records.reading import DataError
 from figures.records.recordings import RecordedRun, Recordings, is_stale
 from figures.records.regions import RegionError
@@ -62,7 +62,7 @@ def _plot(make: Callable[[View], Picture], recordings: Recordings) -> tuple[Pict
             ), LOCAL
     if isinstance(reference, MissingData):
         raise reference
-    return reference, REFERENCE
+    return reference, recordings.reference.name
 
 
 def _recorded(founds: Sequence[RecordedRun]) -> str:
@@ -100,11 +100,12 @@ def words(picture: Picture, drawn_from: str | None) -> dict[str, Any]:
 
 def make(name: str, root: Path, recordings: Recordings) -> tuple[Picture, str | None]:
     """One picture of the registry, and the set that it is drawn from."""
-    diagrams, plots = catalogue.diagrams(), catalogue.plots(root)
+    diagrams, plots = catalogue.diagrams(), catalogue.plots_by_chapter(root)
     if name in diagrams:
         return diagrams[name](), None
     if name in plots:
-        return _plot(plots[name], recordings)
+        chapter, plot = plots[name]
+        return _plot(plot, recordings.of(chapter))
     raise UnknownFigure(f"no figure '{name}'; there are: {', '.join([*plots, *diagrams])}")
 
 

@@ -52,6 +52,8 @@ class Expected:
     recorded_at: tuple[int, ...] = ()
     #: Classic kernels whose results are wrong, and whose accesses are not.
     wrong: tuple[str, ...] = ()
+    #: Sums that the embedded device's sum check can't follow to their end.
+    unfollowed: tuple[str, ...] = ()
     #: Classic kernels that lean on lanes in step, each with the same steps synchronised.
     in_step: Mapping[str, str] = field(default_factory=dict)
     #: Classic kernels that a device stops at one of the shapes that `record` gives classic ones.

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from chapters.tests.expected import CHAPTERS
+from chapters.tests.expected import CHAPTERS, expected
 from chapters.tests.programs import program
 from tools.tests.limits import LIMIT
 
@@ -49,7 +49,10 @@ def sums_of(chapter: str, folder: Path, block: int | None = None) -> list[str]:
     return [
         each["name"]
         for each in json.loads(file.read_text("utf-8"))["variants"]
-        if _SUM.match(each["problem"]) and not each["legacy"] and takes(**each["blocks"])
+        if _SUM.match(each["problem"])
+        and each["name"] not in expected(chapter).unfollowed
+        and not each["legacy"]
+        and takes(**each["blocks"])
     ]
 
 

@@ -129,7 +129,7 @@ def ptx_access(line: str) -> str | None:
         return None
     parts = found[2].split(".")
     space = next((p.split("::")[0] for p in parts if p.split("::")[0] in _KNOWN), "generic")
-    if space in ("param", "local", "const"):
+    if space in ("param", "local", "const") or parts[0] == "async":  # STAS, which isn't among ours
         return None
     if found[1] in ("atom", "red"):
         return f"{space} atomic"

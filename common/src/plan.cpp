@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -39,6 +40,7 @@ class Planner {
         free_bytes_(free_bytes) {}
 
   Plan made() {
+    leave_out_newer();
     const bool rest = options_.sweep == kOtherShapes;
     const bool all = rest || options_.sweep == kEveryShape;
     if (all || (options_.sweep != "n" && options_.sweep != "block")) as_usual();
@@ -54,6 +56,22 @@ class Planner {
   }
 
  private:
+  /// Leaves out what this device is too old for, and says so.
+  void leave_out_newer() {
+    const int here = 10 * device_.major + device_.minor;
+    std::map<int, std::vector<std::string>> newer;
+    std::erase_if(chosen_, [&](const Variant* v) {
+      if (v->capability > here) newer[v->capability].push_back(v->name);
+      return v->capability > here;
+    });
+    for (const auto& [needed, names] : newer) {
+      const std::string more =
+          names.size() == 1 ? " needs" : fmt::format(" and {} more need", names.size() - 1);
+      note(fmt::format("left out: {}{} compute capability {}.{}; {} has {}.{}", names[0], more,
+                       needed / 10, needed % 10, device_.name, device_.major, device_.minor));
+    }
+  }
+
   /// Each variant at its usual size; of a sweep over a parameter those that have it.
   void as_usual() {
     for (const Variant* v : chosen_) {
@@ -194,7 +212,7 @@ class Planner {
     return n;
   }
 
-  const std::vector<const Variant*>& chosen_;
+  std::vector<const Variant*> chosen_;
   const Options& options_;
   const Defaults& defaults_;
   const Device& device_;

@@ -235,6 +235,29 @@ TEST(Plan, SaysWhatHasTooLittleSharedMemory) {
   EXPECT_THAT(chapter.refusal({.variants = {"much"}}), HasSubstr("much needs 200 KiB"));
 }
 
+TEST(Plan, SaysWhatNeedsANewerDevice) {
+  Variant clusters = fake("clusters");
+  clusters.capability = 90;
+  Variant more = fake("more");
+  more.capability = 90;
+  Variant old = fake("old");
+  old.capability = 75;
+  Device device = gpu();
+  device.major = 8;
+  device.minor = 6;
+  const Chapter chapter({clusters, old, more});
+  const Plan plan = chapter.plan({}, device);
+  EXPECT_THAT(text_of(plan), ElementsAre("old 2^24 256"));
+  EXPECT_THAT(
+      plan.notes,
+      ElementsAre("left out: clusters and 1 more need compute capability 9.0; GPU has 8.6"));
+  EXPECT_EQ(chapter.refusal({.variants = {"more"}}, device),
+            "left out: more needs compute capability 9.0; GPU has 8.6");
+  device.major = 9;
+  device.minor = 0;
+  EXPECT_THAT(text_of(chapter.plan({.variants = {"more"}}, device)), ElementsAre("more 2^24 256"));
+}
+
 TEST(Completed, CountsAndChecksWhereTheChapterDoes) {
   Variant powers = fake("powers");
   powers.blocks = book::powers_of_two(256);

@@ -40,17 +40,18 @@ def faults(path: Path, text: str) -> list[str]:
     from ladder.names import chapter_of
 
     chapter = chapter_of(f"{path.parent.name}/{path.stem}")
+    shown = recorded().of(chapter)
     said = []
     for written in claims(text):
         try:
             for claim in language.read_all(written):
-                said += evidence.gather(claim, recorded(), chapter).faults()
+                said += evidence.gather(claim, shown, chapter).faults()
         except (amounts.BadClaim, Lost) as error:
             said.append(str(error))
     for box in pages.parse(text).findall(pages.directive):
         if box["name"] == "predict" and box["options"]:
             try:
-                predictions.played(box["options"], recorded(), chapter)
+                predictions.played(box["options"], shown, chapter)
             except (amounts.BadClaim, Lost, NoSuchRun) as error:
                 said.append(f"{box['argument']}: {error}")
     return said

@@ -34,8 +34,28 @@ class FloatSum(NamedTuple):
     median_us: float
 
 
-def path_of(root: Path, chapter: str, device: str) -> Path:
-    return root / "chapters" / chapter / "transcripts" / device / "libraries.txt"
+class WholeSum(NamedTuple):
+    """A sum of n ints in 64 bits, of chapter 13's comparison."""
+
+    library: str  #: "book" for the book's own
+    method: str
+    n: int
+    median_us: float
+
+
+class Steady(NamedTuple):
+    """A time of the book's sum of 2^28 ints, and the card's condition right after it."""
+
+    what: str  #: "values", "place" or "second"
+    which: str
+    median_us: float
+    sm_mhz: float
+    watts: float
+    celsius: float
+
+
+def path_of(root: Path, chapter: str, device: str, name: str = "libraries") -> Path:
+    return root / "chapters" / chapter / "transcripts" / device / f"{name}.txt"
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -84,6 +104,34 @@ def recorded_sums(root: Path, chapter: str, device: str) -> list[FloatSum]:
     return float_sums(_text(root, chapter, device))
 
 
-def _text(root: Path, chapter: str, device: str) -> str:
-    path = path_of(root, chapter, device)
+def whole_sums(root: Path, chapter: str, device: str) -> list[WholeSum]:
+    """What ``tools/measuring/rivals.py sums`` printed on a device; none where nothing was recorded.
+    ValueError names a line that is neither a head, a comment nor a time."""
+    found = []
+    for number, words in _lines(_text(root, chapter, device)):
+        try:
+            library, method, n, median, _low, _high = words
+            found.append(WholeSum(library, method, int(n), float(median)))
+        except ValueError:
+            raise ValueError(f"line {number} gives no time: {' '.join(words)!r}") from None
+    return found
+
+
+def steady_times(root: Path, chapter: str, device: str) -> list[Steady]:
+    """The same of ``rivals.py steady``."""
+    found = []
+    for number, words in _lines(_text(root, chapter, device, "steady")):
+        if words[0] == "what":
+            continue
+        try:
+            what, which, median, _low, _high, clock, watts, degrees = words
+            numbers = (float(one) for one in (median, clock, watts, degrees))
+            found.append(Steady(what, which, *numbers))
+        except ValueError:
+            raise ValueError(f"line {number} gives no time: {' '.join(words)!r}") from None
+    return found
+
+
+def _text(root: Path, chapter: str, device: str, name: str = "libraries") -> str:
+    path = path_of(root, chapter, device, name)
     return path.read_text(encoding="utf-8") if path.is_file() else ""

@@ -10,6 +10,7 @@ A question with no answer is a :class:`NoSuchRun` that names what there is.
 
 from __future__ import annotations
 
+import copy
 import functools
 import warnings
 from collections.abc import Mapping, Sequence
@@ -134,6 +135,24 @@ class Recordings:
                     f"the local recording is left out: {error}", BrokenLocalSet, stacklevel=2
                 )
 
+    def of(self, chapter: str) -> Recordings:
+        """These, as a page of *chapter* shows them: by the first card that has recorded it.
+
+        A chapter that the reference has no recording of is told by a second card's, and so is all
+        that it is compared with.
+        """
+        if chapter in self.reference.chapters:
+            return self
+        for name, known in self.second.items():
+            if chapter in known.chapters:
+                there = copy.copy(self)
+                there.__dict__.pop("variants", None)  # they are those of the reference's chapters
+                there.reference = known
+                there.second = {REFERENCE: self.reference, **self.second}
+                del there.second[name]
+                return there
+        return self
+
     @functools.cached_property
     def embedded_set(self) -> EmbeddedSet:
         """The embedded device's committed set; an empty one before the first recording."""
@@ -177,8 +196,9 @@ class Recordings:
         both = [known for known in (self.local, self.reference) if known is not None]
         return [known for known in both if only in (None, known.name)]
 
-    def device(self, name: str = REFERENCE) -> Device:
-        for known in self.sets(name):
+    def device(self, name: str = "") -> Device:
+        """The device of a set, the reference's without a name."""
+        for known in self.sets(name or self.reference.name):
             return known.device
         raise NoSuchRun(f"there is no set '{name}'")
 

@@ -99,6 +99,12 @@ def regions(root: Path | str) -> dict[str, Region]:
 _Unit = str | tuple[Path, int]
 
 
+#: Another name for a built-in type.
+_BUILT_IN = re.compile(
+    r"using \w+ =(?: (?:unsigned|signed|long|short|int|char|float|double|bool))+;"
+)
+
+
 class _KernelCode:
     """All kernel code of the chapters: which of it lies where, and which of it uses which."""
 
@@ -119,6 +125,8 @@ class _KernelCode:
                 text = path.read_text(encoding="utf-8")
                 scope = (path.parent.name.partition("_")[0],)
                 for template, used in declarations.instances(text, scope, self.declared):
+                    if all(_BUILT_IN.fullmatch(self.texts[one]) for one in self.declared[used]):
+                        continue  # an instance of the type itself, which is no other unit's
                     for unit in self.declared[template]:
                         self.used.setdefault(unit, []).append(used)
 

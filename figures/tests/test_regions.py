@@ -180,6 +180,17 @@ def test_a_launch_tells_what_a_template_is_made_with(sources: Sources) -> None:
     assert regions.regions(root)["sum"].hash == before.hash
 
 
+def test_another_name_for_a_built_in_type_makes_no_other_instance(sources: Sources) -> None:
+    root = sources(chapter01_a__kernels=TREE, chapter02_b__kernels="using Sum = long long;\n")
+    before = regions.regions(root)["sum"]
+    launch = root / "chapters/chapter02_b/main.cu"
+    launch.write_text("using namespace chapter02;\nauto k = chapter01::sum<Sum>;\n")
+    assert regions.regions(root)["sum"].hash == before.hash
+    kernels = root / "chapters/chapter02_b/kernels.cuh"
+    kernels.write_text("struct Sum {\n  long long held;\n};\n")
+    assert regions.regions(root)["sum"].hash != before.hash
+
+
 def test_a_namesake_is_no_use_of_itself(sources: Sources) -> None:
     text = "// begin {0}\nvoid hand_in({1});\n// end {0}\n"
     found = regions.regions(

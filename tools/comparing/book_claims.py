@@ -24,7 +24,6 @@ from ladder.claims.statement import Axis, Claim
 from ladder.names import chapter_of
 
 from docs.tests import pages
-from figures.records.naming import REFERENCE
 from figures.records.recordings import Recordings
 from figures.records.sets import NoSuchRun
 
@@ -78,7 +77,7 @@ def of_the_guide(paths: Sequence[Path] | None = None) -> Iterator[tuple[str, str
         written += [(" ".join(one["words"].split()), one["claims"]) for one in _ROLE.finditer(text)]
         for words, claims in written:
             for claim in read_all(claims):
-                if claim.asked_on in ("", REFERENCE):
+                if not claim.asked_on:
                     yield group, chapter, words, claim
 
 
@@ -119,7 +118,7 @@ def held(
     """Every claim, on each of the sets called *names*."""
     found = []
     for group, chapter, words, claim in of_the_guide(paths):
-        reference = _hold(claim, recordings, REFERENCE, chapter)
+        reference = _hold(claim, recordings, recordings.of(chapter).reference.name, chapter)
         cards = {name: _hold(claim, recordings, name, chapter) for name in names}
         found.append(BookClaim(group, chapter, words, claim, reference, cards))
     return found
@@ -139,7 +138,8 @@ def _hold(claim: Claim, recordings: Recordings, name: str, chapter: str) -> Held
 def _reaches(claim: Claim, axis: Axis, recordings: Recordings, name: str, chapter: str) -> bool:
     """Whether a set has every size at which the reference was asked."""
     there = Lookup(claim, recordings, name, chapter).along(axis)
-    return set(Lookup(claim, recordings, REFERENCE, chapter).along(axis)) <= set(there)
+    ours = recordings.of(chapter)
+    return set(Lookup(claim, ours, ours.reference.name, chapter).along(axis)) <= set(there)
 
 
 @dataclass

@@ -448,6 +448,8 @@ def recorded(device: Device, program: Program) -> str:
                 recipe = chapter.recipe(variant)
             except NoFit as why:
                 return None, str(why)
+            if not recipe["buffers"]:
+                return None, "it computes nothing"
             if missing := left_out_of_pages(ptx, recipe):
                 return None, f"the page's device leaves out {missing}"
             region = {"region": variant.told["region"]}

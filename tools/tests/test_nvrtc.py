@@ -39,6 +39,9 @@ template <bool Is, class A, class B> using conditional_t = typename conditional<
 template <class, class> inline constexpr bool is_same_v = false;
 template <class A> inline constexpr bool is_same_v<A, A> = true;
 }""",
+    b"utility": b"""namespace std {
+template <class T> constexpr T&& move(T& x) noexcept { return static_cast<T&&>(x); }
+}""",
     b"cuda_fp16.h": HALF.replace(b"TYPE", b"__half").replace(b"TO_FLOAT", b"__half2float"),
     b"cuda_bf16.h": HALF.replace(b"TYPE2", b"__nv_bfloat162")
     .replace(b"TYPE", b"__nv_bfloat16")
@@ -48,7 +51,19 @@ template <class A> inline constexpr bool is_same_v<A, A> = true;
 namespace cooperative_groups {
 struct grid_group { __device__ void sync() const {} };
 inline __device__ grid_group this_grid() { return {}; }
-}""",
+struct cluster_group {
+  struct arrival_token {};
+  __device__ unsigned block_rank() const { return 0; }
+  __device__ unsigned num_blocks() const { return 1; }
+  __device__ arrival_token barrier_arrive() const { return {}; }
+  __device__ void barrier_wait(arrival_token&&) const {}
+  template <class T> __device__ T* map_shared_rank(T* at, int) const { return at; }
+};
+inline __device__ cluster_group this_cluster() { return {}; }
+}
+// What nvcc includes by itself.
+inline __device__ void cudaTriggerProgrammaticLaunchCompletion() {}
+inline __device__ void cudaGridDependencySynchronize() {}""",
 }
 
 #: A template compiles for 61 only where it is used: arguments to try, for a number and for a type.
@@ -57,6 +72,7 @@ ARGUMENTS = {
     r"unsigned\s+Block,.*": ("64, 4", "256, 4"),
     r"bool\s+\w+": ("false", "true"),
     r"class\s+Sum": ("unsigned", "long long"),
+    r"unsigned\s+Bytes,\s*unsigned\s+Stages": ("4096, 4",),
     r"class\s+Element": ("unsigned char", "unsigned", "uint2", "uint4"),
     r"class\s+Layout.*": ("chapter04::Padded", "chapter04::SwizzledBy4"),
     r"class\s+Total,\s*unsigned\s+Loads": ("chapter11::Kahan, 4", "chapter11::Double, 4"),

@@ -139,6 +139,7 @@ struct Variant {
   Timing timing = {};                      ///< how it is timed, where that is the point
   bool fixed_cache = false;                ///< timing.cache holds whatever `--warm` says
   std::optional<Sizes> sizes = {};         ///< the n that it takes; empty for the book's
+  int capability = 0;  ///< 90 if it needs compute capability 9.0: left out on what has less
   std::vector<Axis> axes = {{"n"}, {"block"}};  ///< what `--sweep` takes it over
   Counters counters = Counters::kExact;         ///< what its hardware counters can be held to
   /// False where the embedded device counts otherwise: it stops the launch at a fault, or the code

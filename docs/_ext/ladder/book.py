@@ -36,7 +36,7 @@ from figures.records.sets import NoSuchRun, Provenance, RecordedSet, provenance_
 from figures.records.transcripts import transcripts
 
 from . import inputs
-from .names import RunName
+from .names import RunName, chapter_of
 
 logger = logging.getLogger(__name__)
 
@@ -105,11 +105,11 @@ def _launched(folder: Path) -> dict[str, dict[str, str]]:
 
 
 class Book:
-    """Lookups for the page that ``env`` is reading; of *card*, a second card's set, alone."""
+    """Lookups for the page that ``env`` is reading; of *card*, another card's set, alone."""
 
-    def __init__(self, env: BuildEnvironment, card: str = REFERENCE) -> None:
+    def __init__(self, env: BuildEnvironment, card: str = "") -> None:
         self.env = env
-        self.card = card
+        self._asked_card = card
         self.root = Path(env.config.ladder_root).resolve()
         self.figures_dir = Path(env.config.ladder_figures).resolve()
         self.runs_dir = Path(env.config.ladder_runs).resolve()
@@ -177,16 +177,19 @@ class Book:
 
     # ------------------------------------------------------------------ recorded runs
 
-    def _data(self, *files: str) -> Recordings:
+    def _data(self, *files: str, chapter: str = "") -> Recordings:
+        """Those that the page shows; on a page of no chapter, those that a page of *chapter*
+        would."""
         data = self.root / "figures" / "data"
-        for folder in (data / self.card, data / LOCAL):
-            inputs.note(self.env, [folder, *(folder / file for file in files)])
         try:
             recordings = _recordings(self.root, self.runs_dir)
         except DataError as error:
             raise Lost(str(error)) from None
         except regions_module.RegionError as error:
             raise Lost(str(error)) from None
+        recordings = recordings.of(chapter_of(self.env.docname) or chapter)
+        for folder in (data / (self._asked_card or recordings.reference.name), data / LOCAL):
+            inputs.note(self.env, [folder, *(folder / file for file in files)])
         if not (recordings.reference.chapters or recordings.local):
             raise NotYet
         return recordings
@@ -199,19 +202,20 @@ class Book:
         inputs.note(self.env, [*folders, *files])
         return self._data()
 
-    def _both(self, ask: Callable[[str], RecordedRun[Run]], recorded_yet: bool) -> Both[Run]:
+    def _both(self, recordings: Recordings, ask: Callable[[str], RecordedRun[Run]]) -> Both[Run]:
         found: dict[str, RecordedRun[Run] | None] = {}
         missed = ""
-        for known in (self.card, LOCAL) if self._is_reference() else (self.card,):
+        card = self._asked_card or recordings.reference.name
+        for known in (card,) if self._asked_card else (card, LOCAL):
             try:
                 found[known] = ask(known)
             except NoSuchRun as miss:
                 found[known] = None
-                if known == self.card:
+                if known == card:
                     missed = str(miss)
-        both = Both(found[self.card], found.get(LOCAL))
+        both = Both(found[card], found.get(LOCAL))
         if not (both.reference or both.local):
-            if not recorded_yet:
+            if not recordings.reference.chapters:
                 raise NotYet
             raise Lost(missed)
         for one in (both.reference, both.local):
@@ -226,21 +230,21 @@ class Book:
             inputs.note(self.env, [self.root / path for path in known[region].paths])
 
     def run(self, name: RunName) -> Both:
-        recordings = self._data(f"{name.chapter}.json")
+        recordings = self._data(f"{name.chapter}.json", chapter=name.chapter)
         return self._both(
+            recordings,
             lambda only: recordings.run(
                 name.chapter, name.variant, name.n, name.block, name.params, only=only
             ),
-            bool(recordings.reference.chapters),
         )
 
     def counters(self, name: RunName) -> Both[CountedRun]:
-        recordings = self._data("counters.json")
+        recordings = self._data("counters.json", chapter=name.chapter)
         return self._both(
+            recordings,
             lambda only: recordings.counters(
                 name.chapter, name.variant, name.n, name.block, name.params, only=only
             ),
-            bool(recordings.reference.chapters),
         )
 
     def counters_on_embedded(self, name: RunName) -> RecordedRun[EmbeddedRun]:
@@ -319,7 +323,7 @@ class Book:
             raise Lost(str(miss)) from None
 
     def sanitizer(self, chapter: str, variant: str) -> list[RecordedRun[CheckedRun]]:
-        recordings = self._data("sanitizer.json")
+        recordings = self._data("sanitizer.json", chapter=chapter)
         try:
             return recordings.sanitizer(chapter, variant)
         except NoSuchRun as miss:
@@ -327,16 +331,13 @@ class Book:
                 raise NotYet from None
             raise Lost(str(miss)) from None
 
-    def _is_reference(self) -> bool:
-        return self.card == REFERENCE
-
     def has_local(self) -> bool:
         """Whether the reader's own numbers stand beside these."""
-        return self._is_reference() and _recordings(self.root, self.runs_dir).local is not None
+        return not self._asked_card and _recordings(self.root, self.runs_dir).local is not None
 
     def variants(self, chapter: str) -> list[str]:
         """The variants that a chapter times by default, in the order recorded."""
-        recordings = self._data(f"{chapter}.json")
+        recordings = self._data(f"{chapter}.json", chapter=chapter)
         for known in (recordings.reference, recordings.local):
             if known and chapter in known.chapters:
                 return known.chapters[chapter].variants()
@@ -346,7 +347,7 @@ class Book:
 
     def console(self, chapter: str) -> tuple[str, Provenance]:
         """What the program printed, and where and when."""
-        recordings = self._data(f"{chapter}.txt", f"{chapter}.json")
+        recordings = self._data(f"{chapter}.txt", f"{chapter}.json", chapter=chapter)
         for known in (recordings.local, recordings.reference):
             if known and chapter in known.consoles and chapter in known.chapters:
                 return known.consoles[chapter], known.chapters[chapter].provenance
@@ -358,11 +359,11 @@ class Book:
         )
 
     def reference(self) -> RecordedSet:
-        chapters = sorted((self.root / "figures" / "data" / REFERENCE).glob("chapter*.json"))
-        recordings = self._data(*(path.name for path in chapters))
-        if not recordings.reference.chapters:
+        known = self._data().reference
+        recordings = self._data(*(f"{chapter}.json" for chapter in known.chapters))
+        if not known.chapters:
             raise NotYet
-        return recordings.reference if self._is_reference() else recordings.second[self.card]
+        return recordings.sets(self._asked_card or recordings.reference.name)[0]
 
     # ------------------------------------------------------------------ figures
 

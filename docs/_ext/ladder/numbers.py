@@ -13,7 +13,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxRole
 
 from figures.records import schema
-from figures.records.naming import REFERENCE, SECOND, STALLS, run_name
+from figures.records.naming import SECOND, STALLS, run_name
 from figures.records.recordings import RecordedRun, Run
 from figures.records.schema import CountedRun, TimedRun
 from figures.records.verdict import ratios, timed
@@ -169,7 +169,7 @@ def book_of(env: BuildEnvironment, card: str) -> Book:
         raise Lost(f"there is no second card '{card}'{nearest(card, SECOND)}")
     if card and not any(known.name == card for known in Book(env).everything().sets(card)):
         raise Lost(f"nothing is recorded on {card}")
-    return Book(env, card or REFERENCE)
+    return Book(env, card)
 
 
 class RecordedRole(SphinxRole):

@@ -18,7 +18,6 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
-from figures.records.naming import REFERENCE
 from figures.records.recordings import Recordings
 from figures.records.sets import NoSuchRun
 
@@ -158,25 +157,26 @@ def _slider(options: Mapping[str, str], recordings: Recordings, chapter: str) ->
     scale, kind = Scale(options["slider"]), claim.statement.sides[0].kind
     if not comparable(kind, scale.kind):
         raise Lost(f":slider: is {scale.kind.value}, and :measured: {kind.value}")
-    values = amount(claim, recordings, REFERENCE, chapter)
+    values = amount(claim, recordings, recordings.reference.name, chapter)
     return {**scale.data(values), "text": written(scale.kind, *values)}
 
 
 def _choices(options: Mapping[str, str], recordings: Recordings, chapter: str) -> dict[str, Any]:
     labels: list[str] = []
     right: list[int] = []
+    reference = recordings.reference.name
     for line in filter(str.strip, options["choices"].splitlines()):
         label, colons, claim = line.partition(" :: ")
         if not colons:
             raise Lost(f":choices: '{line.strip()}' should read LABEL :: CLAIM")
-        if judge(read(claim), recordings, REFERENCE, chapter).holds:
+        if judge(read(claim), recordings, reference, chapter).holds:
             right.append(len(labels))
         labels.append(label.strip())
     if len(labels) < 2:
         raise Lost(":choices: has fewer than two lines")
     if len(right) != 1:
         held = ", ".join(f"'{labels[one]}'" for one in right) or "none"
-        raise Lost(f":choices: exactly one must hold on {REFERENCE}, and it is {held}")
+        raise Lost(f":choices: exactly one must hold on {reference}, and it is {held}")
     return {"kind": "choices", "choices": labels, "value": right[0], "text": labels[right[0]]}
 
 

@@ -198,6 +198,64 @@ def test_the_default_stream_is_what_the_program_was_compiled_for(
     assert "the thread's default stream: " in ended["per-thread"].stderr
 
 
+DEPENDENT = """
+#include <cuda_runtime.h>
+__global__ void fill(int* to) {
+  cudaTriggerProgrammaticLaunchCompletion();
+  to[threadIdx.x] = 1;
+}
+__global__ void copy(int* to, const int* from) {
+  WAIT;
+  to[threadIdx.x] = from[threadIdx.x];
+}
+int main() {
+  int *a, *b;
+  cudaMalloc(&a, 256);
+  cudaMalloc(&b, 256);
+  cudaLaunchAttribute attribute[1];
+  attribute[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute[0].val.programmaticStreamSerializationAllowed = ALLOWED;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 1;
+  config.blockDim = 64;
+  config.attrs = attribute;
+  config.numAttrs = 1;
+  fill<<<1, 64>>>(a);
+  BETWEEN;
+  cudaLaunchKernelEx(&config, copy, b, static_cast<const int*>(a));
+  cudaDeviceSynchronize();
+  cudaFree(a);
+  cudaFree(b);
+}
+"""
+WAIT = "cudaGridDependencySynchronize()"
+
+
+@pytest.mark.parametrize(
+    ("wait", "allowed", "between", "races"),
+    [
+        (WAIT, "1", "", False),
+        ("", "1", "", True),
+        ("", "0", "", False),  # an ordinary launch
+        ("", "1", "cudaDeviceSynchronize()", False),
+        ("if (threadIdx.x == 100) " + WAIT, "1", "", True),
+    ],
+    ids=["waits", "does_not_wait", "is_not_dependent", "host_waits", "no_thread_waits"],
+)
+def test_a_dependent_launch_has_to_wait_for_the_kernel_before(
+    tmp_path: Path, wait: str, allowed: str, between: str, races: bool
+) -> None:
+    source, program = tmp_path / "program.cu", tmp_path / "program"
+    text = DEPENDENT.replace("WAIT", wait).replace("ALLOWED", allowed)
+    source.write_text(text.replace("BETWEEN", between), encoding="utf-8")
+    subprocess.run([nvcc(), *running.FOR_EMBEDDED, "-o", program, source], check=True)
+    command = [EMULATE, "--check", "race", program]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == (4 if races else 0), ended.stderr
+    assert ("read after the kernel before's write in global memory" in ended.stderr) == races
+    assert ("cudaGridDependencySynchronize" in ended.stderr) == races
+
+
 # ------------------------------------------------------------------ what is recorded
 
 

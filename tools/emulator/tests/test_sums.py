@@ -41,6 +41,8 @@ RIGHT = {
     "bytes": (ALL.format(4000, "it"), "proved"),
     "dotted": (ALL.format(4000, "it"), "proved"),
     "staged": (ALL.format(1000, "them"), "proved"),
+    "waited": (ALL.format(1000, "them"), "the order in which blocks ran here"),
+    "sent": (ALL.format(1000, "them"), "the order in which blocks ran here"),
     "last_block": (ALL.format(4000, "it"), "the order in which blocks ran here, which {last} "),
     "fence_and_volatile": (ALL.format(1000, "it"), "the order in which blocks ran here"),
     "made_there": (ALL.format(1000, "them"), "proved"),
@@ -64,6 +66,11 @@ FAULTS = {
         "elements 96 … 127, 224 … 255, 352 … 383, 480 … 511 and 104 others are missing",
         "elements 224 … 255: last seen in tile[96 … 127] of block (1, 0, 0), put there at {put} ",
         ", overwritten at {overwritten} (PTX line ",
+    ),
+    "sent_unawaited": (
+        "elements 128 … 255, 384 … 511, 640 … 767, 896 … 999 are missing",
+        "elements 128 … 255: read at {sent} (PTX line ",
+        ", and not used after that",
     ),
     "shuffled_short": ("elements 1, 3 … 63 are missing", "last added at {shuffled} (PTX line "),
 }

@@ -24,7 +24,8 @@ def benches(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Bench]:
 
 
 def test_there_is_one_for_each_net() -> None:
-    assert {"result", "race", "memory", "init", "sync", "sum", "counters"} == {m.net for m in ALL}
+    nets = {"result", "race", "memory", "init", "sync", "sum", "counters", "stopped"}
+    assert nets == {m.net for m in ALL}
     assert len(ALL) >= 20
 
 

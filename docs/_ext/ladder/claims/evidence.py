@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from figures.records.naming import LOCAL, REFERENCE, SECOND
+from figures.records.naming import LOCAL
 from figures.records.recordings import Recordings
 from figures.records.sets import NoSuchRun
 
@@ -18,6 +18,8 @@ class Evidence:
     """What became of one claim, set by set; a set that can't tell is not among ``outcomes``."""
 
     claim: Claim
+    #: The set that the page shows.
+    reference: str
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
     @property
@@ -38,7 +40,7 @@ class Evidence:
                     f"{said} is said not to hold on {name}, and does: {seen}. "
                     "Say in the text what is true there, and take the exception out"
                 )
-            elif name in (REFERENCE, self.claim.asked_on):
+            elif name in (self.reference, self.claim.asked_on):
                 found.append(f"{said} is false on {name}: {seen}")
             else:
                 found.append(
@@ -56,15 +58,16 @@ def gather(claim: Claim, recordings: Recordings, chapter: str) -> Evidence:
     """The claim held against every set, or the one that it asks. Raises Lost where the reference,
     or that one, cannot answer it."""
     outcomes = {}
-    names = (claim.asked_on,) if claim.asked_on else (REFERENCE, *SECOND, LOCAL)
+    reference = recordings.reference.name
+    names = (claim.asked_on,) if claim.asked_on else (reference, *recordings.second, LOCAL)
     for name in names:
         if not any(known.name == name for known in recordings.sets(name)):
             continue
         try:
             outcomes[name] = judge(claim, recordings, name, chapter)
         except (NoSuchRun, ZeroDivisionError) as miss:
-            if name in (REFERENCE, claim.asked_on):
+            if name in (reference, claim.asked_on):
                 raise Lost(f"'{claim.text}': {miss}") from None
         except Lost as lost:
             raise Lost(f"'{claim.text}': {lost}") from None
-    return Evidence(claim, outcomes)
+    return Evidence(claim, reference, outcomes)

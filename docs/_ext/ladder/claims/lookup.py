@@ -9,7 +9,7 @@ from operator import add, mul, sub, truediv
 from typing import Any
 
 from figures.records.floors import EMPTY_BLOCKS, floors
-from figures.records.naming import DEFAULT_BLOCK, DEFAULT_N, REFERENCE, STALLS, run_name, size_text
+from figures.records.naming import DEFAULT_BLOCK, DEFAULT_N, STALLS, run_name, size_text
 from figures.records.recordings import RecordedRun, Recordings, counter_of
 from figures.records.schema import CountedRun, TimedRun
 from figures.records.sets import NoSuchRun
@@ -90,7 +90,7 @@ class Lookup:
         sizes = sorted(common or (), key=_sortable)
         for end in filter(None, (axis.low, axis.high)):
             # A size of the wrong unit would quietly let everything through, or nothing.
-            if end not in sizes and self.set_name == REFERENCE:
+            if end not in sizes and self.set_name == self.recordings.reference.name:
                 raise NoSuchRun(
                     f"{axis.key}={size(axis.key, end)} is not recorded for all of them; there are "
                     f"{', '.join(size(axis.key, one) for one in sizes)}"

@@ -429,7 +429,10 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   }
   if (host_log_) host_log_->started(config);
   Operations* const order = operations();
-  if (order) order->begin(line_of(request.stream), "a kernel", kernel.name);
+  if (order) {
+    order->begin(line_of(request.stream), "a kernel", kernel.name);
+    if (request.dependent) order->depends();
+  }
   const LaunchResult result = launch(config);
   if (order) order->end(*memory_);
   clock_ += result.counters.warp_instructions;

@@ -169,6 +169,7 @@ class Runtime {
     void** arguments = nullptr;
     std::size_t dynamic_shared = 0;
     bool cooperative = false;
+    bool dependent = false;  ///< it may begin before the one in front of it has ended
     cudaStream_t stream = nullptr;
     std::optional<Dim3> cluster = {};
   };

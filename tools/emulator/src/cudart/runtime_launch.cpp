@@ -75,6 +75,9 @@ Runtime::Request request_of(const cudaLaunchConfig_t& config, const void* stub, 
     if (a.id == cudaLaunchAttributeClusterDimension) {
       request.cluster = emu::Dim3{a.val.clusterDim.x, a.val.clusterDim.y, a.val.clusterDim.z};
     }
+    if (a.id == cudaLaunchAttributeProgrammaticStreamSerialization) {
+      request.dependent = a.val.programmaticStreamSerializationAllowed != 0;
+    }
     // The rest says when a launch begins, where its blocks run, or where its memory is kept: here
     // it begins when those before it are over.
   }

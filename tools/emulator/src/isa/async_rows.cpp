@@ -258,20 +258,21 @@ struct At {
   }
 };
 
-/// Tells who looks at another block of the cluster that its shared memory changes.
-void tell_reached(Warp& warp, const std::byte* place, U64 bytes) {
+/// Tells who looks at another block of the cluster that its shared memory changes. `told`: who
+/// looks at this one is told how.
+void tell_reached(Warp& warp, const std::byte* place, U64 bytes, bool told) {
   Cluster& cluster = warp.block().cluster();
   for (unsigned rank = 0; rank < cluster.size(); ++rank) {
     Block& block = cluster.block(rank);
     const auto at = static_cast<Address>(place - block.shared());
     if (at >= block.shared_bytes()) continue;
-    block.tell([&](BlockObserver& o) { o.reached(at, bytes); });
+    block.tell([&](BlockObserver& o) { o.reached(at, bytes, told); });
   }
 }
 
 void tell_arrived(Warp& warp, unsigned lane, const At& at, bool releases, bool completes) {
   if (!warp.block().watched()) return;
-  if (!is_own(warp, at.place)) return tell_reached(warp, at.place, sizeof(U64));
+  if (!is_own(warp, at.place)) return tell_reached(warp, at.place, sizeof(U64), false);
   const Address where = in_shared(warp, at.place);
   warp.block().tell([&](BlockObserver& o) {
     o.mbarrier_arrived(warp, lane, where, releases);
@@ -666,7 +667,7 @@ void begin_bulk(Warp& warp, const Op& op, unsigned lane, const BulkEnds& ends, A
   if (at.block == &warp.block() && ends.block == at.block) {
     tell_bulk(warp, op, lane, ends, number, true);
   } else {
-    tell_reached(warp, ends.shared, ends.bytes);
+    tell_reached(warp, ends.shared, ends.bytes, false);
   }
 }
 
@@ -731,7 +732,7 @@ void bulk_across(Warp& warp, const Op& op, Mask mask) {
       at[k] = shared_place(warp, op, i, address, k == 2 ? 8 : bytes, "cp.async.bulk");
     }
     warp.block().update();
-    tell_reached(warp, at[0].bytes, bytes);
+    tell_reached(warp, at[0].bytes, bytes, false);
     at[2].block->async().bulk(at[0].bytes, at[1].bytes, bytes, at[2].bytes);
   });
 }
@@ -872,8 +873,10 @@ void store_async(Warp& warp, const Op& op, Mask mask) {
                  "st.async to one block with an mbarrier of another");
     }
     warp.block().update();
-    tell_reached(warp, to.bytes, size);
-    barrier.block->async().store(to.bytes, data, size, barrier.bytes);
+    tell_reached(warp, to.bytes, size, true);
+    const U64 number = barrier.block->async().store(to.bytes, data, size, barrier.bytes);
+    warp.block().tell(
+        [&](BlockObserver& o) { o.sent(warp, op, i, *to.block, number, to.at, size); });
   });
 }
 

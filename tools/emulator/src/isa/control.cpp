@@ -138,9 +138,18 @@ void build_nothing(Builder& b, std::size_t operands) {
   b.emit(&nothing);
 }
 
-/// Programmatic dependent launch: the grids before have ended when one begins.
+/// Programmatic dependent launch: here the grids before have ended when one begins.
+void wait_for_grids(Warp& warp, const Op&, Mask) {
+  warp.block().tell([](BlockObserver& o) { o.waited_for_grids(); });
+}
 void build_griddepcontrol(Builder& b) {
-  if (!b.take_any("launch_dependents", "wait")) b.unsupported("this form");
+  if (b.take("wait")) {
+    b.finish();
+    b.expect_operands(0, 0);
+    b.emit(&wait_for_grids);
+    return;
+  }
+  if (!b.take("launch_dependents")) b.unsupported("this form");
   build_nothing(b, 0);
 }
 void build_pmevent(Builder& b) {

@@ -83,8 +83,12 @@ class BlockObserver {
   /// Lanes go on behind the cluster's barrier.
   virtual void cluster_waited(Warp&, Mask /*lanes*/) {}
   /// Another block's thread writes this one's shared memory by a copy that goes on by itself, or
-  /// changes an mbarrier in it.
-  virtual void reached(Address, std::uint64_t /*bytes*/) {}
+  /// changes an mbarrier in it. `told`: who looks at that block is told what is written.
+  virtual void reached(Address, std::uint64_t /*bytes*/, bool /*told*/) {}
+  /// A lane's values are on their way into the shared memory of `home`, a block of its cluster,
+  /// where they will be told to have landed.
+  virtual void sent(Warp&, const Op&, unsigned /*lane*/, Block& /*home*/, std::uint64_t /*number*/,
+                    Address, unsigned /*bytes*/) {}
   /// Which bytes of the block's shared memory were written, a bit each, of who keeps that.
   virtual std::vector<std::uint64_t>* written_shared() { return nullptr; }
   /// Lanes that named each other are all there and carry out `op` as one. Of these operations only
@@ -95,6 +99,9 @@ class BlockObserver {
   /// told of instructions.
   virtual void handed(Warp&, const Op&, Mask /*lanes*/, const std::uint32_t* /*from*/) {}
   virtual void fence(Warp&, const Op&, Mask /*lanes*/) {}
+  /// Lanes have waited for the grids before this one, which may have been at work until then
+  /// (griddepcontrol.wait).
+  virtual void waited_for_grids() {}
   virtual void copy_began(const Copy&) {}
   /// A copy has landed, as its thread has waited for.
   virtual void copy_landed(std::uint64_t /*number*/) {}

@@ -113,7 +113,7 @@ class BlockChecks final : public BlockObserver {
   void cluster_waited(Warp& warp, Mask lanes) override {
     if (race_) race_->cluster_waited(warp, lanes);
   }
-  void reached(Address at, std::uint64_t bytes) override {
+  void reached(Address at, std::uint64_t bytes, bool /*told*/) override {
     if (race_) race_->reached();
     if (init_) init_->reached(at, bytes);
   }
@@ -125,6 +125,9 @@ class BlockChecks final : public BlockObserver {
   }
   void fence(Warp& warp, const Op& op, Mask lanes) override {
     if (race_) race_->fence(warp, lanes, op.as<Fence>());
+  }
+  void waited_for_grids() override {
+    if (race_) race_->waited_for_grids();
   }
   void copy_began(const Copy& copy) override {
     if (race_) race_->copy_began(copy);

@@ -47,6 +47,7 @@ class RaceCheck {
   void reached() { grid_.unfollowed = true; }
   void met(const Warp& warp, Mask lanes);
   void fence(const Warp& warp, Mask lanes, const Fence& fence);
+  void waited_for_grids() { grid_.waited = true; }
   void copy_began(const Copy& copy);
   void copy_landed(std::uint64_t number);
   void copy_landed_at(std::uint64_t number, Address mbarrier);

@@ -100,6 +100,8 @@ class RaceGrid {
     if (++all.asked == blocks) phases_.erase(phase);
     return log;
   }
+  /// Whether any thread has waited for the grids before.
+  std::atomic<bool> waited{false};
   /// An order between blocks of a cluster that isn't followed: by mbarriers of other blocks.
   std::atomic<bool> unfollowed{false};
   Fences fences_of(std::uint32_t block) {

@@ -155,6 +155,15 @@ void Operations::touch_rows(Way way, Address at, std::uint64_t pitch, std::uint6
   for (std::uint64_t row = 0; row < rows; ++row) touch(way, at + row * pitch, width);
 }
 
+/// Whether what is asked for now comes after that.
+bool Operations::ordered(const Operation& before) const {
+  if (now_.depends && before.line == now_.line && before.time + 1 == now_.time &&
+      !before.kernel.empty()) {
+    return false;
+  }
+  return before.time <= lines_[now_.line].clock.of(before.line);
+}
+
 void Operations::end(const GlobalMemory& memory) {
   now_.returned = returns_;
   for (Ranges& ranges : now_.touched) {
@@ -164,10 +173,9 @@ void Operations::end(const GlobalMemory& memory) {
     now_.last = std::max(now_.last, ranges.last());
   }
   bool gone = false;
-  const StreamClock& clock = lines_[now_.line].clock;
   for (Operation& before : past_) {
     if (before.apart_from(now_)) continue;
-    if (before.time > clock.of(before.line)) {
+    if (!ordered(before)) {
       compare(before, now_, memory);
       continue;
     }
@@ -291,7 +299,10 @@ void Operations::report(const Operation& before, unsigned before_way, const Rang
   const Allocation* const a = memory.find(at, 1);
   const std::string space = memory_name(a);
   const bool nodes = before.in_graph && now.in_graph;
-  const std::string other = nodes ? "another node" : "another stream";
+  const bool one_stream = now.depends && before.line == now.line;
+  const std::string other = nodes        ? "another node"
+                            : one_stream ? "the kernel before"
+                                         : "another stream";
   const auto is = [](const Operation& o, std::string_view verb) {
     return o.verb && o.verb == verb;
   };
@@ -301,8 +312,10 @@ void Operations::report(const Operation& before, unsigned before_way, const Rang
   } else if (is(before, "allocates")) {
     what = space + " is used without waiting for the stream that allocates it";
   } else if (writes(way) && writes(before_way)) {
-    what = std::string(nodes ? "two nodes of a graph" : "two streams") + " write one place of " +
-           space;
+    what = std::string(nodes        ? "two nodes of a graph"
+                       : one_stream ? "two kernels of a stream"
+                                    : "two streams") +
+           " write one place of " + space;
   } else {
     what = (writes(way) ? "write after " + other + "'s read in "
                         : "read after " + other + "'s write in ") +
@@ -331,6 +344,10 @@ std::string Operations::missing(const Operation& before, const Operation& now) c
   if (before.in_graph && now.in_graph) {
     return "nothing orders them: no edge of the graph, and no path of edges, leads from the first "
            "node to the second";
+  }
+  if (now.depends && before.line == now.line) {
+    return "nothing orders them: as a programmatic dependent launch the second kernel may begin "
+           "while the first is at work, and has to wait (cudaGridDependencySynchronize)";
   }
   const auto stream_of = [](const Operation& o) {
     return o.where.substr(0, o.where.find(", node "));
@@ -364,6 +381,7 @@ void Operations::ran(const LaunchConfig& config, RaceGrid& grid) {
   };
   const DeviceHeap& heap = config.memory->heap();
   now_.hands_on = grid.told();
+  now_.depends &= !grid.waited;
   grid.shadow.each([&](Address line, Marks& marks) {
     // The heap's pieces pass from kernel to kernel, and malloc and free order that.
     if (heap.begun() && heap.holds(line)) return;

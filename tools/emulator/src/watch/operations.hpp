@@ -69,6 +69,9 @@ class Operations {
   void touch(Way way, Address at, std::uint64_t bytes);
   void touch_rows(Way way, Address at, std::uint64_t pitch, std::uint64_t width,
                   std::uint64_t rows);
+  /// The kernel may begin while the one before it in the stream is at work, as a programmatic
+  /// dependent launch may: until it waits for that, nothing orders the two.
+  void depends() { now_.depends = true; }
   void says(const char* verb) { now_.verb = verb; }  ///< instead of "writes"
   void returns(Returns returns) { returns_ = returns; }
   /// All that a kernel has touched.
@@ -102,6 +105,7 @@ class Operations {
     Time time = 0;
     bool in_graph = false;
     bool hands_on = false;  ///< a kernel that tells others by fences
+    bool depends = false;   ///< on the one before it in its stream, and hasn't waited for it
     Returns returned = Returns::kAtOnce;
     const char* verb = nullptr;
     /// The second half: what a kernel's blocks did after they had read what may be a flag.
@@ -123,6 +127,7 @@ class Operations {
   Timeline add_line(std::string name, bool blocks, bool node);
   StreamClock& enter(Timeline line);
   void learned();
+  bool ordered(const Operation& before) const;
   void compare(const Operation& before, const Operation& now, const GlobalMemory& memory);
   void report(const Operation& before, unsigned before_way, const Range& theirs,
               const Operation& now, unsigned way, const Range& ours, const GlobalMemory& memory);

@@ -51,6 +51,7 @@ class BlockSums final : public BlockObserver {
     std::fill(shared_.begin(), shared_.end(), SumForms::kPlain);
     std::fill(local_.begin(), local_.end(), SumForms::kPlain);
     copies_.clear();
+    std::erase_if(sums_.sent, [&](const auto& each) { return each.first.first == &block_; });
   }
 
   void instruction(Warp& warp, const Op& op, Mask lanes) override {
@@ -74,6 +75,7 @@ class BlockSums final : public BlockObserver {
       default:
         for (const Flow::Register& r : reads()) decides(warp, r, lanes);
         for (const Flow::Register& r : writes()) clear(warp, r, lanes);
+        sources_.assign(1, {});  // a look at an mbarrier, which may follow, leaves nothing in it
         return;
     }
     if (flow_->kind == Flow::Kind::kUses || flow_->kind == Flow::Kind::kHands) {
@@ -179,7 +181,18 @@ class BlockSums final : public BlockObserver {
   }
   void copy_landed(std::uint64_t number) override { land(number); }
   void copy_landed_at(std::uint64_t number, Address) override { land(number); }
-  void reached(Address, std::uint64_t) override { sums_.unfollowed = true; }
+  void reached(Address, std::uint64_t, bool told) override { sums_.unfollowed |= !told; }
+  void sent(Warp& warp, const Op& op, unsigned lane, Block& home, std::uint64_t number, Address to,
+            unsigned bytes) override {
+    at(warp, op);
+    Sums::Sent& sent = sums_.sent[{&home, number}];
+    sent = {.to = to,
+            .bytes = bytes / static_cast<unsigned>(sources_.size()),
+            .site = forms_.maker.site,
+            .block = number_,
+            .nodes = {}};
+    for (const Lanes& source : sources_) sent.nodes.push_back(source[lane]);
+  }
 
  private:
   struct Registers {
@@ -832,7 +845,7 @@ class BlockSums final : public BlockObserver {
 
   void land(std::uint64_t number) {
     const auto found = copies_.find(number);
-    if (found == copies_.end()) return;
+    if (found == copies_.end()) return land_sent(number);
     const OnItsWay copy = found->second;
     copies_.erase(found);
     forms_.maker = {.site = copy.site, .block = number_};
@@ -855,6 +868,22 @@ class BlockSums final : public BlockObserver {
       } else if (copy.to + k + 4 <= 4 * shared_.size()) {
         put_words(shared_, copy.to + k, 4, n, Sums::in_shared(0));
       }
+    }
+  }
+
+  /// What another block of the cluster has sent.
+  void land_sent(std::uint64_t number) {
+    const auto found = sums_.sent.extract({&block_, number});
+    if (!found) return;
+    const Sums::Sent& sent = found.mapped();
+    forms_.maker = {.site = sent.site, .block = sent.block};
+    sums_.block = sent.block;
+    Address to = sent.to;
+    for (const Node n : sent.nodes) {
+      if (to + sent.bytes <= 4 * shared_.size()) {
+        put_words(shared_, to, sent.bytes, n, Sums::in_shared(0));
+      }
+      to += sent.bytes;
     }
   }
 

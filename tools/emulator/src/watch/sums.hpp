@@ -90,6 +90,14 @@ class Sums {
     std::set<std::tuple<std::uint32_t, unsigned, Address>> open;
   };
 
+  /// Values on their way into another block's shared memory.
+  struct Sent {
+    Address to = 0;
+    unsigned bytes = 0;  ///< of each
+    std::uint32_t site = 0, block = 0;
+    std::vector<Node> nodes;
+  };
+
   SumForms forms;
   OldValues* old = nullptr;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Older> older;  ///< by write and read
@@ -103,9 +111,10 @@ class Sums {
   std::vector<Stored> log;
   std::vector<std::string> sites{""};  ///< in words, by number
   std::vector<std::string> places{""};
-  std::map<const Block*, std::vector<Node>*> shared_of;  ///< of blocks that run
-  std::uint32_t blocks = 0;                              ///< of all launches
-  bool unfollowed = false;                               ///< code ran that isn't followed
+  std::map<const Block*, std::vector<Node>*> shared_of;         ///< of blocks that run
+  std::map<std::pair<const Block*, std::uint64_t>, Sent> sent;  ///< by block, and number there
+  std::uint32_t blocks = 0;                                     ///< of all launches
+  bool unfollowed = false;                                      ///< code ran that isn't followed
   bool expected = false;  ///< what is read is known to be a sum, whatever it looks like
 
   /// The allocation of an address; null for none.

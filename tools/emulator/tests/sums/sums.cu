@@ -1,6 +1,7 @@
 // Sums and what isn't one, for tools/emulate --check sum: right ones, the faults that sums have,
 // and kernels that do something else. `sums CASE…` runs them, one after another, and says nothing.
 // A comment `// @A` names a line for what the test expects of it.
+#include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 
 #include <cstdio>
@@ -144,6 +145,72 @@ __global__ void staged(const int* in, int* partial, int n) {
   __syncthreads();
   add_up(tile);
   if (threadIdx.x == 0) partial[blockIdx.x] = tile[0];
+}
+
+__device__ unsigned in_shared(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+__device__ void init(unsigned long long* barrier, unsigned arrivals, unsigned bytes) {
+  asm volatile(
+      "{ .reg .b64 state; mbarrier.init.shared.b64 [%0], %1;"
+      " mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], %2; }" ::"r"(in_shared(barrier)),
+      "r"(arrivals), "r"(bytes)
+      : "memory");
+}
+__device__ void arrive(unsigned long long* barrier) {
+  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(in_shared(barrier)) : "memory");
+}
+__device__ void wait(unsigned long long* barrier) {
+  unsigned over = 0;
+  while (!over) {
+    asm volatile(
+        "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+        : "=r"(over)
+        : "r"(in_shared(barrier))
+        : "memory");
+  }
+}
+
+/// The upper warps wait for a barrier that the first has passed before it put down its elements.
+__global__ void waited(const int* in, int* partial, int n) {
+  __shared__ int tile[kBlock];
+  __shared__ unsigned long long barrier;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (threadIdx.x == 0) init(&barrier, 32, 0);
+  __syncthreads();
+  threadIdx.x < 32 ? arrive(&barrier) : wait(&barrier);
+  tile[threadIdx.x] = i < n ? in[i] : 0;
+  __syncthreads();
+  add_up(tile);
+  if (threadIdx.x == 0) partial[blockIdx.x] = tile[0];
+}
+
+/// The second block of a cluster sends its elements into the first one's shared memory.
+template <bool Waits>
+__global__ void __cluster_dims__(2) sent(const int* in, int* partial, int n) {
+  __shared__ int tile[2 * kBlock];
+  __shared__ unsigned long long barrier;
+  const auto cluster = cooperative_groups::this_cluster();
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (threadIdx.x == 0) {
+    init(&barrier, 1, kBlock * sizeof(int));
+    arrive(&barrier);
+  }
+  tile[kBlock + threadIdx.x] = 0;
+  cluster.sync();
+  const int value = i < n ? in[i] : 0;  // @sent
+  if (cluster.block_rank() == 1) {
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(
+                     in_shared(cluster.map_shared_rank(&tile[kBlock + threadIdx.x], 0))),
+                 "r"(value), "r"(in_shared(cluster.map_shared_rank(&barrier, 0)))
+                 : "memory");
+    return;
+  }
+  if (Waits) wait(&barrier);
+  tile[threadIdx.x] = value + tile[kBlock + threadIdx.x];
+  __syncthreads();
+  add_up(tile);
+  if (threadIdx.x == 0) partial[blockIdx.x / 2] = tile[0];
 }
 
 __global__ void last_block(const int4* in, int* partial, unsigned* ticket, int* total, int n) {
@@ -356,6 +423,21 @@ const std::map<std::string, void (*)()> kCases{
      [] {
        const Data<int> d(kN, kGrid, false);
        staged<<<kGrid, kBlock>>>(d.in, d.out, kN);
+     }},
+    {"waited",
+     [] {
+       const Data<int> d(kN, kGrid, false);
+       waited<<<kGrid, kBlock>>>(d.in, d.out, kN);
+     }},
+    {"sent",
+     [] {
+       const Data<int> d(kN, kGrid / 2, false);
+       sent<true><<<kGrid, kBlock>>>(d.in, d.out, kN);
+     }},
+    {"sent_unawaited",
+     [] {
+       const Data<int> d(kN, kGrid / 2, false);
+       sent<false><<<kGrid, kBlock>>>(d.in, d.out, kN);
      }},
     {"last_block",
      [] {

@@ -50,9 +50,9 @@ __global__ void pointer(const int* in, unsigned long long* out, int n) {
   *out = static_cast<unsigned long long>(sum);
 }
 
-/// The second block of a cluster copies its elements into the first one's shared memory.
+/// The second block of a cluster has elements copied into the first one's shared memory.
 __global__ void __cluster_dims__(2) cluster(const int* in, unsigned long long* out, int n) {
-  __shared__ int tile[kN];
+  __shared__ alignas(16) int tile[kN];
   __shared__ unsigned long long bar;
   const auto all = cooperative_groups::this_cluster();
   const unsigned i = all.block_rank() * blockDim.x + threadIdx.x;
@@ -65,17 +65,16 @@ __global__ void __cluster_dims__(2) cluster(const int* in, unsigned long long* o
         : "memory");
   }
   all.sync();
-  const int value = i < n ? in[i] : 0;
-  if (all.block_rank() == 1) {
-    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(&tile[i]));
+  if (i == kN / 2) {
     asm volatile(
         "{ .reg .b32 to, at; mapa.shared::cluster.u32 to, %0, 0; mapa.shared::cluster.u32 at, %1, "
         "0;"
-        " st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [to], %2, [at]; }" ::"r"(place),
-        "r"(arrived), "r"(value)
+        " cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [%2], %3, [at]; "
+        "}" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&tile[i]))),
+        "r"(arrived), "l"(in + i), "r"(kN / 2 * 4)
         : "memory");
-  } else {
-    tile[i] = value;
+  } else if (all.block_rank() == 0) {
+    tile[i] = in[i];
     asm volatile(
         "{ .reg .pred over;\n"
         "AGAIN: mbarrier.try_wait.parity.shared.b64 over, [%0], 0; @!over bra AGAIN; }" ::"r"(
@@ -85,7 +84,7 @@ __global__ void __cluster_dims__(2) cluster(const int* in, unsigned long long* o
   all.sync();
   if (i != 0) return;
   int sum = 0;
-  for (int k = 0; k < kN; ++k) sum += tile[k];
+  for (int k = 0; k < n; ++k) sum += tile[k];
   *out = static_cast<unsigned long long>(sum);
 }
 

@@ -1,0 +1,123 @@
+// Other people's sums of ints in 64 bits, and ours among them, as functions that
+// tools/measuring/rivals.py calls: a library of its own, compiled for that comparison alone, and by
+// whatever CCCL the compiler finds first.
+#include <cub/device/device_reduce.cuh>
+#include <cuda/std/functional>
+
+#include <thrust/device_ptr.h>
+#include <thrust/execution_policy.h>
+#include <thrust/reduce.h>
+
+#include "../chapter08_multi_pass/kernels.cuh"
+#include "kernels.cuh"
+
+#if CCCL_VERSION >= 3005000
+#define HAS_MODES 1
+#include <cuda/memory_resource>
+#include <cuda/stream_ref>
+
+#else
+#define HAS_MODES 0
+#endif
+
+namespace rivals {
+
+using chapter13::Sum;
+
+/// Device memory that is there from the start, so that no call allocates any.
+unsigned char* memory = nullptr;
+constexpr std::size_t kBytes = std::size_t{64} << 20;
+
+#if HAS_MODES
+/// That memory, as CUB takes it.
+struct Kept {
+  void* allocate(cuda::stream_ref, std::size_t, std::size_t) { return memory; }
+  void deallocate(cuda::stream_ref, void*, std::size_t, std::size_t) {}
+  // What else makes it a resource isn't called.
+  void* allocate_sync(std::size_t, std::size_t) { return memory; }
+  void deallocate_sync(void*, std::size_t, std::size_t) {}
+  bool operator==(const Kept&) const { return true; }
+  bool operator!=(const Kept&) const { return false; }
+};
+
+/// So many threads per block, with so many elements each, in loads of 16 bytes.
+template <int Threads, int Items>
+struct Tuned {
+  constexpr cub::ReducePolicy operator()(cuda::compute_capability) const {
+    const cub::ReducePassPolicy pass{Threads, Items, 4, cub::BLOCK_REDUCE_WARP_REDUCTIONS,
+                                     cub::LOAD_LDG};
+    return {pass, pass};
+  }
+};
+
+template <class... Wishes>
+int sum_with(const int* in, Sum* out, std::size_t n, Wishes... wishes) {
+  namespace execution = cuda::std::execution;
+  const Kept kept;
+  return cub::DeviceReduce::Sum(
+      in, out, n,
+      execution::env{execution::prop{cuda::mr::__get_memory_resource_t{}, kept}, wishes...});
+}
+#endif
+
+unsigned resident(unsigned block) {
+  int device = 0, sms = 0, blocks = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, chapter08::whole<long long>, block, 0);
+  return static_cast<unsigned>(sms * blocks);
+}
+
+}  // namespace rivals
+
+extern "C" {
+
+using namespace rivals;
+
+/// CCCL's version as one number; and what it takes to begin. An error of CUDA's, or 0.
+int rivals_version() {
+  return CCCL_VERSION;
+}
+int rivals_begin() {
+  if (const cudaError_t error = cudaMalloc(&memory, kBytes)) return error;
+  return cudaMemset(memory, 0, kBytes);
+}
+
+/// Each queues a sum on the default stream. An error of CUDA's, or 0.
+int ours(const int* in, Sum* out, std::size_t n) {
+  constexpr unsigned kBlock = 256;
+  const std::size_t useful = (n + 16 * kBlock - 1) / (16 * kBlock);
+  const unsigned grid =
+      resident(kBlock) < useful ? resident(kBlock) : static_cast<unsigned>(useful);
+  auto* words = reinterpret_cast<unsigned long long*>(memory + kBytes - 64);
+  chapter08::whole<<<grid, kBlock>>>(in, words, out, n);
+  return cudaGetLastError();
+}
+int cub_plain(const int* in, Sum* out, std::size_t n) {
+  std::size_t bytes = kBytes - 64;
+  return cub::DeviceReduce::Sum(memory, bytes, in, out, n);
+}
+int thrust_into_host(const int* in, Sum* out, std::size_t n) {
+  const auto first = thrust::device_pointer_cast(in);
+  const Sum sum = thrust::reduce(thrust::device, first, first + n, Sum{0});
+  return cudaMemcpyAsync(out, &sum, sizeof sum, cudaMemcpyHostToDevice);
+}
+#if HAS_MODES
+int cub_atomic(const int* in, Sum* out, std::size_t n) {
+  namespace execution = cuda::execution;
+  return sum_with(in, out, n, execution::require(execution::determinism::not_guaranteed));
+}
+int cub_tuned_256(const int* in, Sum* out, std::size_t n) {
+  return sum_with(in, out, n, cuda::execution::tune(Tuned<256, 16>{}));
+}
+int cub_atomic_512(const int* in, Sum* out, std::size_t n) {
+  namespace execution = cuda::execution;
+  return sum_with(in, out, n, execution::require(execution::determinism::not_guaranteed),
+                  execution::tune(Tuned<512, 32>{}));
+}
+int cub_tuned_512(const int* in, Sum* out, std::size_t n) {
+  return sum_with(in, out, n, cuda::execution::tune(Tuned<512, 32>{}));
+}
+#endif
+
+}  // extern "C"

@@ -1,0 +1,116 @@
+"""A ring of bulk copies in time: which of its stages are on their way, and which is added up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from figures.kit.canvas import GLOBAL_HUE, canvas
+from figures.kit.pictures import Picture, Table
+from figures.kit.style import Theme
+
+#: How long a piece is on its way, and how long it takes to add it up.
+TRIP, ADDS = 5.0, 1.25
+END = 20.0
+LETTERS_PT = 13.2
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One piece of the array: the stage it lies in, and when things happen to it."""
+
+    number: int
+    stage: int
+    asked: float
+    there: float
+    begun: float  #: to be added up
+    done: float
+
+
+def pieces(stages: int, until: float = END, trip: float = TRIP, adds: float = ADDS) -> list[Piece]:
+    """The pieces of a ring, as far as they are asked for in that time: a stage is asked for again
+    as soon as it has been added up, and one is added up at a time, in order."""
+    found: list[Piece] = []
+    free = [0.0] * stages
+    last = 0.0
+    while True:
+        stage = len(found) % stages
+        asked = free[stage]
+        if asked >= until:
+            return found
+        there = asked + trip
+        begun = max(there, last)
+        last = free[stage] = begun + adds
+        found.append(Piece(len(found), stage, asked, there, begun, last))
+
+
+def idle(found: list[Piece], after: float = TRIP) -> float:
+    """The share of the time after the first trip that nothing is added up in."""
+    ends = max(piece.done for piece in found)
+    busy = sum(piece.done - piece.begun for piece in found)
+    return 1 - busy / (ends - after)
+
+
+def _panel(axes: Axes, theme: Theme, stages: int, top: float) -> None:
+    axes.text(0, top + 0.62, f"{stages} stages", va="bottom", weight="bold", fontsize=LETTERS_PT)
+    for piece in pieces(stages):
+        y = top - 1.05 * piece.stage
+        for begin, end, text, hue in (
+            (piece.asked, piece.there, "on its way", GLOBAL_HUE),
+            (piece.begun, piece.done, "+", "green"),
+        ):
+            if begin >= END:
+                continue
+            width = min(end, END) - begin
+            axes.add_patch(Rectangle((begin, y - 0.42), width, 0.84,
+                                     facecolor=theme.tint(hue, 0.75),
+                                     edgecolor=theme.drawn(hue), linewidth=1.3))  # fmt: skip
+            if width > 0.9:
+                shown = text if text == "+" or width > 4 else ""
+                axes.text(begin + width / 2, y, shown, ha="center", va="center",
+                          fontsize=LETTERS_PT)  # fmt: skip
+
+
+def ring_of_copies() -> Picture:
+    """Two stages, and five: with two the adding waits."""
+    few, enough = 2, 5
+
+    def draw(theme: Theme) -> Figure:
+        height = 1.05 * (few + enough) + 3.2
+        figure, axes = canvas(END, height, 5.2)
+        _panel(axes, theme, few, height - 1.4)
+        _panel(axes, theme, enough, height - 1.4 - 1.05 * few - 1.2)
+        axes.annotate("", xy=(END, 0.25), xytext=(0, 0.25),
+                      arrowprops={"arrowstyle": "-|>", "color": theme.muted})  # fmt: skip
+        axes.text(END, 0.4, "time", ha="right", va="bottom", color=theme.muted,
+                  fontsize=LETTERS_PT)  # fmt: skip
+        return figure
+
+    shares = {stages: idle(pieces(stages)) for stages in (few, enough)}
+    assert shares[enough] < 0.01
+    return Picture(
+        draw=draw,
+        alt=(
+            f"Two rings of bulk copies in time. A piece is on its way for {TRIP:g} units and added "
+            f"up in {ADDS:g}. With {few} stages nothing is added up {100 * shares[few]:.0f} % of "
+            f"the time. With {enough} a piece is always there."
+        ),
+        caption=(
+            "In order, and not to scale. Each row is a stage of the ring. A piece is on its way, "
+            "then the warps add it up, then its stage is asked for the next. With two stages, both "
+            "are on their way at once and no warp has anything to add. With enough of them, one "
+            "has always arrived."
+        ),
+        table=Table(
+            ["stages", "piece", "stage", "asked for", "there", "added up from", "to"],
+            [
+                [stages, p.number, p.stage, f"{p.asked:g}", f"{p.there:g}", f"{p.begun:g}",
+                 f"{p.done:g}"]
+                for stages in (few, enough)
+                for p in pieces(stages)
+            ],
+        ),
+    )  # fmt: skip
