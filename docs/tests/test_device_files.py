@@ -139,7 +139,8 @@ def test_refusals_are_the_programs_words(name: str, folder: Path) -> None:
 @pytest.mark.parametrize("name", device.CHAPTERS)
 def test_no_elements_are_no_launch(name: str, folder: Path) -> None:
     chapter = Chapter(device.device(), device.program(name, folder), folder)
-    variant = next(each for each in chapter.variants if not each.told["legacy"])
+    runs = device.committed(name)["variants"]
+    variant = next(each for each in chapter.variants if each.name in runs)
     case = {"chapter": name, "variant": variant.name, "n": 0, "block": variant.block, "seed": "1"}
     (answer,) = device.in_node([device.script(name, folder)], [case])
     said = chapter.ran(variant.name, 0, variant.block).out.splitlines()[-1]

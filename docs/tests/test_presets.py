@@ -146,6 +146,9 @@ RULES: list[tuple[str, Callable[[Outcome, re.Match[str]], bool]]] = [
     (r"Step to a bin", starts("shared-load")),
     (r"(Sum|The same) ill-conditioned floats(, by Kahan)?", is_off),
     (r"(Rows of )?(\d+)( columns)?", lambda one, m: one.preset["variant"].endswith(f"_{m[2]}")),
+    (r"Step to a load", starts("global")),
+    (r"Step to a piece that is there", starts("shared-load")),
+    (r"Four blocks", lambda one, _: one.counters["Shared store wavefronts"] == 4 * 256 / 32),
     (r"Step to a load of 32 rows", lambda one, _: "32 sectors" in one.said),
     (  # a lane per sector
         r"Step to a warp\u2019s load",
@@ -205,6 +208,18 @@ COMPARED: dict[str, list[tuple[str, str, str, float, float]]] = {
     "run-softmax-by-block": [("Kept in registers", "Read twice", SECTORS, 2, 2)],
     "run-softmax-by-blocks": [("Read twice by one block", "Kept by 16 blocks", SECTORS, 0.5, 0.75)],
     "run-layer-norm": [("Softmax", "Layer normalisation", SECTORS, 3, 3)],
+    "run-block-alone": [
+        ("One block", "Several blocks, one word", REQUESTS, 1, 1),
+        ("One block", "Several blocks, one word", WARP, 2, 4),
+    ],
+    "run-pass-of-two": [
+        ("Two launches", "A dependent one", SECTORS, 1, 1),
+        ("Two launches", "A dependent one", WARP, 1, 1.1),
+    ],
+    "run-ring-of-block": [
+        ("Loads by threads", "A ring of four stages", SHARED, 256, 260),
+        ("Loads by threads", "A ring of four stages", WARP, 2, 2.5),
+    ],
     "run-column-per-warp": [("A warp per column", "A lane per column", SECTORS, 1 / 8, 1 / 7)],
 }
 #: These are named for what they are, and no counter of theirs is the point.

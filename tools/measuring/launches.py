@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -414,13 +414,27 @@ _LEFT_OUT = re.compile(
 )
 
 
-def left_out_of_pages(ptx: Iterable[Module], recipe: Recipe) -> str:
-    """An instruction of the recipe's kernels that the page's device leaves out; empty for none."""
-    for module in ptx:
-        for kernel in module.items.keys() & kernels_of(recipe):
-            for name in module.with_all(kernel):
-                if found := _LEFT_OUT.search(module.items[name]):
-                    return found[0]
+#: What a kernel says of programmatic dependent launches: the next may begin, and wait for the last.
+_NEXT_MAY_BEGIN = "griddepcontrol.launch_dependents"
+_WAITS_FOR_LAST = "griddepcontrol.wait"
+
+
+def left_out_of_pages(ptx: Sequence[Module], recipe: Recipe) -> str:
+    """Why the page's device can't show what the recipe's kernels do; empty where it can."""
+    texts = {
+        kernel: [module.items[name] for name in module.with_all(kernel)]
+        for module in ptx
+        for kernel in module.items.keys() & kernels_of(recipe)
+    }
+    for text in chain.from_iterable(texts.values()):
+        if found := _LEFT_OUT.search(text):
+            return f"the page's device leaves out {found[0]}"
+    said = {
+        name: [kernel for kernel, of in texts.items() if any(name in text for text in of)]
+        for name in (_NEXT_MAY_BEGIN, _WAITS_FOR_LAST)
+    }
+    if said[_NEXT_MAY_BEGIN] and not said[_WAITS_FOR_LAST]:
+        return "a page's launches run one after another, and its fault is not to wait for the last"
     return ""
 
 
@@ -450,8 +464,8 @@ def recorded(device: Device, program: Program) -> str:
                 return None, str(why)
             if not recipe["buffers"]:
                 return None, "it computes nothing"
-            if missing := left_out_of_pages(ptx, recipe):
-                return None, f"the page's device leaves out {missing}"
+            if why := left_out_of_pages(ptx, recipe):
+                return None, why
             region = {"region": variant.told["region"]}
             return {**region, **recipe, "refusals": chapter.refusals(variant)}, ""
 

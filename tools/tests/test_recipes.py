@@ -188,12 +188,32 @@ def test_what_the_page_s_device_leaves_out_is_found() -> None:
     helper = ".func helper()\n{\n{mma.sync.aligned.m8n8k4 %r1;}\nret;\n}\n"
     ptx = modules(head + helper + kernels)
     recipe = fitted(of(one_pass, SHAPES))
-    missing = "mma.sync.aligned.m8n8k4"
+    missing = "the page's device leaves out mma.sync.aligned.m8n8k4"
     assert launches.left_out_of_pages(ptx, recipe) == missing
     recipe["steps"][1]["kernel"] = "_Z5other"
     assert launches.left_out_of_pages(ptx, recipe) == ""
     recipe["steps"][1]["kernel"] = [(512, "_Z5other"), (1024, "_Z3sum")]
     assert launches.left_out_of_pages(ptx, recipe) == missing
+
+
+@pytest.mark.parametrize(
+    ("second", "is_left_out"),
+    [("griddepcontrol.wait;", False), ("", True), ("griddepcontrol.launch_dependents;", True)],
+)
+def test_a_fault_of_launches_that_overlap_is_left_out(second: str, is_left_out: bool) -> None:
+    head = ".version 9.0\n.target sm_90\n.address_size 64\n"
+    kernels = "".join(
+        f".visible .entry {name}()\n{{\n{code}\nret;\n}}\n"
+        for name, code in {
+            "_Z3sum": "griddepcontrol.launch_dependents;",
+            "_Z5other": second,
+        }.items()
+    )
+    recipe = fitted(of(one_pass, SHAPES))
+    recipe["steps"][1]["kernel"] = "_Z3sum"
+    recipe["steps"].append({**recipe["steps"][1], "kernel": "_Z5other"})
+    why = launches.left_out_of_pages(modules(head + kernels), recipe)
+    assert why.startswith("a page's launches run one after another") == is_left_out
 
 
 def test_what_is_not_used_is_left_out() -> None:
@@ -357,4 +377,16 @@ def test_what_a_page_leaves_out_has_its_reason() -> None:
             ("chapter12_rows", f"sum_cub_{columns}"): cub
             for columns in (4, 16, 32, 256, 1024, 4096, 8192, 32768, 50257, 131072, 1 << 20)
         },
+        ("chapter13_small_and_large", "cub"): cub,
+        **{
+            ("chapter13_small_and_large", f"empty{how}"): "it computes nothing"
+            for how in ("", "_twice", "_graph", "_dependent", "_cluster")
+        },
+        **{
+            ("chapter13_small_and_large", name): "the page's device leaves out mapa.u64"
+            for name in ("cluster_8", "sent_8", "sent_16")
+        },
+        ("chapter13_small_and_large", "two_unwaited"): (
+            "a page's launches run one after another, and its fault is not to wait for the last"
+        ),
     }

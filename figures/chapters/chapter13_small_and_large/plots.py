@@ -211,12 +211,12 @@ def in_flight(view: View, n: int) -> Picture:
         table=Table(
             ["kernel", "KiB in flight per SM", "µs", "GB/s"],
             [
-                [name_of(found), str(STAGE_KIB * stages), significant(time_of(found)),
-                 significant(rate_of(found))]
+                [name_of(found), STAGE_KIB * stages, significant(time_of(found)),
+                 round(rate_of(found), 1)]
                 for stages, found in rings.items()
             ]
             + [
-                [name, "", significant(time_of(found)), significant(rate_of(found))]
+                [name, "", significant(time_of(found)), round(rate_of(found), 1)]
                 for name, found in others.items()
             ],
         ),
