@@ -150,6 +150,8 @@ class Matrix {
         const Outcome outcome = run(arguments);
         if (outcome.status == 0) {
           count(outcome.out);
+        } else if (outcome.status == 77) {
+          refused = "; not here: " + outcome.error.substr(0, outcome.error.find('\n'));
         } else if (outcome.status == 2) {  // by the device's memory or the problem: no wrong kernel
           refused = "; not run: " + outcome.error.substr(0, outcome.error.find('\n'));
         } else {
@@ -161,19 +163,24 @@ class Matrix {
     }
   }
 
-  /// Says what was run; whether all of it was right, and each variant among it.
+  /// Says what was run; whether all of it was right, and each variant among it, but for those that
+  /// say that this machine hasn't got what they need.
   bool end() {
     std::size_t variants = 0;
+    std::size_t not_here = 0;
     for (const auto& [name, cases] : ran_) {
       if (cases > 0) {
         ++variants;
+      } else if (run({"--once", "--n", "1", "--variant", name}).status == 77) {
+        ++not_here;
       } else {
         std::printf("%s was not run in any case\n", name.c_str());
       }
     }
+    if (not_here > 0) std::printf("%zu variants need what is not on this machine\n", not_here);
     std::printf("%zu of %zu variants, %zu cases, %d runs failed; %.1f s (budget on a GPU: %d s)\n",
                 variants, ran_.size(), cases_, failures_, seconds_since(start_), kBudgetSeconds);
-    return failures_ == 0 && variants == ran_.size() && variants > 0;
+    return failures_ == 0 && variants + not_here == ran_.size() && variants > 0;
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -84,6 +85,19 @@ std::string heading(const Session& session, const std::string& title, const Opti
   return text + "\n\n";
 }
 
+/// What has to be alike on all ranks, in the words of the command line.
+std::string wanted(const Options& options) {
+  std::string text = fmt::format("--seed {}", options.seed);
+  if (options.n) text = fmt::format("--n {} ", *options.n) + text;
+  if (options.block) text += fmt::format(" --block {}", *options.block);
+  for (const std::string& name : options.variants) text += " --variant " + name;
+  if (!options.sweep.empty()) text += " --sweep " + options.sweep;
+  if (options.samples) text += fmt::format(" --samples {}", *options.samples);
+  if (options.once) text += " --once";
+  if (options.warm) text += " --warm";
+  return text;
+}
+
 /// Says which useful bytes in a record differ from what the formulas make.
 int recheck(const std::string& path, const std::string& chapter,
             const std::vector<Variant>& variants) {
@@ -130,6 +144,27 @@ void Chapter::add(std::vector<Variant> variants) {
   for (Variant& variant : variants) add(std::move(variant));
 }
 
+void Chapter::join(std::shared_ptr<Team> team) {
+  team_ = std::move(team);
+}
+
+/// Tells who runs the program why it ends, and the other processes.
+void Chapter::say(const std::string& why) const {
+  std::cerr << name_ << (team_ ? fmt::format(": rank {}: ", team_->rank()) : ": ") << why << "\n";
+  if (team_) team_->fail(why);
+}
+
+/// The end after an error. Of several processes this one ends at once: a GPU may be waiting for a
+/// process that is gone, and to free what it uses would be to wait with it.
+int Chapter::give_up(ExitCode code) const {
+  if (team_) {
+    std::cout.flush();
+    std::cerr.flush();
+    std::_Exit(static_cast<int>(code));
+  }
+  return static_cast<int>(code);
+}
+
 int Chapter::run(int argc, const char* const* argv) {
   int status = 0;
   try {
@@ -140,13 +175,13 @@ int Chapter::run(int argc, const char* const* argv) {
     }
     require_output();
   } catch (const Error& error) {
-    std::cerr << name_ << ": " << error.what() << "\n";
+    say(error.what());
     if (status == 0) status = static_cast<int>(error.code());
   } catch (const std::bad_alloc&) {
-    std::cerr << name_ << ": this machine has no memory left for what is to be printed\n";
+    say("this machine has no memory left for what is to be printed");
     status = static_cast<int>(ExitCode::kCudaError);
   } catch (const std::exception& error) {
-    std::cerr << name_ << ": " << error.what() << "\n";
+    say(error.what());
     status = static_cast<int>(ExitCode::kCudaError);
   }
   return status;
@@ -157,9 +192,12 @@ int Chapter::run_or_throw(int argc, const char* const* argv) {
   for (const Variant& v : variants_) names.push_back(v.name);
   Options options =
       parse_options(argc, argv, {name_, title_, names, defaults_.block, axes_of(variants_)});
+  const bool first = !team_ || team_->rank() == 0;  // the one that prints
+  if (!first) options.json.clear();
   refuse_unwritable(options.json);
   // The record alone is on standard output where it goes there: people read the rest beside it.
-  std::ostream& out = options.json == kStandardOutput ? std::cerr : std::cout;
+  std::ostream nowhere(nullptr);
+  std::ostream& out = !first ? nowhere : options.json == kStandardOutput ? std::cerr : std::cout;
   if (options.list) {
     write_json(options.json, list_json(name_, defaults_.block, variants_));
     out << list_text(name_, variants_);
@@ -171,7 +209,16 @@ int Chapter::run_or_throw(int argc, const char* const* argv) {
   Session session;
   session.chapter = name_;
   session.command.assign(argv, argv + argc);
+  options.device.most = team_ ? 1 : defaults_.devices;
+  if (team_) {
+    options.device.alone = false;
+    options.device.local_rank = team_->local_rank();
+  }
   session.device = choose_device(options.device);
+  if (team_) {
+    team_->start();
+    team_->agree(wanted(options));
+  }
   if (session.device.embedded) {
     if (!options.sweep.empty()) {
       throw bad_argument("--sweep: the embedded device has no times to sweep for");
@@ -188,19 +235,25 @@ int Chapter::run_or_throw(int argc, const char* const* argv) {
     return static_cast<int>(ExitCode::kAgreed);
   }
 
-  internal::Runner runner(options, session);
+  internal::Runner runner(options, session, team_.get());
+  std::size_t free_bytes = internal::Runner::free_bytes();
+  if (team_) {  // all ranks plan the same
+    free_bytes = static_cast<std::size_t>(-team_->largest(-static_cast<double>(free_bytes)));
+  }
   const Plan plan =
-      make_plan(chosen, options, defaults_, session.device, internal::Runner::free_bytes());
+      make_plan(chosen, options, defaults_, session.device, free_bytes, team_ ? team_->size() : 1);
   ExitCode code = ExitCode::kAgreed;
+  bool failed = false;
   try {
     for (std::size_t i = 0; i < plan.cases.size(); ++i) {
       if (!runner.run(plan.cases[i], i + 1, plan.cases.size())) code = ExitCode::kWrongResult;
     }
   } catch (const Error& error) {  // what was measured before it is not lost
     runner.end_progress();
-    std::cerr << name_ << ": " << error.what() << "\n";
-    if (runner.runs().empty()) return static_cast<int>(error.code());
+    say(error.what());
+    if (runner.runs().empty()) return give_up(error.code());
     code = error.code();
+    failed = true;
   }
   runner.end_progress();
 
@@ -215,7 +268,7 @@ int Chapter::run_or_throw(int argc, const char* const* argv) {
   }
   if (!next_.empty()) out << "next: " << next_ << "\n";
   write_json(options.json, to_json(session, runner.runs()));
-  return static_cast<int>(code);
+  return failed ? give_up(code) : static_cast<int>(code);
 }
 
 }  // namespace book

@@ -54,6 +54,7 @@ Device choose_device(const DeviceRequest& request) {
   if (request.kind == Kind::kGpu && embedded) {
     throw not_available("--device gpu: this program runs on the embedded device");
   }
+  if (embedded) show_embedded_devices(request.most);
   const int count = count_devices();
   if (count == 0) {
     const std::string why = "no NVIDIA GPU answers here (is there one, and its driver?)";
@@ -64,7 +65,13 @@ Device choose_device(const DeviceRequest& request) {
     }
     throw not_available(why + ": nothing was run");
   }
-  const int index = request.index.value_or(0);
+  const auto of_rank = static_cast<int>(request.alone || count == 1 ? 0 : request.local_rank);
+  if (!request.index && of_rank >= count) {
+    throw not_available("process " + std::to_string(of_rank) +
+                        " of this machine, counted from 0, has no GPU of its own: there are " +
+                        std::to_string(count));
+  }
+  const int index = request.index.value_or(of_rank);
   if (index < 0 || index >= count) {
     throw bad_argument(
         "--device gpu:" + std::to_string(index) + ": this machine has " +
@@ -75,6 +82,7 @@ Device choose_device(const DeviceRequest& request) {
 
   Device device;
   device.index = index;
+  device.count = count;
   cudaDeviceProp properties{};
   BOOK_CUDA(cudaGetDeviceProperties(&properties, index));
   device.embedded = embedded;

@@ -72,6 +72,10 @@ bool on_embedded_device() {
   return exported<int(ForeignCounter*, int)>("emu_counters") != nullptr;
 }
 
+void show_embedded_devices(unsigned count) {
+  if (auto* show = exported<int(int)>("emu_show_devices")) show(static_cast<int>(count));
+}
+
 void start_on_embedded_device(const std::string& why, const std::string& notice) {
   if (std::getenv(kRestarted) != nullptr) {
     throw not_available(why + ", and the embedded device was found but not loaded");

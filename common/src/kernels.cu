@@ -37,8 +37,8 @@ __global__ void hold_stream(volatile Latch* latch, unsigned long long timeout_ns
 
 }  // namespace
 
-void read_all(unsigned blocks, const int4* data, std::size_t n, int* never) {
-  read_all_of<<<blocks, 512>>>(data, n, never);
+void read_all(unsigned blocks, const int4* data, std::size_t n, int* never, cudaStream_t stream) {
+  read_all_of<<<blocks, 512, 0, stream>>>(data, n, never);
   BOOK_CUDA(cudaGetLastError());
 }
 

@@ -15,7 +15,7 @@ struct Latch {
 
 /// Queues a kernel that reads n elements, all of them zeros, with this many blocks: clean lines
 /// take the place of whatever the L2 held. `never` is an int in device memory that stays unwritten.
-void read_all(unsigned blocks, const int4* data, std::size_t n, int* never);
+void read_all(unsigned blocks, const int4* data, std::size_t n, int* never, cudaStream_t stream);
 
 /// Queues a kernel that occupies the stream until the host releases the latch, or the time is up.
 void hold(Latch* latch, unsigned long long timeout_ns);

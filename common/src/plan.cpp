@@ -32,15 +32,22 @@ std::string refusal(const Variant& v, unsigned block) {
 class Planner {
  public:
   Planner(const std::vector<const Variant*>& chosen, const Options& options,
-          const Defaults& defaults, const Device& device, std::size_t free_bytes)
+          const Defaults& defaults, const Device& device, std::size_t free_bytes, unsigned ranks)
       : chosen_(chosen),
         options_(options),
         defaults_(defaults),
         device_(device),
-        free_bytes_(free_bytes) {}
+        free_bytes_(free_bytes),
+        ranks_(ranks) {}
 
   Plan made() {
     leave_out_newer();
+    const bool some = !chosen_.empty();
+    leave_out_by_devices();
+    leave_out_missing();
+    if (some && chosen_.empty()) {
+      throw not_available(fmt::format("{}", fmt::join(plan_.notes, "; ")));
+    }
     const bool rest = options_.sweep == kOtherShapes;
     const bool all = rest || options_.sweep == kEveryShape;
     if (all || (options_.sweep != "n" && options_.sweep != "block")) as_usual();
@@ -69,6 +76,37 @@ class Planner {
           names.size() == 1 ? " needs" : fmt::format(" and {} more need", names.size() - 1);
       note(fmt::format("left out: {}{} compute capability {}.{}; {} has {}.{}", names[0], more,
                        needed / 10, needed % 10, device_.name, device_.major, device_.minor));
+    }
+  }
+
+  /// Leaves out what runs on more devices than there are, or on another number than ranks brought.
+  void leave_out_by_devices() {
+    const auto here = static_cast<unsigned>(device_.count);
+    std::vector<std::string> names;
+    std::erase_if(chosen_, [&](const Variant* v) {
+      const bool out = ranks_ > 1 ? v->devices != ranks_ : v->devices > here;
+      if (out) names.push_back(v->name);
+      return out;
+    });
+    if (names.empty()) return;
+    const std::string which =
+        names.size() == 1 ? names[0] : fmt::format("{} and {} more", names[0], names.size() - 1);
+    note(ranks_ > 1 ? fmt::format("left out: {}: not for the GPUs of {} processes", which, ranks_)
+                    : fmt::format("left out: {}: for more GPUs than the {} here", which, here));
+  }
+
+  /// Leaves out what says that something is missing.
+  void leave_out_missing() {
+    std::map<std::string, std::vector<std::string>> by_reason;
+    std::erase_if(chosen_, [&](const Variant* v) {
+      const std::string why = v->missing ? v->missing() : "";
+      if (!why.empty()) by_reason[why].push_back(v->name);
+      return !why.empty();
+    });
+    for (const auto& [why, names] : by_reason) {
+      const std::string more =
+          names.size() == 1 ? "" : fmt::format(" and {} more", names.size() - 1);
+      note(fmt::format("left out: {}{}: {}", names[0], more, why));
     }
   }
 
@@ -217,6 +255,7 @@ class Planner {
   const Defaults& defaults_;
   const Device& device_;
   std::size_t free_bytes_;
+  unsigned ranks_;
   Plan plan_;
 };
 
@@ -301,8 +340,9 @@ std::vector<const Variant*> choose(const std::vector<Variant>& variants, const O
 }
 
 Plan make_plan(const std::vector<const Variant*>& chosen, const Options& options,
-               const Defaults& defaults, const Device& device, std::size_t free_bytes) {
-  return Planner(chosen, options, defaults, device, free_bytes).made();
+               const Defaults& defaults, const Device& device, std::size_t free_bytes,
+               unsigned ranks) {
+  return Planner(chosen, options, defaults, device, free_bytes, ranks).made();
 }
 
 std::size_t default_n(const Device& device) {

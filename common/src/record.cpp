@@ -182,6 +182,7 @@ Json json_of(const Variant& v, unsigned block) {
           {"counters", word(v.counters)},
           {"compared", v.compared},
           {"profiled", v.profiled},
+          {"embedded", v.embedded},
           {"axes", axes},
           {"counted", counted},
           {"checked", json_of(v.checked.value_or(Point{}))},

@@ -22,10 +22,12 @@ std::string text_of(const Case& c) {
 
 }  // namespace
 
-Runner::Runner(const Options& options, const Session& session)
+Runner::Runner(const Options& options, const Session& session, Team* team)
     : options_(options),
       session_(session),
-      progress_(isatty(STDERR_FILENO) != 0 && !options.sweep.empty()) {
+      team_(team),
+      progress_(isatty(STDERR_FILENO) != 0 && !options.sweep.empty() &&
+                (team == nullptr || team->rank() == 0)) {
   if (!options_.once) timer_.emplace(session_.device);
 }
 
@@ -36,6 +38,7 @@ std::size_t Runner::free_bytes() {
 
 bool Runner::run(const Case& c, std::size_t number, std::size_t of) {
   show_progress(c, number, of);
+  if (team_ != nullptr) team_->agree(text_of(c));
   try {
     return check_and_time(c);
   } catch (const std::bad_alloc&) {
@@ -88,8 +91,8 @@ bool Runner::check_and_time(const Case& c) {
 /// Waits for a launch and compares its result.
 Verdict Runner::finish(const Variant& v) {
   BOOK_CUDA(cudaGetLastError());
-  BOOK_CUDA(cudaDeviceSynchronize());
   Problem& problem = *v.launch.problem;
+  problem.wait();
   if (v.destroys_input) {
     if (options_.once) {
       spoiled_.insert(&problem);
@@ -97,7 +100,10 @@ Verdict Runner::finish(const Variant& v) {
       problem.restore();
     }
   }
-  return problem.check();
+  Verdict verdict = problem.check();
+  if (team_ == nullptr || team_->largest(verdict.agrees ? 0 : 1) == 0) return verdict;
+  if (verdict.agrees) verdict = {false, verdict.message + " here, and another rank has another"};
+  return verdict;
 }
 
 Run Runner::record(const Case& c) const {
@@ -110,6 +116,7 @@ Run Runner::record(const Case& c) const {
   run.n = c.shape.n;
   run.block = c.shape.block;
   run.params = v.params;
+  if (team_ != nullptr) run.params.emplace_back("processes", std::int64_t{team_->size()});
   run.grid = c.shape.grid;
   run.shared_bytes = c.shape.shared_bytes;
   const UsefulBytes bytes = v.launch.problem->useful_bytes(c.shape);
@@ -141,10 +148,18 @@ void Runner::measure(const Case& c, Run& run) {
   if (options_.warm && !v.fixed_cache) timing.cache = Cache::kWarm;
   Sampling sampling;
   if (options_.samples) sampling.min_samples = sampling.max_samples = *options_.samples;
-  std::function<void()> restore;
-  if (v.destroys_input) restore = [&problem] { problem.restore(); };
-  Measurement measured =
-      timer_->measure(timing, sampling, restore, [&] { v.launch.queue(problem, c.shape); });
+  const auto restore = [&] {
+    if (v.destroys_input) problem.restore();
+    if (timing.cache != Cache::kWarm) problem.empty_other_caches();
+  };
+  Others others{.wait_for = [&problem](cudaEvent_t event) { problem.wait_for(event); }};
+  if (team_ != nullptr) {
+    others.align = [&problem] { problem.align(); };
+    others.meet = [this] { team_->meet(); };
+    others.of_all = [this](double value) { return team_->largest(value); };
+  }
+  Measurement measured = timer_->measure(
+      timing, sampling, restore, [&] { v.launch.queue(problem, c.shape); }, others);
   run.samples_us = std::move(measured.samples_us);
   run.summary = summarize(run.samples_us);
   run.stopped_by = to_string(measured.stopped_by);

@@ -10,6 +10,7 @@
 #include "book/cli.hpp"
 #include "book/plan.hpp"
 #include "book/report.hpp"
+#include "book/team.hpp"
 #include "book/timer.hpp"
 
 namespace book::internal {
@@ -17,7 +18,8 @@ namespace book::internal {
 /// Checks cases, times those that are right, and collects what they gave.
 class Runner {
  public:
-  Runner(const Options& options, const Session& session);
+  /// \param team  of several processes; null for one
+  Runner(const Options& options, const Session& session, Team* team = nullptr);
 
   /// Device memory that a problem may take.
   static std::size_t free_bytes();
@@ -41,6 +43,7 @@ class Runner {
 
   const Options& options_;
   const Session& session_;
+  Team* team_;
   bool progress_;
   std::optional<Timer> timer_;
   Problem* current_ = nullptr;        // the one that has device memory

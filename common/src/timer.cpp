@@ -72,11 +72,7 @@ std::string_view to_string(Clock clock) {
 }
 
 struct Timer::State {
-  explicit State(const Device& device)
-      : clean(std::max<std::size_t>(2 * device.l2_bytes / sizeof(int4), 1)),
-        never(1),
-        reading_blocks(static_cast<unsigned>(4 * device.sm_count)) {
-    BOOK_CUDA(cudaMemset(clean.data(), 0, clean.bytes()));
+  explicit State(const Device& device) : clean(device.l2_bytes, device.sm_count) {
     BOOK_CUDA(cudaEventCreate(&start));
     BOOK_CUDA(cudaEventCreate(&stop));
     void* mapped = nullptr;
@@ -87,7 +83,7 @@ struct Timer::State {
     // The device idles at a fraction of its clock: reading for a while wakes it.
     const auto begin = SteadyClock::now();
     while (microseconds_since(begin) < 50'000) {
-      empty_by_reading();
+      clean.read();
       BOOK_CUDA(cudaDeviceSynchronize());
     }
   }
@@ -100,14 +96,10 @@ struct Timer::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  void empty_by_reading() {
-    internal::read_all(reading_blocks, clean.data(), clean.size(), never.data());
-  }
-
   void put_cache_into(Cache state) {
     switch (state) {
       case Cache::kWarm: return;
-      case Cache::kCold: return empty_by_reading();
+      case Cache::kCold: return clean.read();
       case Cache::kDirty:
         // A buffer of its own: lines of `clean` that were written would not be clean again.
         if (dirty.size() == 0) dirty = Buffer<int4>(clean.size());
@@ -118,18 +110,25 @@ struct Timer::State {
 
   /// \param get_ready  queues what comes before the next sample: the device does it while the host
   ///                   is told of this one
-  double by_events(const std::function<void()>& launch, const std::function<void()>& get_ready) {
+  double by_events(const std::function<void()>& launch, const std::function<void()>& get_ready,
+                   const Others& others) {
     std::atomic_ref<int> released(latch->released);
     released.store(0);
     std::atomic_ref<int>(latch->timed_out).store(0);
     internal::hold(latch_on_device, kHoldTimeoutNs);
+    if (others.align) others.align();
     BOOK_CUDA(cudaEventRecord(start));
     launch();
     BOOK_CUDA(cudaGetLastError());
     BOOK_CUDA(cudaEventRecord(stop));
     get_ready();
+    if (others.meet) others.meet();
     released.store(1);
-    BOOK_CUDA(cudaEventSynchronize(stop));
+    if (others.wait_for) {
+      others.wait_for(stop);
+    } else {
+      BOOK_CUDA(cudaEventSynchronize(stop));
+    }
     if (std::atomic_ref<int>(latch->timed_out).load() != 0) {
       throw Error(
           ExitCode::kCudaError,
@@ -151,28 +150,41 @@ struct Timer::State {
     return us;
   }
 
-  Buffer<int4> clean, dirty;
-  Buffer<int> never;
-  unsigned reading_blocks;
+  CleanBuffer clean;
+  Buffer<int4> dirty;
   cudaEvent_t start = nullptr, stop = nullptr;
   Latch* latch = nullptr;
   Latch* latch_on_device = nullptr;
 };
+
+CleanBuffer::CleanBuffer(std::size_t l2_bytes, int sm_count)
+    : data_(std::max<std::size_t>(2 * l2_bytes / sizeof(int4), 1)),
+      never_(1),
+      blocks_(static_cast<unsigned>(4 * sm_count)) {
+  BOOK_CUDA(cudaMemset(data_.data(), 0, data_.bytes()));
+}
+
+void CleanBuffer::read(cudaStream_t stream) const {
+  internal::read_all(blocks_, data_.data(), data_.size(), never_.data(), stream);
+}
 
 Timer::Timer(const Device& device) : state_(std::make_unique<State>(device)) {}
 Timer::~Timer() = default;
 
 Measurement Timer::measure(const Timing& timing, const Sampling& sampling,
                            const std::function<void()>& restore,
-                           const std::function<void()>& launch) {
+                           const std::function<void()>& launch, const Others& others) {
   const auto get_ready = [&] {
     if (restore) restore();
     state_->put_cache_into(timing.cache);
   };
+  const auto of_all = [&](double value) { return others.of_all ? others.of_all(value) : value; };
   const auto sample = [&] {
-    if (timing.clock == Clock::kEvents) return state_->by_events(launch, get_ready);
+    if (timing.clock == Clock::kEvents) {
+      return of_all(state_->by_events(launch, get_ready, others));
+    }
     get_ready();
-    return State::by_host(launch);
+    return of_all(State::by_host(launch));
   };
   if (timing.clock == Clock::kEvents) get_ready();
   if (timing.first_launch) return {{sample()}, StoppedBy::kOnce};
@@ -187,7 +199,7 @@ Measurement Timer::measure(const Timing& timing, const Sampling& sampling,
     if (samples.size() >= sampling.max_samples) return {samples.take(), StoppedBy::kSamples};
     if (samples.size() < sampling.min_samples) continue;
     if (samples.settled(sampling.relative_interval)) return {samples.take(), StoppedBy::kInterval};
-    if (microseconds_since(begin) > sampling.max_seconds * 1e6) {
+    if (of_all(microseconds_since(begin)) > sampling.max_seconds * 1e6) {
       return {samples.take(), StoppedBy::kSeconds};
     }
   }

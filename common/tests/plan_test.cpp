@@ -258,6 +258,47 @@ TEST(Plan, SaysWhatNeedsANewerDevice) {
   EXPECT_THAT(text_of(chapter.plan({.variants = {"more"}}, device)), ElementsAre("more 2^24 256"));
 }
 
+Variant on_devices(const char* name, unsigned devices) {
+  Variant v = fake(name);
+  v.devices = devices;
+  return v;
+}
+
+TEST(Plan, SaysWhatTakesMoreDevices) {
+  const Chapter chapter({fake("one"), on_devices("two", 2), on_devices("three", 3)});
+  Device device = gpu();
+  device.count = 2;
+  const Plan plan = chapter.plan({}, device);
+  EXPECT_THAT(text_of(plan), ElementsAre("one 2^24 256", "two 2^24 256"));
+  EXPECT_THAT(plan.notes, ElementsAre("left out: three: for more GPUs than the 2 here"));
+  EXPECT_THAT(chapter.plan({}).notes,
+              ElementsAre("left out: two and 1 more: for more GPUs than the 1 here"));
+}
+
+TEST(Plan, TakesWhatIsForAsManyProcesses) {
+  const Chapter chapter({fake("one"), on_devices("two", 2), on_devices("three", 3)});
+  const Plan plan = book::make_plan(choose(chapter.variants, {}), {}, {}, gpu(), kFree, 2);
+  EXPECT_THAT(text_of(plan), ElementsAre("two 2^24 256"));
+  EXPECT_THAT(plan.notes, ElementsAre("left out: one and 1 more: not for the GPUs of 2 processes"));
+}
+
+TEST(Plan, SaysWhatIsMissing) {
+  Variant library = fake("library");
+  library.missing = [] { return std::string("there is none"); };
+  Variant there = fake("there");
+  there.missing = [] { return std::string(); };
+  const Chapter chapter({library, there});
+  const Plan plan = chapter.plan({});
+  EXPECT_THAT(text_of(plan), ElementsAre("there 2^24 256"));
+  EXPECT_THAT(plan.notes, ElementsAre("left out: library: there is none"));
+  try {
+    chapter.plan({.variants = {"library"}});
+    ADD_FAILURE() << "planned all the same";
+  } catch (const book::Error& error) {
+    EXPECT_EQ(error.code(), book::ExitCode::kNotAvailable);
+  }
+}
+
 TEST(Completed, CountsAndChecksWhereTheChapterDoes) {
   Variant powers = fake("powers");
   powers.blocks = book::powers_of_two(256);
@@ -350,6 +391,7 @@ TEST(List, IsJsonForTools) {
       {"counters", "less_arbitration"},
       {"compared", false},
       {"profiled", false},
+      {"embedded", true},
       {"axes", nlohmann::json::array({{{"name", "stride"}, {"values", {1, 2}}}})},
       {"counted", nlohmann::json::array({{{"n", 256}, {"block", 64}}})},
       {"checked", {{"n", 1048573}, {"block", 256}}},

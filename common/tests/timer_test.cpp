@@ -176,6 +176,28 @@ TEST_F(Timing, LeavesAWarmCacheAloneAndWritesForADirtyOne) {
               ElementsAre("stop", "restore", "write", "wait", "hold", "start", "launch"));
 }
 
+TEST_F(Timing, MeetsOthersBeforeTheReleaseAndTakesTheirTimes) {
+  int asked = 0;
+  const book::Others others{.align = [] { note("align"); },
+                            .meet = [] { note("meet"); },
+                            .wait_for =
+                                [](cudaEvent_t event) {
+                                  note("wait for it");
+                                  cudaEventSynchronize(event);
+                                },
+                            .of_all =
+                                [&asked](double value) {
+                                  ++asked;
+                                  return value + 500;
+                                }};
+  const book::Measurement m = timer->measure(
+      {}, kSeven, [] { note("restore"); }, [] { note("launch"); }, others);
+  EXPECT_THAT(between_launches(), ElementsAre("stop", "restore", "empty", "meet", "wait for it",
+                                              "wait", "hold", "align", "start", "launch"));
+  EXPECT_THAT(m.samples_us, testing::Each(1500));
+  EXPECT_EQ(asked, 10);  // of each sample, and of those that warm up
+}
+
 TEST_F(Timing, RefusesARestoreThatWaitsForTheStreamItHolds) {
   int word = 0;
   const auto measure = [&](const book::Timing& timing) {

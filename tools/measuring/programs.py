@@ -38,6 +38,7 @@ class Variant:
     profiled: bool  # or another variant has the same kernels in the same way
     counted: tuple[Shape, ...]  # where profilers count it; what the page shows is the first
     checked: Shape  # where compute-sanitizer looks
+    embedded: bool = True  # or it needs what the embedded device hasn't got
     chapter: str = ""  # that teaches the kernel
     axes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -59,6 +60,7 @@ class Variant:
             counters=told["counters"],
             compared=bool(told["compared"]),
             profiled=bool(told["profiled"]),
+            embedded=bool(told.get("embedded", True)),
             counted=tuple(_shape(each) for each in told["counted"]),
             checked=_shape(told["checked"]),
             chapter=str(told["from"]),

@@ -11,6 +11,7 @@
 
 #include "book/plan.hpp"
 #include "book/problem.hpp"
+#include "book/team.hpp"
 #include "book/variant.hpp"
 
 namespace book {
@@ -28,17 +29,23 @@ class Chapter {
   /// Adds one for each value of a parameter (`family`).
   void add(std::vector<Variant> variants);
 
+  /// Has the program run as one of several processes; null for one alone.
+  void join(std::shared_ptr<Team> team);
+
   /// The whole program: reads the command line, runs, reports. Returns the exit status and never
   /// throws; every failure is one line on standard error.
   int run(int argc, const char* const* argv);
 
  private:
   int run_or_throw(int argc, const char* const* argv);
+  void say(const std::string& why) const;
+  int give_up(ExitCode code) const;
 
   std::string name_, title_, next_;
   Defaults defaults_;
   std::map<std::type_index, std::shared_ptr<Problem>> problems_;  // one of each type
   std::vector<Variant> variants_;
+  std::shared_ptr<Team> team_;
 };
 
 }  // namespace book

@@ -12,11 +12,15 @@ struct DeviceRequest {
   enum class Kind { kAuto, kGpu, kEmbedded };
   Kind kind = Kind::kAuto;
   std::optional<int> index;  ///< gpu:K
+  unsigned local_rank = 0;   ///< of several processes, each has the device of this number …
+  bool alone = true;         ///< … and where it is the only one, the one that it sees
+  unsigned most = 1;         ///< so many the embedded device should be, for who wants several
 };
 
 /// A device's attributes, as the runtime reports them.
 struct Device {
   int index = 0;
+  int count = 1;  ///< how many the process sees
   std::string name = {};
   int major = 0, minor = 0;          ///< compute capability
   int sm_count = 0;                  ///< streaming multiprocessors

@@ -21,6 +21,9 @@ bool on_embedded_device();
 /// empty, is told on stderr before.
 [[noreturn]] void start_on_embedded_device(const std::string& why, const std::string& notice = "");
 
+/// Has it be so many devices, unless the reader has said how many.
+void show_embedded_devices(unsigned count);
+
 /// What was counted since the last reset; empty on a GPU.
 std::vector<Counter> device_counters();
 void reset_device_counters();

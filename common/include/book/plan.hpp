@@ -21,6 +21,7 @@ struct Defaults {
                                 {std::size_t{1} << 24, 128},
                                 {std::size_t{1} << 16, 256}};  ///< and where a page begins
   Point checked = {1'048'573, 256};  ///< … and compute-sanitizer: an n with tails
+  unsigned devices = 1;              ///< the most that a variant runs on
 };
 
 /// Fills every field that the variant left to the chapter. Throws std::logic_error where it makes
@@ -50,9 +51,11 @@ struct Plan {
 ///
 /// \param device      what the cases are for
 /// \param free_bytes  device memory that a problem may take
+/// \param ranks       processes that run them together
 /// Throws Error(kBadArgument) for what can't be, and where nothing is left to run.
 Plan make_plan(const std::vector<const Variant*>& chosen, const Options& options,
-               const Defaults& defaults, const Device& device, std::size_t free_bytes);
+               const Defaults& defaults, const Device& device, std::size_t free_bytes,
+               unsigned ranks = 1);
 
 /// The n that a run takes where neither the reader nor the variant names one.
 std::size_t default_n(const Device& device);

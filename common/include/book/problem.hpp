@@ -1,6 +1,8 @@
 /// \file
 /// What there is to compute: its memory, its answer, its useful bytes.
 #pragma once
+#include <cuda_runtime.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -44,6 +46,16 @@ class Problem {
   virtual void restore() {}
   /// Makes every output unmistakably wrong.
   virtual void poison() = 0;
+  /// Waits until all that launches have queued is done. Throws Error where it never will be.
+  virtual void wait() { BOOK_CUDA(cudaDeviceSynchronize()); }
+  /// The same for an event behind a launch.
+  virtual void wait_for(cudaEvent_t event) { BOOK_CUDA(cudaEventSynchronize(event)); }
+  /// For launches over several devices: has the default stream wait until the L2 of each of the
+  /// others has been emptied. The driver empties the current device's.
+  virtual void empty_other_caches() {}
+  /// For launches of several processes: queues on the default stream what ends on all ranks at
+  /// once.
+  virtual void align() {}
   /// Compares the outputs of the last launch with the reference.
   virtual Verdict check() = 0;
   /// What the method must move for this shape.

@@ -1,6 +1,8 @@
 /// \file
 /// How long a launch takes, measured so that two times can be compared.
 #pragma once
+#include <cuda_runtime.h>
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -54,6 +56,30 @@ struct Measurement {
   StoppedBy stopped_by = StoppedBy::kInterval;
 };
 
+/// A buffer of twice a device's L2, which is emptied by reading it.
+class CleanBuffer {
+ public:
+  /// On the current device.
+  CleanBuffer(std::size_t l2_bytes, int sm_count);
+  /// Queues the reading on a stream of that device, which must be the current one.
+  void read(cudaStream_t stream = nullptr) const;
+  std::size_t size() const { return data_.size(); }  ///< in elements of 16 bytes
+
+ private:
+  Buffer<int4> data_;
+  Buffer<int> never_;
+  unsigned blocks_;
+};
+
+/// What launches need that other devices or processes take part in. What is left empty does
+/// nothing.
+struct Others {
+  std::function<void()> align = {};                ///< queues what ends on all processes at once
+  std::function<void()> meet = {};                 ///< on the host, before the stream is released
+  std::function<void(cudaEvent_t)> wait_for = {};  ///< instead of cudaEventSynchronize
+  std::function<double(double)> of_all = {};  ///< makes one of what all processes have measured
+};
+
 /// Times launches on the default stream of the current device.
 class Timer {
  public:
@@ -73,8 +99,11 @@ class Timer {
   /// samples; after the last sample that was for nothing.
   /// \param restore  queues what puts back what the previous sample destroyed; may be empty
   /// \param launch   queues work on the default stream; must not synchronise
+  /// \param others   several processes align between the hold and the start event, meet before the
+  ///                 release, and stop sampling by the same times
   Measurement measure(const Timing& timing, const Sampling& sampling,
-                      const std::function<void()>& restore, const std::function<void()>& launch);
+                      const std::function<void()>& restore, const std::function<void()>& launch,
+                      const Others& others = {});
 
  private:
   struct State;

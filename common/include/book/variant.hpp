@@ -140,6 +140,12 @@ struct Variant {
   bool fixed_cache = false;                ///< timing.cache holds whatever `--warm` says
   std::optional<Sizes> sizes = {};         ///< the n that it takes; empty for the book's
   int capability = 0;  ///< 90 if it needs compute capability 9.0: left out on what has less
+  /// Devices that it runs on: left out where there are fewer. Of several processes each brings one,
+  /// and what runs on another number is left out.
+  unsigned devices = 1;
+  /// Why it can't run here, asked once the device is chosen; empty where it can.
+  std::function<std::string()> missing = {};
+  bool embedded = true;  ///< false where it needs what the embedded device hasn't got
   std::vector<Axis> axes = {{"n"}, {"block"}};  ///< what `--sweep` takes it over
   Counters counters = Counters::kExact;         ///< what its hardware counters can be held to
   /// False where the embedded device counts otherwise: it stops the launch at a fault, or the code

@@ -1,6 +1,7 @@
 /// \file
 /// Device memory: allocations at stable virtual addresses, every access checked against its own.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -27,6 +28,7 @@ inline constexpr Address kCodeBase = 0x0000'2600'0000'0000;    ///< pointers to 
 inline constexpr std::uint64_t kHeapBytes = 8 << 20;           ///< of malloc in kernels
 inline constexpr const char* kHeapName = "the heap of malloc in kernels";
 inline constexpr std::uint64_t kAllocationAlignment = 512;  ///< of every device pointer
+inline constexpr unsigned kMostDevices = 64;                ///< that share one range of addresses
 
 /// What one allocation is: found for an access, named in an error.
 struct Allocation {
@@ -43,6 +45,9 @@ struct Allocation {
   std::string what = {};      ///< "cudaMalloc", "__device__ name", …
   Kind kind = Kind::kDevice;
   std::byte* owned = nullptr;  ///< what to free with it; null for mapped host memory
+  unsigned device = 0;         ///< whose it is, of several devices
+
+  bool of_host() const { return kind != Kind::kDevice && kind != Kind::kVariable; }
 };
 
 /// What kernels get from malloc: pieces of one allocation, which live until they are freed, in
@@ -84,14 +89,16 @@ class DeviceHeap {
 
 class Observer;  ///< looks on at what is allocated (src/machine/observer.hpp)
 
-/// All global memory of one device. The bytes lie on the host at other addresses: a device address
-/// means nothing to host code, as on hardware. Who makes one keeps the range of
-/// device addresses free on the host, so that no host address is ever a device's.
+/// All global memory of a device, or of several that share one range of addresses. The bytes lie on
+/// the host at other addresses: a device address means nothing to host code, as on hardware. Who
+/// makes one keeps the range of device addresses free on the host, so that no host address is ever
+/// a device's.
 ///
 /// Allocation and freeing are serialised; look-ups from worker threads take no lock, because no
 /// allocation changes while a kernel runs (the runtime sees to that).
 class GlobalMemory {
  public:
+  /// \param capacity_bytes  of each device
   explicit GlobalMemory(std::uint64_t capacity_bytes, Observer* observer = nullptr);
   ~GlobalMemory();
   GlobalMemory(const GlobalMemory&) = delete;
@@ -100,6 +107,15 @@ class GlobalMemory {
   /// Leaves at least so many bytes between the allocations to come, so that an access past the end
   /// of one doesn't fall into the next.
   void keep_apart(std::uint64_t bytes) { apart_ = bytes; }
+
+  /// Of several devices the one whose memory is given and counted from here on. 0 at first.
+  void serve(unsigned device) { device_ = device; }
+  /// The devices whose memory can be found, a bit each: those that a kernel reaches, while it runs.
+  /// The host's memory can be found always. All at first.
+  void reach(std::uint64_t devices) { reach_ = devices; }
+  bool reaches(const Allocation& a) const {
+    return a.of_host() || (reach_ >> a.device & 1) != 0 || (heap_.begun() && heap_.holds(a.base));
+  }
 
   /// A new allocation of `size` bytes, aligned and zeroed; empty when it does not fit.
   /// Addresses are never given twice, so that a use after free is always seen.
@@ -130,7 +146,9 @@ class GlobalMemory {
 
  private:
   std::uint64_t capacity_;
-  std::uint64_t used_ = 0;
+  std::array<std::uint64_t, kMostDevices> used_{};
+  unsigned device_ = 0;
+  std::uint64_t reach_ = ~std::uint64_t{0};
   std::uint64_t apart_ = 1;
   Address next_ = kGlobalBase;
   std::map<Address, Allocation> by_base_;

@@ -13,6 +13,7 @@
 #include "cudart/fatbin.hpp"
 #include "cudart/report.hpp"
 #include "emu/counters.h"
+#include "emu/devices.h"
 #include "machine/random.hpp"
 
 namespace emu {
@@ -47,6 +48,18 @@ cudaError_t& last_error() {
   return error;
 }
 
+unsigned& current_device() {
+  thread_local unsigned device = 0;
+  return device;
+}
+
+FatBinary::Loaded& FatBinary::here() {
+  return on[current_device()];
+}
+HostKernel::Attributes& HostKernel::here() {
+  return on[current_device()];
+}
+
 Runtime& Runtime::get() {
   static auto* const runtime = new Runtime;  // never destroyed: see the file's comment
   return *runtime;
@@ -65,6 +78,7 @@ Runtime::Runtime()
   if (trace_.wanted() && !trace_.begin()) settings_.reset();
   if (!settings_) return;
   use_host(settings_->host);
+  devices_ = settings_->devices.value_or(1);
   if (settings_->checks) {
     checker_ = std::make_unique<Checker>(*settings_->checks);
     checker_->follow_streams();
@@ -84,6 +98,15 @@ Runtime::Runtime()
     stand_in_->text = std::move(settings_->ptx);
   }
   start_memory();
+}
+
+void Runtime::show_devices(unsigned count) {
+  if (settings_ && !settings_->devices) devices_ = count;
+}
+
+unsigned Runtime::device_of(cudaStream_t stream) const {
+  const auto at = streams.find(reinterpret_cast<Stream*>(stream));
+  return at == streams.end() ? current_device() : (*at)->device;
 }
 
 /// Findings that are new, on stderr and as lines of JSON.
@@ -124,7 +147,7 @@ void Runtime::finish() {
 }
 
 void Runtime::start_memory() {
-  grid_workspace_ = 0;
+  grid_workspaces_.clear();
   memory_ = std::make_unique<GlobalMemory>(settings_->memory,
                                            host_observers_.empty() ? nullptr : &host_observers_);
   // A step of a grid at least; what lies between is not memory.
@@ -142,10 +165,11 @@ cudaError_t Runtime::out_of_memory(const std::string& what, std::size_t bytes) {
 }
 
 cudaError_t Runtime::load(FatBinary& binary) {
-  if (binary.module || binary.status != cudaSuccess) return binary.status;
+  FatBinary::Loaded& loaded = binary.here();
+  if (loaded.module || loaded.status != cudaSuccess) return loaded.status;
   const auto refuse = [&](cudaError_t status, const std::string& why) {
     say(why);
-    binary.status = status;
+    loaded.status = status;
     return status;
   };
   const auto no_room = [&](const std::string& what, std::size_t bytes) {
@@ -186,13 +210,20 @@ cudaError_t Runtime::load(FatBinary& binary) {
     const bool with_text = settings_->trace.has_value() || csv_.wanted();
     auto module = texts.size() == 1 ? parse_ptx(texts.front(), origin, with_text)
                                     : parse_ptx(texts, origin, with_text);
+    std::set<std::string> placed;  // for another device, and may have changed since
     for (auto& [name, variable] : module->variables) {
+      if (const auto place = binary.managed_at.find(name); place != binary.managed_at.end()) {
+        variable.address = reinterpret_cast<Address>(place->second);
+        placed.insert(name);
+        continue;
+      }
       const auto at = binary.managed.find(name);
       if (at != binary.managed.end()) {
         void* both = allocate_shared(std::max<std::size_t>(variable.size, 1), "__managed__ " + name,
                                      Allocation::Kind::kManaged);
         if (both == nullptr) return no_room("__managed__ " + name, variable.size);
         *at->second = both;
+        binary.managed_at[name] = both;
         variable.address = reinterpret_cast<Address>(both);
         continue;
       }
@@ -205,12 +236,12 @@ cudaError_t Runtime::load(FatBinary& binary) {
     }
     link_module(*module);
     for (const auto& [name, variable] : module->variables) {
-      if (variable.initial.empty()) continue;
+      if (variable.initial.empty() || placed.contains(name)) continue;
       const std::size_t size = std::min(variable.initial.size(), variable.size);
       const Allocation* at = memory_->find(variable.address, size);
       std::memcpy(at->host + (variable.address - at->base), variable.initial.data(), size);
     }
-    binary.module = std::move(module);
+    loaded.module = std::move(module);
     return cudaSuccess;
   } catch (const FatbinError& error) {
     return refuse(cudaErrorInvalidKernelImage, error.what());
@@ -220,17 +251,17 @@ cudaError_t Runtime::load(FatBinary& binary) {
 }
 
 void Runtime::unload(FatBinary& binary) {
-  if (binary.module) {
-    for (const auto& [name, variable] : binary.module->variables) {
-      if (binary.managed.contains(name)) {
-        free_shared(reinterpret_cast<void*>(variable.address), Allocation::Kind::kManaged);
-      } else {
-        memory_->free(variable.address);
-      }
+  for (const auto& [device, loaded] : binary.on) {
+    if (!loaded.module) continue;
+    for (const auto& [name, variable] : loaded.module->variables) {
+      if (!binary.managed_at.contains(name)) memory_->free(variable.address);
     }
   }
-  binary.module.reset();
-  binary.status = cudaSuccess;
+  for (const auto& [name, place] : binary.managed_at) {
+    free_shared(place, Allocation::Kind::kManaged);
+  }
+  binary.managed_at.clear();
+  binary.on.clear();
 }
 
 Runtime::Found Runtime::find_kernel(const void* stub) {
@@ -242,7 +273,7 @@ Runtime::Found Runtime::find_kernel(const void* stub) {
   found.status = replace(at->second);
   if (found.status == cudaSuccess) found.status = load(*at->second.binary);
   if (found.status != cudaSuccess) return found;
-  const auto& kernels = at->second.binary->module->kernels;
+  const auto& kernels = at->second.binary->here().module->kernels;
   const auto kernel = kernels.find(at->second.name);
   if (kernel == kernels.end()) {
     say("kernel " + kernel_name(at->second.name) + " is not in the program's PTX");
@@ -256,14 +287,15 @@ Runtime::Found Runtime::find_kernel(const void* stub) {
 cudaError_t Runtime::replace(HostKernel& function) {
   if (stand_in_ == nullptr || function.binary == stand_in_) return cudaSuccess;
   if (const cudaError_t bad = load(*stand_in_); bad != cudaSuccess) return bad;
-  const auto& kernels = stand_in_->module->kernels;
+  const auto& kernels = stand_in_->here().module->kernels;
   const auto other = kernels.find(function.name);
   if (other == kernels.end()) return cudaSuccess;
   // The host hands over what the program's own kernel takes.
   if (const cudaError_t bad = load(*function.binary); bad != cudaSuccess) return bad;
-  const auto own = function.binary->module->kernels.find(function.name);
+  const auto& all = function.binary->here().module->kernels;
+  const auto own = all.find(function.name);
   const auto layout = [](const Parameter& p) { return std::pair(p.offset, p.size); };
-  if (own == function.binary->module->kernels.end() ||
+  if (own == all.end() ||
       !std::ranges::equal(own->second.parameters, other->second.parameters, {}, layout, layout)) {
     say("EMU_PTX: kernel " + kernel_name(function.name) +
         " has other parameters there than in the program");
@@ -279,14 +311,14 @@ std::pair<cudaError_t, const Variable*> Runtime::find_variable(const void* symbo
   if (at == symbols.end()) return {cudaErrorInvalidSymbol, nullptr};
   const cudaError_t status = load(*at->second.binary);
   if (status != cudaSuccess) return {status, nullptr};
-  const auto& variables = at->second.binary->module->variables;
+  const auto& variables = at->second.binary->here().module->variables;
   const auto variable = variables.find(at->second.name);
   if (variable == variables.end()) return {cudaErrorInvalidSymbol, nullptr};
   return {cudaSuccess, &variable->second};
 }
 
 int Runtime::dynamic_shared_limit(const Found& found) const {
-  if (found.function->max_dynamic_shared) return *found.function->max_dynamic_shared;
+  if (const auto& set = found.function->here().max_dynamic_shared) return *set;
   return settings_->profile.attribute(cudaDevAttrMaxSharedMemoryPerBlock) -
          static_cast<int>(found.kernel->static_shared_bytes);
 }
@@ -325,7 +357,7 @@ cudaError_t Runtime::check_cluster(const Found& found, const Request& request,
   }
   if (!size) return cudaSuccess;
   if (!profile()->attribute(cudaDevAttrClusterLaunch)) return cudaErrorNotSupported;
-  const std::uint64_t most = found.function->large_clusters ? 16 : 8;
+  const std::uint64_t most = found.function->here().large_clusters ? 16 : 8;
   const auto fits = [](unsigned grid, unsigned blocks) { return blocks && grid % blocks == 0; };
   const Dim3 grid = request.grid;
   const bool good = fits(grid.x, size->x) && fits(grid.y, size->y) && fits(grid.z, size->z) &&
@@ -338,6 +370,7 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   const std::size_t dynamic_shared = request.dynamic_shared;
   flush_printed();
   if (broken != cudaSuccess) return fault_told ? broken : cudaSuccess;
+  if (device_of(request.stream) != current_device()) return cudaErrorInvalidResourceHandle;
   const Found found = find_kernel(request.stub);
   if (found.status != cudaSuccess) return found.status;
   const Kernel& kernel = *found.kernel;
@@ -378,13 +411,14 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   }
   if (request.cooperative) {
     constexpr std::size_t kWorkspaceBytes = 8;
-    if (grid_workspace_ == 0) {
+    Address& workspace = grid_workspaces_[current_device()];
+    if (workspace == 0) {
       const auto at =
           memory_->allocate(kWorkspaceBytes, "the grid's barrier", Allocation::Kind::kVariable);
       if (!at) return cudaErrorMemoryAllocation;
-      grid_workspace_ = *at;
+      workspace = *at;
     }
-    std::memset(memory_->find(grid_workspace_, kWorkspaceBytes)->host, 0, kWorkspaceBytes);
+    std::memset(memory_->find(workspace, kWorkspaceBytes)->host, 0, kWorkspaceBytes);
   }
   std::optional<std::uint64_t> apart;
   if (settings_->apart) {
@@ -394,26 +428,27 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     }
     apart = Random(*settings_->apart).of(launched_++).next();
   }
-  LaunchConfig config{.module = found.function->binary->module.get(),
-                      .kernel = &kernel,
-                      .grid = grid,
-                      .block = block,
-                      .cluster = cluster.value_or(Dim3{}),
-                      .explicit_cluster = cluster.has_value(),
-                      .dynamic_shared_bytes = dynamic_shared,
-                      .parameters = parameters,
-                      .memory = memory_.get(),
-                      .images = &images->objects,
-                      .pool = &threads_,
-                      .sm_count = static_cast<unsigned>(
-                          settings_->profile.attribute(cudaDevAttrMultiProcessorCount)),
-                      .max_warp_instructions = settings_->max_instructions,
-                      .apart = apart,
-                      .resident_blocks = resident,
-                      .cooperative = request.cooperative,
-                      .grid_workspace = request.cooperative ? grid_workspace_ : 0,
-                      .goes_on = checker_ && checker_->checks().memory,
-                      .clock_base = clock_};
+  LaunchConfig config{
+      .module = found.function->binary->here().module.get(),
+      .kernel = &kernel,
+      .grid = grid,
+      .block = block,
+      .cluster = cluster.value_or(Dim3{}),
+      .explicit_cluster = cluster.has_value(),
+      .dynamic_shared_bytes = dynamic_shared,
+      .parameters = parameters,
+      .memory = memory_.get(),
+      .images = &images->objects,
+      .pool = &threads_,
+      .sm_count =
+          static_cast<unsigned>(settings_->profile.attribute(cudaDevAttrMultiProcessorCount)),
+      .max_warp_instructions = settings_->max_instructions,
+      .apart = apart,
+      .resident_blocks = resident,
+      .cooperative = request.cooperative,
+      .grid_workspace = request.cooperative ? grid_workspaces_[current_device()] : 0,
+      .goes_on = checker_ && checker_->checks().memory,
+      .clock_base = clock_};
   const std::unique_ptr<Trace> trace = begin_trace(config);
   std::vector<Observer*> observers;
   if (trace) observers.push_back(trace.get());
@@ -433,7 +468,13 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     order->begin(line_of(request.stream), "a kernel", kernel.name);
     if (request.dependent) order->depends();
   }
+  std::uint64_t reached = std::uint64_t{1} << current_device();
+  for (const auto& [device, peer] : peers) {
+    if (device == current_device()) reached |= std::uint64_t{1} << peer;
+  }
+  memory_->reach(reached);
   const LaunchResult result = launch(config);
+  memory_->reach(~std::uint64_t{0});
   if (order) order->end(*memory_);
   clock_ += result.counters.warp_instructions;
   if (trace) end_trace(*trace, result);
@@ -564,15 +605,25 @@ Timeline Runtime::line_of(cudaStream_t stream) {
   if (const auto node = graph_node_line()) return *node;
   if (stream != cudaStreamPerThread && (stream != nullptr || !DefaultOfThread::on)) {
     const auto at = streams.find(reinterpret_cast<Stream*>(stream));
-    return at == streams.end() ? Operations::kDefault : (*at)->line;
+    return at == streams.end() ? default_line(current_device()) : (*at)->line;
   }
-  const auto [at, fresh] = lines_of_threads_.try_emplace(std::this_thread::get_id());
+  const auto [at, fresh] =
+      lines_of_threads_.try_emplace({std::this_thread::get_id(), current_device()});
   if (fresh) {
     at->second = operations()->add_stream(
         lines_of_threads_.size() == 1
             ? "the thread's default stream"
             : "the default stream of thread " + std::to_string(lines_of_threads_.size()),
-        true);
+        true, default_line(current_device()));
+  }
+  return at->second;
+}
+
+Timeline Runtime::default_line(unsigned device) {
+  if (device == 0) return Operations::kDefault;
+  const auto [at, fresh] = default_lines_.try_emplace(device);
+  if (fresh) {
+    at->second = operations()->add_device("the default stream of device " + std::to_string(device));
   }
   return at->second;
 }
@@ -598,6 +649,8 @@ void Runtime::reset() {
     checker_->follow_streams();
   }
   lines_of_threads_.clear();
+  default_lines_.clear();
+  peers.clear();
   for (FatBinary* binary : binaries) unload(*binary);
   for (const auto& [pointer, bytes] : shared_) munmap(pointer, bytes);
   shared_.clear();
@@ -617,7 +670,7 @@ void Runtime::reset() {
   has_printed = false;
   default_pool = {};
   current_pool = &default_pool;
-  for (auto& [stub, function] : functions) function.max_dynamic_shared.reset();
+  for (auto& [stub, function] : functions) function.on.clear();
   start_memory();
 }
 
@@ -640,6 +693,15 @@ namespace {
 }  // namespace
 
 extern "C" {
+
+int emu_show_devices(int count) {
+  emu::Runtime& runtime = emu::Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  if (count >= 1 && static_cast<unsigned>(count) <= emu::kMostDevices) {
+    runtime.show_devices(static_cast<unsigned>(count));
+  }
+  return static_cast<int>(runtime.devices());
+}
 
 int emu_counters(emu_counter* counters, int capacity) {
   emu::Runtime& runtime = emu::Runtime::get();

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cudart/fidelity.hpp"
@@ -42,19 +43,30 @@ struct FatBinary {
   /// apart (nvcc -rdc=true), one each: the linked one holds no PTX.
   std::vector<std::span<const std::byte>> containers;
   std::string text;  ///< PTX as it is, where a library was loaded from that
-  std::shared_ptr<Module> module;
-  cudaError_t status = cudaSuccess;  ///< why it can't be loaded, once that was tried
+  /// What a device has of it: variables of its own.
+  struct Loaded {
+    std::shared_ptr<Module> module = {};
+    cudaError_t status = cudaSuccess;  ///< why it can't be loaded, once that was tried
+  };
+  std::map<unsigned, Loaded> on;
+  Loaded& here();  ///< on the thread's device
   std::map<std::string, void**, std::less<>>
-      managed;  ///< host variables that point to managed ones
+      managed;                              ///< host variables that point to managed ones
+  std::map<std::string, void*> managed_at;  ///< those that have a place, which all devices share
 };
 
 /// A kernel, as the host knows it: by the address of its stub.
 struct HostKernel {
   FatBinary* binary = nullptr;
-  std::string name;                            ///< mangled
-  std::optional<int> max_dynamic_shared = {};  ///< where cudaFuncSetAttribute set it
-  int carveout = cudaSharedmemCarveoutDefault;
-  bool large_clusters = false;  ///< of more than 8 blocks
+  std::string name;  ///< mangled
+  /// What was set for it on a device.
+  struct Attributes {
+    std::optional<int> max_dynamic_shared = {};
+    int carveout = cudaSharedmemCarveoutDefault;
+    bool large_clusters = false;  ///< of more than 8 blocks
+  };
+  std::map<unsigned, Attributes> on = {};
+  Attributes& here();  ///< on the thread's device
 };
 
 /// A __device__, __constant__ or __managed__ variable, by its host shadow's address.
@@ -68,8 +80,9 @@ struct Stream {
   int priority = 0;
   unsigned long long id = 0;
   std::map<int, cudaStreamAttrValue> attributes =
-      {};             ///< advice that was given: kept, not followed
-  Timeline line = 0;  ///< for the race check
+      {};               ///< advice that was given: kept, not followed
+  unsigned device = 0;  ///< whose it is
+  Timeline line = 0;    ///< for the race check
 };
 
 /// A call that gives a stream something to do.
@@ -98,6 +111,7 @@ struct Pool {
 struct Event {
   bool recorded = false;
   bool timed = true;
+  unsigned device = 0;
   StreamClock at = {};  ///< for the race check
 };
 
@@ -108,6 +122,17 @@ class Runtime {
   std::mutex mutex;  ///< held during every call, a launch too: a device does one thing at a time
   const Profile* profile() const { return settings_ ? &settings_->profile : nullptr; }
   GlobalMemory& memory() { return *memory_; }
+
+  /// How many devices there are. All are of one profile.
+  unsigned devices() const { return devices_; }
+  bool is_device(int device) const {
+    return device >= 0 && static_cast<unsigned>(device) < devices_;
+  }
+  /// Unless the environment has said how many.
+  void show_devices(unsigned count);
+  /// The device of a stream; of a default stream the thread's.
+  unsigned device_of(cudaStream_t stream) const;
+  std::set<std::pair<unsigned, unsigned>> peers;  ///< the first may access the second's memory
   /// Says, the first time, what limit an allocation is refused by; returns the error.
   cudaError_t out_of_memory(const std::string& what, std::size_t bytes);
 
@@ -184,6 +209,7 @@ class Runtime {
   /// What the race check is told of streams and of the host's waiting; null where it is off.
   Operations* operations() { return checker_ ? checker_->operations() : nullptr; }
   Timeline line_of(cudaStream_t stream);
+  Timeline default_line(unsigned device);  ///< of its legacy default stream
   /// That a stream allocates memory, or frees it.
   void tell_given(const StreamCall& call, const char* verb, Address address, std::size_t size);
   /// Carries out what a call asks for, as an operation of its stream.
@@ -242,7 +268,9 @@ class Runtime {
   HostObservers host_observers_;
   Reservation reservation_;
   std::unique_ptr<GlobalMemory> memory_;
-  Address grid_workspace_ = 0;  ///< lent to cooperative launches, once there was one
+  unsigned devices_ = 1;
+  std::map<unsigned, Timeline> default_lines_;   ///< of devices after the first
+  std::map<unsigned, Address> grid_workspaces_;  ///< of devices that had a cooperative launch
   std::uintptr_t next_shared_ = 0;
   std::map<void*, std::size_t> shared_;  // mapped by allocate_shared
   std::uint64_t launched_ = 0;           // launches of this process: each has a schedule of its own
@@ -250,7 +278,8 @@ class Runtime {
   std::uint64_t trace_candidates_ = 0;   // launches of kernels that the trace's name fits
   bool traced_ = false;
   bool told_of_memory_ = false;
-  std::map<std::thread::id, Timeline> lines_of_threads_;  // their own default streams'
+  std::map<std::pair<std::thread::id, unsigned>, Timeline>
+      lines_of_threads_;          // their own default streams' on each device
   std::set<std::string> warned_;  // kernels and lines of which something was said
   std::uint64_t csv_rows_ = 0;
   Fidelity fidelity_;  // of what is written there
@@ -265,6 +294,8 @@ struct KeptLaunch {
 
 /// The last error of the calling thread.
 cudaError_t& last_error();
+/// The device that the calling thread uses.
+unsigned& current_device();
 
 /// Whether a call reaches the device, and so fails on a broken one.
 enum class Needs {
@@ -287,6 +318,7 @@ cudaError_t api(Needs needs, const Body& body) {
       runtime.fault_told = true;
       status = runtime.broken;
     } else {
+      runtime.memory().serve(current_device());
       status = body(runtime);
     }
   } catch (const std::bad_alloc&) {
@@ -298,6 +330,23 @@ cudaError_t api(Needs needs, const Body& body) {
   if (status != cudaSuccess) last_error() = status;
   return status;
 }
+
+/// While there is one, the calling thread's device is another, if there is such a device.
+struct OnDevice {
+  explicit OnDevice(int device)
+      : status(api(Needs::kNothing,
+                   [&](Runtime& runtime) {
+                     return runtime.is_device(device) ? cudaSuccess : cudaErrorInvalidDevice;
+                   })),
+        before(current_device()) {
+    if (status == cudaSuccess) current_device() = static_cast<unsigned>(device);
+  }
+  ~OnDevice() { current_device() = before; }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+  cudaError_t status;
+  unsigned before;
+};
 
 }  // namespace emu
 

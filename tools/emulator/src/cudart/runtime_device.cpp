@@ -204,12 +204,12 @@ std::size_t round_up(std::size_t value, std::size_t step) {
 }
 
 /// "0000:00:06.0": domain, bus and device.
-std::string bus_address(Runtime& runtime) {
+std::string bus_address(Runtime& runtime, int device) {
   const emu::Profile& p = *runtime.profile();
   char text[32];
   std::snprintf(text, sizeof text, "%04x:%02x:%02x.0",
                 static_cast<unsigned>(p.attribute(cudaDevAttrPciDomainId)),
-                static_cast<unsigned>(p.attribute(cudaDevAttrPciBusId)),
+                static_cast<unsigned>(p.attribute(cudaDevAttrPciBusId) + device),
                 static_cast<unsigned>(p.attribute(cudaDevAttrPciDeviceId)));
   return text;
 }
@@ -239,20 +239,27 @@ int advised(const void* pointer) {
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  return give(Needs::kNothing, count, [](Runtime&) { return 1; });
+  return give(Needs::kNothing, count,
+              [](Runtime& runtime) { return static_cast<int>(runtime.devices()); });
 }
 cudaError_t cudaGetDevice(int* device) {
-  return give(Needs::kNothing, device, [](Runtime&) { return 0; });
+  return give(Needs::kNothing, device,
+              [](Runtime&) { return static_cast<int>(emu::current_device()); });
 }
 cudaError_t cudaSetDevice(int device) {
-  return api(Needs::kNothing,
-             [&](Runtime&) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+  return api(Needs::kNothing, [&](Runtime& runtime) {
+    if (!runtime.is_device(device)) return cudaErrorInvalidDevice;
+    emu::current_device() = static_cast<unsigned>(device);
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
-  return cudaSetDevice(device);
+  return api(Needs::kNothing, [&](Runtime& runtime) {
+    return runtime.is_device(device) ? cudaSuccess : cudaErrorInvalidDevice;
+  });
 }
-cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) {
-  return cudaGetDevice(device);
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) {  // they are all alike
+  return give(Needs::kNothing, device, [](Runtime&) { return 0; });
 }
 cudaError_t cudaSetValidDevices(int*, int) {
   return fine(Needs::kNothing);
@@ -277,8 +284,9 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return api(Needs::kNothing, [&](Runtime& runtime) {
     if (properties == nullptr) return cudaErrorInvalidValue;
-    if (device != 0) return cudaErrorInvalidDevice;
+    if (!runtime.is_device(device)) return cudaErrorInvalidDevice;
     fill(*properties, *runtime.profile());
+    properties->pciBusID += device;
     return cudaSuccess;
   });
 }
@@ -286,20 +294,20 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device) {
   return api(Needs::kNothing, [&](Runtime& runtime) {
     if (value == nullptr) return cudaErrorInvalidValue;
-    if (device != 0) return cudaErrorInvalidDevice;
+    if (!runtime.is_device(device)) return cudaErrorInvalidDevice;
     const auto& all = runtime.profile()->attributes;
     const auto at = all.find(which);
     if (at == all.end()) return cudaErrorInvalidValue;
-    *value = at->second;
+    *value = at->second + (which == cudaDevAttrPciBusId ? device : 0);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  return api(Needs::kNothing, [&](Runtime&) {
+  return api(Needs::kNothing, [&](Runtime& runtime) {
     if (can == nullptr) return cudaErrorInvalidValue;
-    if (device != 0 || peer != 0) return cudaErrorInvalidDevice;
-    *can = 0;
+    if (!runtime.is_device(device) || !runtime.is_device(peer)) return cudaErrorInvalidDevice;
+    *can = device != peer;
     return cudaSuccess;
   });
 }
@@ -316,7 +324,9 @@ cudaError_t cudaDeviceSynchronize() {
     return *no;
   }
   return api(Needs::kWaits, [](Runtime& runtime) {
-    if (emu::Operations* const order = runtime.operations()) order->host_waits_for_all();
+    if (emu::Operations* const order = runtime.operations()) {
+      order->host_waits_for_all(runtime.default_line(emu::current_device()));
+    }
     return cudaSuccess;
   });
 }
@@ -383,8 +393,8 @@ cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   return api(Needs::kNothing, [&](Runtime& runtime) {
     if (text == nullptr || length < 1) return cudaErrorInvalidValue;
-    if (device != 0) return cudaErrorInvalidDevice;
-    const std::string address = bus_address(runtime);
+    if (!runtime.is_device(device)) return cudaErrorInvalidDevice;
+    const std::string address = bus_address(runtime, device);
     if (static_cast<std::size_t>(length) <= address.size()) return cudaErrorInvalidValue;
     std::snprintf(text, static_cast<std::size_t>(length), "%s", address.c_str());
     return cudaSuccess;
@@ -393,30 +403,48 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return api(Needs::kNothing, [&](Runtime& runtime) {
     if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
-    const std::string own = bus_address(runtime);
     const std::string_view asked = text;
     if (asked.empty() ||
         asked.find_first_not_of("0123456789abcdefABCDEF:.") != std::string_view::npos) {
       return cudaErrorInvalidValue;
     }
-    if (own != text && own.substr(own.find(':') + 1) != text) return cudaErrorInvalidDevice;
-    *device = 0;
-    return cudaSuccess;
+    for (int k = 0; runtime.is_device(k); ++k) {
+      const std::string own = bus_address(runtime, k);
+      if (own != text && own.substr(own.find(':') + 1) != text) continue;
+      *device = k;
+      return cudaSuccess;
+    }
+    return cudaErrorInvalidDevice;
   });
 }
-// One device has no peer.
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
-  return api(Needs::kDevice, [&](Runtime&) {
-    return peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice;
+// Each device can access each other's memory, once that was asked for. None is its own peer.
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (flags != 0) return cudaErrorInvalidValue;
+    if (!runtime.is_device(peer)) return cudaErrorInvalidDevice;
+    const unsigned own = emu::current_device(), other = static_cast<unsigned>(peer);
+    if (other == own) return cudaErrorPeerAccessUnsupported;
+    return runtime.peers.emplace(own, other).second ? cudaSuccess
+                                                    : cudaErrorPeerAccessAlreadyEnabled;
   });
 }
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
-  return api(Needs::kDevice, [&](Runtime&) {
-    return peer == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice;
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (!runtime.is_device(peer)) return cudaErrorInvalidDevice;
+    return runtime.peers.erase({emu::current_device(), static_cast<unsigned>(peer)}) > 0
+               ? cudaSuccess
+               : cudaErrorPeerAccessNotEnabled;
   });
 }
-cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) {
-  return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidDevice; });
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr which, int device, int peer) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    if (!runtime.is_device(device) || !runtime.is_device(peer) || device == peer) {
+      return cudaErrorInvalidDevice;
+    }
+    if (value == nullptr) return cudaErrorInvalidValue;
+    *value = which == cudaDevP2PAttrPerformanceRank ? 0 : 1;
+    return cudaSuccess;
+  });
 }
 /// There is no driver under the runtime, and so none of its functions.
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,

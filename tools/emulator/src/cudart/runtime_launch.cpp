@@ -245,7 +245,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* st
     const Runtime::Found found = runtime.find_kernel(stub);
     if (found.status != cudaSuccess) return found.status;
     const emu::Kernel& kernel = *found.kernel;
-    const emu::Module& module = *found.function->binary->module;
+    const emu::Module& module = *found.function->binary->here().module;
     *attributes = {};
     attributes->sharedSizeBytes = kernel.static_shared_bytes;
     attributes->localSizeBytes = kernel.local_bytes;
@@ -254,12 +254,12 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* st
     attributes->ptxVersion = module.target;
     attributes->binaryVersion = runtime.profile()->architecture();
     attributes->maxDynamicSharedSizeBytes = runtime.dynamic_shared_limit(found);
-    attributes->preferredShmemCarveout = found.function->carveout;
+    attributes->preferredShmemCarveout = found.function->here().carveout;
     attributes->clusterDimMustBeSet = kernel.cluster[0] != 0;
     attributes->requiredClusterWidth = static_cast<int>(kernel.cluster[0]);
     attributes->requiredClusterHeight = static_cast<int>(kernel.cluster[1]);
     attributes->requiredClusterDepth = static_cast<int>(kernel.cluster[2]);
-    attributes->nonPortableClusterSizeAllowed = found.function->large_clusters;
+    attributes->nonPortableClusterSizeAllowed = found.function->here().large_clusters;
     for (const auto& [name, variable] : module.variables) {
       if (variable.space == emu::Variable::Space::kConstant) {
         attributes->constSizeBytes += variable.size;
@@ -275,11 +275,11 @@ cudaError_t cudaFuncSetAttribute(const void* stub, cudaFuncAttribute attribute, 
     if (found.status != cudaSuccess) return found.status;
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
       if (value < -1 || value > 100) return cudaErrorInvalidValue;
-      found.function->carveout = value;
+      found.function->here().carveout = value;
       return cudaSuccess;
     }
     if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
-      found.function->large_clusters = value != 0;
+      found.function->here().large_clusters = value != 0;
       return cudaSuccess;
     }
     if (attribute == cudaFuncAttributeClusterSchedulingPolicyPreference) return cudaSuccess;
@@ -292,14 +292,15 @@ cudaError_t cudaFuncSetAttribute(const void* stub, cudaFuncAttribute attribute, 
     const int most = runtime.profile()->attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) -
                      static_cast<int>(found.kernel->static_shared_bytes);
     if (value < 0 || value > most) return cudaErrorInvalidValue;
-    found.function->max_dynamic_shared = value;
+    found.function->here().max_dynamic_shared = value;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute,
                                             int value, int device) {
-  if (device != 0) return api(Needs::kDevice, [](Runtime&) { return cudaErrorInvalidDevice; });
+  const emu::OnDevice there(device);
+  if (there.status != cudaSuccess) return there.status;
   return cudaFuncSetAttribute(kernel, attribute, value);
 }
 
@@ -359,7 +360,7 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* stub,
     const Runtime::Found found = runtime.find_kernel(stub);
     if (found.status != cudaSuccess) return found.status;
     const bool any = runtime.profile()->attribute(cudaDevAttrClusterLaunch) != 0;
-    *size = !any ? 0 : found.function->large_clusters ? 16 : 8;
+    *size = !any ? 0 : found.function->here().large_clusters ? 16 : 8;
     return cudaSuccess;
   });
 }

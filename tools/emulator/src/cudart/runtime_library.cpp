@@ -65,7 +65,8 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
     if (binary->text.find(".version") == std::string::npos) return cudaErrorInvalidKernelImage;
     const cudaError_t status = runtime.load(*binary);  // and again after a reset
     if (status != cudaSuccess) return status;
-    if (!binary->module->kernels.contains(name)) return cudaErrorSymbolNotFound;
+    const auto& kernels = binary->here().module->kernels;
+    if (!kernels.contains(name)) return cudaErrorSymbolNotFound;
     for (const auto& [handle, function] : runtime.functions) {
       if (function.binary == binary && function.name == name) {
         *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(handle));
@@ -73,7 +74,7 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
       }
     }
     // A handle stands where another kernel has its stub: any address that is the kernel's alone.
-    const void* handle = &binary->module->kernels.find(name)->second;
+    const void* handle = &kernels.find(name)->second;
     runtime.functions.try_emplace(handle, emu::HostKernel{binary, name});
     *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(handle));
     return cudaSuccess;

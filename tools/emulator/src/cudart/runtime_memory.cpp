@@ -371,6 +371,13 @@ cudaError_t copy_symbol(const void* symbol, void* host, std::size_t size, std::s
   });
 }
 
+cudaError_t are_devices(int one, int other) {
+  return api(Needs::kDevice, [&](Runtime& runtime) {
+    return runtime.is_device(one) && runtime.is_device(other) ? cudaSuccess
+                                                              : cudaErrorInvalidDevice;
+  });
+}
+
 /// Calls that only advise: right, and without effect here.
 cudaError_t advice() {
   return api(Needs::kDevice, [](Runtime&) { return cudaSuccess; });
@@ -503,6 +510,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
       return cudaSuccess;
     }
     attributes->devicePointer = itself;
+    attributes->device = static_cast<int>(a->device);
     switch (a->kind) {
       case Kind::kDevice:
       case Kind::kVariable: attributes->type = cudaMemoryTypeDevice; break;
@@ -540,13 +548,15 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size, cudaMe
   }
   return copy(to, from, size, kind, {"cudaMemcpyAsync", stream});
 }
-cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t size) {
+cudaError_t cudaMemcpyPeer(void* to, int target, const void* from, int source, std::size_t size) {
+  if (const cudaError_t bad = are_devices(target, source); bad != cudaSuccess) return bad;
   return copy(to, from, size, cudaMemcpyDeviceToDevice, {"cudaMemcpyPeer", nullptr, true});
 }
-cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t size,
-                                cudaStream_t stream) {
+cudaError_t cudaMemcpyPeerAsync(void* to, int target, const void* from, int source,
+                                std::size_t size, cudaStream_t stream) {
+  if (const cudaError_t bad = are_devices(target, source); bad != cudaSuccess) return bad;
   if (const auto taken = emu::capture(stream, cudaGraphNodeTypeMemcpy, [=] {
-        return cudaMemcpyPeerAsync(to, 0, from, 0, size, nullptr);
+        return cudaMemcpyPeerAsync(to, target, from, source, size, nullptr);
       })) {
     return *taken;
   }

@@ -25,6 +25,11 @@ bool of_device(const cudaMemLocation* location) {
   return location != nullptr && location->type == cudaMemLocationTypeDevice && location->id == 0;
 }
 
+cudaError_t no_second_pool() {
+  emu::say("memory pools of a second device are not supported");
+  return cudaErrorNotSupported;
+}
+
 /// The attributes that are ints; the others are numbers of bytes.
 bool is_flag(cudaMemPoolAttr attribute) {
   return attribute <= cudaMemPoolReuseAllowInternalDependencies;
@@ -34,7 +39,8 @@ bool is_flag(cudaMemPoolAttr attribute) {
 template <class Body>
 cudaError_t of_device_number(int device, const Body& body) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
-    return device == 0 ? body(runtime) : cudaErrorInvalidDevice;
+    if (!runtime.is_device(device)) return cudaErrorInvalidDevice;
+    return device == 0 ? body(runtime) : no_second_pool();
   });
 }
 
@@ -53,6 +59,7 @@ cudaError_t allocate(void** pointer, std::size_t size, Pool* from, const emu::St
       *pointer = nullptr;
       return cudaSuccess;
     }
+    if (emu::current_device() != 0 || runtime.device_of(call.stream) != 0) return no_second_pool();
     Pool& pool = from == nullptr ? *runtime.current_pool : *from;
     const auto address = runtime.memory().allocate(size, "cudaMallocAsync");
     if (!address) return runtime.out_of_memory("cudaMallocAsync", size);

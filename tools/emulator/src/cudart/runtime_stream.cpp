@@ -74,12 +74,15 @@ cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
     auto made =
         std::make_unique<Stream>(Stream{.flags = flags,
                                         .priority = std::clamp(priority, kHighestPriority, 0),
-                                        .id = kFirstStream + runtime.streams_made++});
+                                        .id = kFirstStream + runtime.streams_made++,
+                                        .device = emu::current_device()});
     if (Operations* const order = runtime.operations()) {
       const bool blocks = (flags & unsigned{cudaStreamNonBlocking}) == 0;
       made->line = order->add_stream(
-          "stream " + std::to_string(runtime.streams_made) + (blocks ? "" : " (non-blocking)"),
-          blocks);
+          "stream " + std::to_string(runtime.streams_made) +
+              (made->device == 0 ? "" : " of device " + std::to_string(made->device)) +
+              (blocks ? "" : " (non-blocking)"),
+          blocks, runtime.default_line(made->device));
     }
     runtime.streams.insert(made.get());
     *stream = reinterpret_cast<cudaStream_t>(made.release());
@@ -176,7 +179,7 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
   return api(Needs::kDevice, [&](Runtime& runtime) {
     if (!known(runtime, stream)) return cudaErrorInvalidResourceHandle;
     if (device == nullptr) return cudaErrorInvalidValue;
-    *device = 0;
+    *device = static_cast<int>(runtime.device_of(stream));
     return cudaSuccess;
   });
 }
@@ -247,8 +250,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     if ((flags & ~kAll) != 0 || (shared && (flags & unsigned{cudaEventDisableTiming}) == 0)) {
       return cudaErrorInvalidValue;
     }
-    auto made =
-        std::make_unique<Event>(Event{.timed = (flags & unsigned{cudaEventDisableTiming}) == 0});
+    auto made = std::make_unique<Event>(Event{
+        .timed = (flags & unsigned{cudaEventDisableTiming}) == 0, .device = emu::current_device()});
     runtime.events.insert(made.get());
     *event = reinterpret_cast<cudaEvent_t>(made.release());
     return cudaSuccess;
@@ -270,7 +273,9 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return api(Needs::kNothing, [&](Runtime& runtime) {  // like a launch, it doesn't wait
     if (runtime.broken != cudaSuccess && runtime.fault_told) return runtime.broken;
     Event* own = find(runtime, event);
-    if (own == nullptr || !known(runtime, stream)) return cudaErrorInvalidResourceHandle;
+    if (own == nullptr || !known(runtime, stream) || own->device != runtime.device_of(stream)) {
+      return cudaErrorInvalidResourceHandle;
+    }
     if ((flags & ~unsigned{cudaEventRecordExternal}) != 0) return cudaErrorInvalidValue;
     if (flags != 0) return cudaErrorIllegalState;  // it is for a stream that is captured
     for (const auto& capture : runtime.captures) {
@@ -305,7 +310,9 @@ cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) 
     const Event* a = find(runtime, start);
     const Event* b = find(runtime, end);
     for (const Event* e : {a, b}) {
-      if (e == nullptr || !e->recorded || !e->timed) return cudaErrorInvalidResourceHandle;
+      if (e == nullptr || !e->recorded || !e->timed || e->device != a->device) {
+        return cudaErrorInvalidResourceHandle;
+      }
       if (Operations* const order = runtime.operations()) order->host_waits(e->at);
     }
     static bool told = false;

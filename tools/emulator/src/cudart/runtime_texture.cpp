@@ -253,9 +253,9 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
 
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(std::size_t* width,
                                                  const cudaChannelFormatDesc* desc, int device) {
-  return api(Needs::kNothing, [&](Runtime&) {
+  return api(Needs::kNothing, [&](Runtime& runtime) {
     if (width == nullptr || desc == nullptr) return cudaErrorInvalidValue;
-    if (device != 0) return cudaErrorInvalidDevice;
+    if (!runtime.is_device(device)) return cudaErrorInvalidDevice;
     const auto format = emu::format_of(*desc);
     if (!format) return cudaErrorInvalidChannelDescriptor;
     *width = std::min(std::size_t{1} << 30, (std::size_t{1} << 32) / format->bytes());

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cudart/output.hpp"
+#include "emu/memory.hpp"
 
 namespace emu {
 namespace {
@@ -109,6 +110,16 @@ std::optional<std::uint64_t> schedule() {
          "there is no such schedule; there are together and apart:SEED, SEED being a number");
 }
 
+std::optional<unsigned> devices() {
+  const std::string text = text_of("EMU_DEVICES");
+  if (text.empty()) return std::nullopt;
+  std::uint64_t count = 0;
+  if (read_numbers(text, {&count}) && count >= 1 && count <= kMostDevices) {
+    return static_cast<unsigned>(count);
+  }
+  refuse("EMU_DEVICES", "there can be 1 to " + std::to_string(kMostDevices) + " devices");
+}
+
 std::optional<Checks> checks() {
   const std::string list = text_of("EMU_CHECK");
   if (list.empty()) return std::nullopt;
@@ -155,6 +166,7 @@ std::optional<Settings> read_settings() {
   try {
     Settings s;
     s.profile = profile();
+    s.devices = devices();
     s.threads = static_cast<unsigned>(std::min<std::uint64_t>(number("EMU_THREADS", 0), 1024));
     s.host = wanted_host();
     s.max_instructions = number("EMU_MAX_INSTRUCTIONS", kDefaultMaxInstructions);

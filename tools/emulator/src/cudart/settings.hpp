@@ -23,9 +23,10 @@ struct TraceSettings {
 
 struct Settings {
   Profile profile;
-  unsigned threads = 0;      ///< 0 for all cores
-  Host host = Host::kPlain;  ///< whose instructions are used
-  std::uint64_t memory = 0;  ///< bytes of the device's
+  unsigned threads = 0;             ///< 0 for all cores
+  Host host = Host::kPlain;         ///< whose instructions are used
+  std::optional<unsigned> devices;  ///< how many there are; empty where the program may say
+  std::uint64_t memory = 0;         ///< bytes of each device's
   std::uint64_t max_instructions = 0;
   std::optional<std::uint64_t> apart;  ///< the seed of a schedule that runs lanes apart
   std::optional<Checks> checks;

@@ -33,7 +33,10 @@ std::string illegal_text(Warp& warp, Direction direction, unsigned bytes, const 
       text += ", byte " + std::to_string(address - a->base) +
               " of memory that was freed: " + hexadecimal(a->base) + ", " +
               std::to_string(a->size) + " bytes (" + a->what + ")";
-    } else if (a = memory ? memory->nearest(address) : nullptr; a) {
+    } else if (a = memory ? memory->nearest(address) : nullptr; a && !memory->reaches(*a)) {
+      text += ", near or in " + a->what + " memory of device " + std::to_string(a->device) +
+              ", to which no access is enabled (cudaDeviceEnablePeerAccess)";
+    } else if (a) {
       text += ", outside every allocation; the nearest is " + hexadecimal(a->base) + ", " +
               std::to_string(a->size) + " bytes (" + a->what + ")";
       if (address >= a->base + a->size) {
@@ -61,7 +64,8 @@ bool hardware_may_pass(const GlobalMemory* memory, Address address) {
   if (!memory) return false;
   if (memory->freed(address)) return true;
   const Allocation* a = memory->nearest(address);
-  return a && address + kPage > a->base && address < a->base + a->size + kPage;
+  return a && memory->reaches(*a) && address + kPage > a->base &&
+         address < a->base + a->size + kPage;
 }
 
 [[noreturn, gnu::noinline]] void misaligned(Warp& warp, const Op& op, unsigned lane,

@@ -345,7 +345,7 @@ bool Block::looks_at_host() const {
 bool Block::is_host_memory(Address at) const {
   const GlobalMemory* memory = launch_.config.memory;
   const Allocation* a = memory ? memory->find(at, 1) : nullptr;
-  return a && a->kind != Allocation::Kind::kDevice && a->kind != Allocation::Kind::kVariable;
+  return a && a->of_host();
 }
 
 /// A block that changes nothing for some turns, and whose state comes again, waits for others, and

@@ -34,7 +34,7 @@ GlobalMemory::~GlobalMemory() {
 std::optional<Address> GlobalMemory::allocate(std::uint64_t size, std::string what,
                                               Allocation::Kind kind) {
   const std::scoped_lock lock(mutex_);
-  if (size == 0 || size > capacity_ - used_) return std::nullopt;
+  if (size == 0 || size > capacity_ - used_[device_]) return std::nullopt;
   // At least one unused byte follows each allocation, so that no two touch.
   const std::uint64_t step =
       (size + apart_ + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment;
@@ -48,8 +48,9 @@ std::optional<Address> GlobalMemory::allocate(std::uint64_t size, std::string wh
                                                              .host = host,
                                                              .what = std::move(what),
                                                              .kind = kind,
-                                                             .owned = host});
-  used_ += size;
+                                                             .owned = host,
+                                                             .device = device_});
+  used_[device_] += size;
   if (observer_) observer_->allocated(at->second);
   return base;
 }
@@ -80,7 +81,7 @@ bool GlobalMemory::free(Address base) {
   if (at == by_base_.end()) return false;
   if (observer_) observer_->freed(at->second);
   if (at->second.owned != nullptr) {
-    used_ -= at->second.size;
+    used_[at->second.device] -= at->second.size;
     std::free(at->second.owned);
     // The device's own addresses are never given twice: what is remembered stays true.
     at->second.host = at->second.owned = nullptr;
@@ -97,7 +98,7 @@ const Allocation* GlobalMemory::find(Address address, std::uint64_t size) const 
   if (at == by_base_.begin()) return nullptr;
   const Allocation& a = (--at)->second;
   const Address offset = address - a.base;
-  return offset <= a.size && size <= a.size - offset ? &a : nullptr;
+  return offset <= a.size && size <= a.size - offset && reaches(a) ? &a : nullptr;
 }
 
 const Allocation* GlobalMemory::nearest(Address address) const {
@@ -119,7 +120,7 @@ const Allocation* GlobalMemory::freed(Address address) const {
 
 std::uint64_t GlobalMemory::free_bytes() const {
   const std::scoped_lock lock(mutex_);
-  return capacity_ - used_;
+  return capacity_ - used_[device_];
 }
 
 bool GlobalMemory::prepare_heap(std::uint64_t bytes) {

@@ -119,7 +119,7 @@ class RaceCheck {
   void arrive(std::vector<Arrived>& out, unsigned warp, Mask lanes, bool waits);
   Known join_all(const std::vector<Arrived>& all);
   void order(const Access& access, unsigned lane);
-  void took();
+  void took(SyncScope scope);
   Mbarrier& mbarrier(Address at);
 
   // Accesses.
@@ -172,7 +172,7 @@ class RaceCheck {
   std::vector<Thread> thread_;
   std::array<std::vector<Arrived>, 16> barriers_;
   /// For races with other kernels: this block has read strongly, and then executed a fence.
-  bool looked_ = false, took_ = false;
+  bool looked_ = false, took_ = false, took_of_system_ = false;
   bool clustered_;  ///< blocks see each other's shared memory: it is looked at as global memory is
   std::vector<Arrived> cluster_arrived_;
   Known cluster_sum_;                 ///< what this block knew when all of it had arrived

@@ -84,12 +84,13 @@ class RaceGrid {
   struct Fences {
     Time block = 0, grid = 0;
   };
-  void fenced(std::uint32_t block, Time time, bool grid) {
+  void fenced(std::uint32_t block, Time time, bool grid, bool system) {
     const std::scoped_lock lock(mutex_);
     Fences& last = fences_[block];
     last.block = time;
     if (grid) last.grid = time;
     told_ |= grid;
+    told_system_ |= system;
   }
   /// What the blocks of a cluster hand on at a phase of its barrier. The last of them has it last.
   std::shared_ptr<Log> at_phase(std::uint64_t phase, unsigned blocks) {
@@ -111,6 +112,9 @@ class RaceGrid {
   /// For who looks at all of it when the launch is over: whether any block has told others
   /// something, and when this one may first have taken up something; kNever for never.
   bool told() const { return told_; }
+  /// The same for other devices, to which no more than the system's scope reaches.
+  bool told_system() const { return told_system_; }
+  bool took_system() const { return took_system_; }
   Time took(std::uint32_t block) const {
     const auto at = took_.find(block);
     return at == took_.end() ? kNever : at->second;
@@ -119,10 +123,14 @@ class RaceGrid {
     const std::scoped_lock lock(mutex_);
     took_.emplace(block, time);
   }
+  void takes_of_system() {
+    const std::scoped_lock lock(mutex_);
+    took_system_ = true;
+  }
 
  private:
   std::mutex mutex_;
-  bool told_ = false;
+  bool told_ = false, told_system_ = false, took_system_ = false;
   std::unordered_map<std::uint32_t, Time> took_;
   std::unordered_map<std::uint32_t, Fences> fences_;
   struct Phase {

@@ -63,7 +63,7 @@ Operations::Operations(Findings& findings) : findings_(findings) {
 
 // --- What hands on ---------------------------------------------------------------------------
 
-Timeline Operations::add_line(std::string name, bool blocks, bool node) {
+Timeline Operations::add_line(std::string name, bool blocks, bool node, Timeline device) {
   // One that is over serves again when nothing that it did is kept. Its time goes on, so that what
   // was known of the old one says nothing of the new one.
   Timeline line = 0;
@@ -74,13 +74,18 @@ Timeline Operations::add_line(std::string name, bool blocks, bool node) {
   while (line < lines_.size() && !serves()) ++line;
   if (line == lines_.size()) lines_.emplace_back();
   const Time time = lines_[line].clock.of(line);
-  lines_[line] = {.name = std::move(name), .blocks = blocks, .node = node};
+  lines_[line] = {.name = std::move(name), .blocks = blocks, .node = node, .device = device};
   lines_[line].clock.set(line, time);
   return line;
 }
 
-Timeline Operations::add_stream(std::string name, bool blocks) {
-  return add_line(std::move(name), blocks, false);
+Timeline Operations::add_device(std::string name) {
+  const Timeline line = add_line(std::move(name), false, false);
+  return lines_[line].device = line;
+}
+
+Timeline Operations::add_stream(std::string name, bool blocks, Timeline device) {
+  return add_line(std::move(name), blocks, false, device);
 }
 
 /// What it was given goes on without it, and the default stream still waits for that.
@@ -92,12 +97,12 @@ void Operations::remove_stream(Timeline line) {
 StreamClock& Operations::enter(Timeline line) {
   StreamClock& clock = lines_[line].clock;
   clock.join(lines_[kHost].clock);
-  if (line == kDefault) {
+  if (is_default(line)) {
     for (const Stream& s : lines_) {
-      if (s.blocks) clock.join(s.clock);
+      if (s.blocks && s.device == line) clock.join(s.clock);
     }
   } else if (lines_[line].blocks) {
-    clock.join(lines_[kDefault].clock);
+    clock.join(lines_[lines_[line].device].clock);
   }
   return clock;
 }
@@ -120,9 +125,11 @@ void Operations::host_waits_for(Timeline line) {
   learned();
 }
 
-void Operations::host_waits_for_all() {
-  for (const Stream& s : lines_) lines_[kHost].clock.join(s.clock);
-  past_.clear();
+void Operations::host_waits_for_all(Timeline device) {
+  for (const Stream& s : lines_) {
+    if (s.device == device) lines_[kHost].clock.join(s.clock);
+  }
+  learned();
 }
 
 /// What the host knows, all that is to come knows.
@@ -172,6 +179,7 @@ void Operations::end(const GlobalMemory& memory) {
     now_.first = std::min(now_.first, ranges.first());
     now_.last = std::max(now_.last, ranges.last());
   }
+  for (Ranges& ranges : now_.near) ranges.settle();
   bool gone = false;
   for (Operation& before : past_) {
     if (before.apart_from(now_)) continue;
@@ -245,8 +253,9 @@ Operations::Graph Operations::begin_graph(Timeline stream) {
 }
 
 Timeline Operations::begin_node(Graph& graph, const std::vector<Timeline>& after) {
-  const Timeline line = add_line(
-      lines_[graph.stream].name + ", node " + std::to_string(graph.nodes.size()), false, true);
+  const Timeline line =
+      add_line(lines_[graph.stream].name + ", node " + std::to_string(graph.nodes.size()), false,
+               true, lines_[graph.stream].device);
   StreamClock& clock = lines_[line].clock;
   clock.join(graph.before);
   for (const Timeline other : after) clock.join(lines_[other].clock);
@@ -274,16 +283,25 @@ void Operations::end_graph(const Graph& graph) {
 
 void Operations::compare(const Operation& before, const Operation& now,
                          const GlobalMemory& memory) {
+  const bool across = far(before, now);
   // Two writes first, then a read of what is written: the clearer of several.
   for (const bool both : {true, false}) {
     for (unsigned way = 0; way < 2 * kWays; ++way) {
       if (now.touched[way].empty() || (both && !writes(way))) continue;
       for (unsigned other = 0; other < 2 * kWays; ++other) {
         if (both ? !writes(other) : writes(way) == writes(other)) continue;
-        if (strong(way) && strong(other)) continue;
+        const bool both_strong = strong(way) && strong(other);
+        if (both_strong && !across) continue;
         // A flag may have said that it's done.
-        if (way >= kAfter && before.hands_on) continue;
-        const auto same = before.touched[other].shared_with(now.touched[way]);
+        if (way >= kAfter && before.hands_on &&
+            (!across || (before.hands_on_far && now.takes_far))) {
+          continue;
+        }
+        auto same = before.touched[other].shared_with(now.touched[way]);
+        if (same && both_strong) {  // enough, unless one is so to its own device alone
+          same = before.near[writes(other)].shared_with(now.touched[way]);
+          if (!same) same = before.touched[other].shared_with(now.near[writes(way)]);
+        }
         if (!same) continue;
         report(before, other, same->first, now, way, same->second, memory);
         return;
@@ -363,8 +381,13 @@ std::string Operations::missing(const Operation& before, const Operation& now) c
     text += "; " + before.what +
             " from pageable memory returns when it has read its source, and the copy goes on";
   }
-  if (before.line == kDefault || now.line == kDefault) {
+  if (is_default(before.line) || is_default(now.line)) {
     text += "; a non-blocking stream and the default stream don't wait for each other";
+  }
+  if (far(before, now)) {
+    text +=
+        "; between devices fences and atomics order what has the system's scope "
+        "(__threadfence_system, atomicAdd_system, .sys)";
   }
   return text;
 }
@@ -381,6 +404,8 @@ void Operations::ran(const LaunchConfig& config, RaceGrid& grid) {
   };
   const DeviceHeap& heap = config.memory->heap();
   now_.hands_on = grid.told();
+  now_.hands_on_far = grid.told_system();
+  now_.takes_far = grid.took_system();
   now_.depends &= !grid.waited;
   grid.shadow.each([&](Address line, Marks& marks) {
     // The heap's pieces pass from kernel to kernel, and malloc and free order that.
@@ -392,6 +417,12 @@ void Operations::ran(const LaunchConfig& config, RaceGrid& grid) {
       if (strongly) way += kReadsStrongly;
       if (m.time != kNever && m.time > grid.took(m.block)) way += kAfter;
       const std::uint32_t access = number(m.pc);
+      const bool near = strongly && code.orders[code.ops[m.pc].as<MemoryOperand>().number].scope !=
+                                        SyncScope::kSystem;
+      const auto add = [&](Address begin, Address end) {
+        now_.touched[way].add({begin, end, access});
+        if (near) now_.near[writes(way)].add({begin, end, access});
+      };
       for (Mask left = m.words; left;) {
         const auto first = static_cast<unsigned>(std::countr_zero(left));
         const auto count = static_cast<unsigned>(std::countr_one(left >> first));
@@ -399,13 +430,12 @@ void Operations::ran(const LaunchConfig& config, RaceGrid& grid) {
         left &= ~run;
         const Address at = line + 4 * first;
         if (m.bytes == 15) {
-          now_.touched[way].add({at, at + 4 * count, access});
+          add(at, at + 4 * count);
           continue;
         }
         for (unsigned word = 0; word < count; ++word) {
           for (unsigned b = 0; b < 4; ++b) {
-            if (m.bytes >> b & 1)
-              now_.touched[way].add({at + 4 * word + b, at + 4 * word + b + 1, access});
+            if (m.bytes >> b & 1) add(at + 4 * word + b, at + 4 * word + b + 1);
           }
         }
       }

@@ -5,7 +5,8 @@
 ///
 /// The host and each stream have a line of time. An operation knows what its stream has done, and
 /// what the host knew when it asked for the operation. Events, waiting and the rules of the default
-/// streams hand that on. What the host knows can't race with anything to come, and is forgotten.
+/// streams hand that on. Each of several devices has a default stream of its own. What the host
+/// knows can't race with anything to come, and is forgotten.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -53,8 +54,10 @@ class Operations {
     kOnceDone
   };
 
-  // Streams. The default one waits for all that block, and they for it.
-  Timeline add_stream(std::string name, bool blocks);
+  // Streams. A device's default one waits for all of its that block, and they for it. The first
+  // device's is kDefault; a further device is known by its own.
+  Timeline add_device(std::string name);
+  Timeline add_stream(std::string name, bool blocks, Timeline device = kDefault);
   void remove_stream(Timeline line);
 
   // What hands on.
@@ -62,7 +65,7 @@ class Operations {
   void wait(Timeline line, const StreamClock& event);
   void host_waits(const StreamClock& event);
   void host_waits_for(Timeline line);
-  void host_waits_for_all();
+  void host_waits_for_all(Timeline device = kDefault);
 
   // An operation, all of it between `begin` and `end`.
   void begin(Timeline line, std::string what, std::string kernel = {});
@@ -105,11 +108,14 @@ class Operations {
     Time time = 0;
     bool in_graph = false;
     bool hands_on = false;  ///< a kernel that tells others by fences
+    /// Whether its fences reach other devices, and whether it has taken up what theirs hand on.
+    bool hands_on_far = false, takes_far = false;
     bool depends = false;   ///< on the one before it in its stream, and hasn't waited for it
     Returns returned = Returns::kAtOnce;
     const char* verb = nullptr;
     /// The second half: what a kernel's blocks did after they had read what may be a flag.
     std::array<Ranges, 2 * kWays> touched = {};
+    std::array<Ranges, 2> near = {};  ///< reads, and writes, that are strong to its device alone
     std::vector<std::string> places = {};   ///< of a kernel's accesses, by their number
     Address first = ~Address{0}, last = 0;  ///< it touches nothing before and after
 
@@ -121,10 +127,17 @@ class Operations {
     bool blocks = false;
     bool node = false;  ///< of a graph
     bool over = false;
+    Timeline device = kDefault;  ///< its default stream
     StreamClock clock = {};
   };
 
-  Timeline add_line(std::string name, bool blocks, bool node);
+  Timeline add_line(std::string name, bool blocks, bool node, Timeline device = kDefault);
+  bool is_default(Timeline line) const { return line != kHost && lines_[line].device == line; }
+  /// Whether they are of different devices.
+  bool far(const Operation& before, const Operation& now) const {
+    return before.line != kHost && now.line != kHost &&
+           lines_[before.line].device != lines_[now.line].device;
+  }
   StreamClock& enter(Timeline line);
   void learned();
   bool ordered(const Operation& before) const;

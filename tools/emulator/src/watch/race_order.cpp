@@ -17,7 +17,7 @@ constexpr std::size_t kMostPending = 256;
 /// A block begins as if all had met: what was done here before is in the past of all threads.
 void RaceCheck::begin(std::uint64_t block) {
   block_ = static_cast<std::uint32_t>(block);
-  looked_ = took_ = false;
+  looked_ = took_ = took_of_system_ = false;
   auto view = std::make_shared<View>();
   view->own.add_all(clock_);
   if (agents_) view->own.add(kAgentWarp, kAllLanes, clock_);
@@ -190,7 +190,10 @@ void RaceCheck::catch_up_one(unsigned warp, unsigned lane) {
 }
 
 /// What this block does from here on may come after what another kernel did.
-void RaceCheck::took() {
+void RaceCheck::took(SyncScope scope) {
+  if (scope == SyncScope::kSystem && !std::exchange(took_of_system_, true)) {
+    grid_.takes_of_system();
+  }
   if (std::exchange(took_, true)) return;
   grid_.takes(block_, clock_++);
 }
@@ -200,7 +203,7 @@ void RaceCheck::fence(const Warp& warp, Mask lanes, const Fence& fence) {
   const unsigned w = warp.number();
   const bool wide = is_wide(fence.scope);
   if (fence.acquires) {
-    if (wide && looked_) took();
+    if (wide && looked_) took(fence.scope);
     for_each_lane(lanes, [&](unsigned i) {
       Thread& me = thread(w, i);
       if (me.pending.empty()) return;
@@ -222,7 +225,7 @@ void RaceCheck::fence(const Warp& warp, Mask lanes, const Fence& fence) {
       if (wide) me.grid = me.block;
     });
   }
-  grid_.fenced(block_, clock_, wide);
+  grid_.fenced(block_, clock_, wide, fence.scope == SyncScope::kSystem);
   ++clock_;
 }
 
@@ -245,12 +248,12 @@ void RaceCheck::order(const Access& access, unsigned lane) {
     catch_up(w, kBit[lane]);
     handed.to_block = handed_now(w, lane);
     if (wide) handed.to_grid = handed.to_block;
-    grid_.fenced(block_, clock_, wide);
+    grid_.fenced(block_, clock_, wide, wide && access.scope == SyncScope::kSystem);
     ++clock_;
   }
   if (access.direction != Direction::kStore && wide) {
     looked_ = true;
-    if (acquires) took();
+    if (acquires) took(access.scope);
   }
   if (access.direction != Direction::kStore && log) {
     patterns_ = true;
