@@ -183,6 +183,7 @@ Json json_of(const Variant& v, unsigned block) {
           {"compared", v.compared},
           {"profiled", v.profiled},
           {"embedded", v.embedded},
+          {"devices", v.devices},
           {"axes", axes},
           {"counted", counted},
           {"checked", json_of(v.checked.value_or(Point{}))},

@@ -104,7 +104,12 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("--chapters", nargs="+", metavar="CHAPTER", help="only these; not with --record")
+    add(
+        "--chapters",
+        nargs="+",
+        metavar="CHAPTER",
+        help="only these; with --record, those about several GPUs, which are measured if named",
+    )
     add("--counters", action="store_true", help="also read hardware counters, with ncu")
     add(
         "--sanitizers",
@@ -162,8 +167,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
             parser.error("--record embedded: it counts by itself, and has nothing to sanitize")
         if name == "local":
             parser.error("--record local: that set is what is measured without --record")
-        if options.chapters:
-            parser.error("--chapters: a recording is of all chapters; leave it or --record out")
+        if options.chapters and name == embedded.SET:
+            parser.error("--chapters: that recording is of all chapters; leave it or --record out")
     elif options.allow_dirty:
         parser.error("--allow-dirty: only with --record")
     if options.dry_run and name == embedded.SET:
@@ -234,10 +239,9 @@ def _passes(options: argparse.Namespace) -> int:
 
 def _show_steps(options: argparse.Namespace) -> int:
     """What `_measure` would do, a line each."""
-    chapters = sorted(set(options.chapters or chapter_names()))
     with tempfile.TemporaryDirectory(prefix="measure-") as folder:
         work = Path(folder)
-        programs = find_programs(chapters, options.build.absolute(), work)
+        programs = _programs(options, work)
         plan = Plan(
             programs,
             Source(None),
@@ -249,8 +253,30 @@ def _show_steps(options: argparse.Namespace) -> int:
         steps = [*plan.timings(), *plan.counters(), *plan.sanitizers()]
     for step in steps:
         print(step.label)
-    print(f"{len(steps)} steps of {', '.join(chapters)}; nothing was measured")
+    chapters = ", ".join(program.chapter for program in programs)
+    print(f"{len(steps)} steps of {chapters}; nothing was measured")
     return 0
+
+
+def _programs(options: argparse.Namespace, work: Path) -> list[Program]:
+    """Those of the chapters that were named, or of all for which one GPU will do.
+
+    What is recorded of several GPUs is a set of its own, as is what is recorded of another card.
+    """
+    named = sorted(set(options.chapters or []))
+    if not named and not chapter_names():
+        raise Failure("there is no chapter under chapters/ to measure")
+    programs = find_programs(named or chapter_names(), options.build.absolute(), work)
+    if not named:
+        return [program for program in programs if not program.takes_several]
+    for program in programs:
+        if options.record and not program.takes_several:
+            raise Failure(
+                f"--chapters {program.chapter}: a recording is of all chapters that one GPU will "
+                "do for; leave it or --record out",
+                2,
+            )
+    return programs
 
 
 def _measure(options: argparse.Namespace) -> int:
@@ -261,16 +287,12 @@ def _measure(options: argparse.Namespace) -> int:
     notes = _source_notes(source, options)
     ncu = find_tool("ncu", "--counters") if options.counters else None
     sanitizer = find_tool("compute-sanitizer", "--sanitizers") if options.sanitizers else None
-    chapters = sorted(set(options.chapters or chapter_names()))
-    if not chapters:
-        raise Failure("there is no chapter under chapters/ to measure")
-
     work = folder / ".partial"
     with _work_folder(work):
         if options.fresh:
             for part in work.glob("*.part"):
                 part.unlink()
-        programs = find_programs(chapters, options.build.absolute(), work)
+        programs = _programs(options, work)
         hashes = _kernel_hashes(programs, notes)
         probe(programs[0], work)
 
@@ -296,7 +318,7 @@ def _measure(options: argparse.Namespace) -> int:
         for record in records[1:]:
             refuse_change(records[0], record)
         files = {f"{record['chapter']}.json": record_text(record) for record in records}
-        for chapter in chapters:
+        for chapter in (program.chapter for program in programs):
             console = timed[timing_name(chapter, "default", 0)]["console"]
             files[f"{chapter}.txt"] = f"$ ./run\n{console}"
         if ncu and counted:

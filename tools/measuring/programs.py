@@ -39,6 +39,7 @@ class Variant:
     counted: tuple[Shape, ...]  # where profilers count it; what the page shows is the first
     checked: Shape  # where compute-sanitizer looks
     embedded: bool = True  # or it needs what the embedded device hasn't got
+    devices: int = 1  # GPUs that it runs on
     chapter: str = ""  # that teaches the kernel
     axes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -61,6 +62,7 @@ class Variant:
             compared=bool(told["compared"]),
             profiled=bool(told["profiled"]),
             embedded=bool(told.get("embedded", True)),
+            devices=int(told.get("devices", 1)),
             counted=tuple(_shape(each) for each in told["counted"]),
             checked=_shape(told["checked"]),
             chapter=str(told["from"]),
@@ -92,6 +94,11 @@ class Program:
     path: Path
     digest: str
     variants: tuple[Variant, ...]
+
+    @property
+    def takes_several(self) -> bool:
+        """Whether it is about several GPUs."""
+        return any(variant.devices > 1 for variant in self.variants)
 
     def invocations(self, repeat: int) -> dict[str, list[str]]:
         """The runs by which a pass measures it: every shape by one run of the program, which takes
