@@ -385,7 +385,11 @@ def _of_the_book(make: ManyCards) -> Plot:
     def plot(view: View) -> Picture:
         if view.known.is_local:
             raise MissingData("the guide draws the book's two cards; tools/compare draws yours")
-        others = [View(view.recordings, known) for known in view.recordings.second.values()]
+        others = [
+            View(view.recordings, known)
+            for known in view.recordings.second.values()
+            if known.chapters.keys() & view.known.chapters.keys()  # a pair has not climbed
+        ]
         return make([view, *others])
 
     return plot

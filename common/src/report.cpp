@@ -143,6 +143,7 @@ std::string table(const Session& session, const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     const Summary& s = run.summary;
     const double rate = run.gb_per_s();
+    const double most = peak * run.devices;
     rows.push_back(
         {row_name(session, run, runs), count_text(run.n), block_text(run), grid_text(run),
          s.count > 0 ? time(s.median) : "–",
@@ -150,7 +151,7 @@ std::string table(const Session& session, const std::vector<Run>& runs) {
          s.median_ci ? time(std::max(s.median_ci->second - s.median, s.median - s.median_ci->first))
                      : "–",
          rate > 0 ? fmt::format("{:.1f}", rate) : "–",
-         rate > 0 && peak > 0 ? fmt::format("{:.1f}", 100 * rate / peak) : "–",
+         rate > 0 && most > 0 ? fmt::format("{:.1f}", 100 * rate / most) : "–",
          run.registers ? std::to_string(*run.registers) : "–"});
   }
   add_errors(rows, runs);

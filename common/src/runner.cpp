@@ -116,6 +116,7 @@ Run Runner::record(const Case& c) const {
   run.n = c.shape.n;
   run.block = c.shape.block;
   run.params = v.params;
+  run.devices = v.devices;
   if (team_ != nullptr) run.params.emplace_back("processes", std::int64_t{team_->size()});
   run.grid = c.shape.grid;
   run.shared_bytes = c.shape.shared_bytes;

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from figures.kit.style import Theme
 from figures.kit.words import card, listed
 from figures.records.naming import DEFAULT_BLOCK
+from figures.records.rates import peak_of
 from figures.records.recordings import RecordedRun, Recordings, is_faster
 from figures.records.schema import CountedRun, Device, TimedRun
 from figures.records.sets import NoSuchRun, RecordedSet
@@ -199,7 +200,8 @@ def run_columns() -> list[str]:
 def run_row(found: RecordedRun, device: Device) -> list[Any]:
     run = found.run
     spread = timed(found.repeats).spread_us
-    share = 100 * run["gb_per_s"] / device["peak_gb_per_s"] if device["peak_gb_per_s"] else None
+    peak = peak_of(run, device)
+    share = 100 * run["gb_per_s"] / peak if peak else None
     return [
         run["variant"],
         run["n"],

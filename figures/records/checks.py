@@ -21,6 +21,7 @@ from figures.records.consoles import check_consoles
 from figures.records.counts import check_counters
 from figures.records.floors import EMPTY_BLOCKS, floors
 from figures.records.naming import SECOND, run_name
+from figures.records.rates import peak_of
 from figures.records.reading import DataError, read_manifest
 from figures.records.schema import CheckedRun, CountedRun, TimedRun
 
@@ -153,8 +154,8 @@ def check_passes(folder: Path, loaded: RecordedSet) -> None:
 def check_rates(folder: Path, loaded: RecordedSet) -> None:
     """From emptied caches no run moves its bytes faster than the memory's peak."""
     for record in loaded.chapters.values():
-        peak = record.data["device"]["peak_gb_per_s"]
         for run in record.runs:
+            peak = peak_of(run, record.data["device"])
             if run["cache"] == "cold" and peak and run["gb_per_s"] > peak * ROUNDING:
                 what = f"{run['gb_per_s']:g} from a cold cache, above the peak of {peak:g}"
                 where = run_name(run, record.data["chapter"])

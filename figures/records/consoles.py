@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figures.records.naming import COUNTER_ALIASES
+from figures.records.rates import peak_of
 from figures.records.reading import DataError
 from figures.records.schema import ChapterFile, Device, TimedRun
 
@@ -120,7 +121,6 @@ def _check_device(path: Path, line: int, printed: str, device: Device) -> None:
 
 def _check_rows(path: Path, text: str, data: ChapterFile) -> None:
     first = [run for run in data["runs"] if run["repeat"] == 0]
-    peak = data["device"]["peak_gb_per_s"]
     seen = set()
     for row in rows(text):
         run = next((r for r in first if (r["variant"], r["n"]) == (row.variant, row.n)
@@ -131,7 +131,7 @@ def _check_rows(path: Path, text: str, data: ChapterFile) -> None:
         seen.add(row.variant)
         _check_launch(path, where, row, run)
         interval = run["median_ci_us"]
-        median, rate = run["median_us"], run["gb_per_s"]
+        median, rate, peak = run["median_us"], run["gb_per_s"], peak_of(run, data["device"])
         wide = max(interval[1] - median, median - interval[0]) if interval else None
         for what, printed, recorded, rounding in (
             ("median", row.median, median / row.us, _RECORDED),

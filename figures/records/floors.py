@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from figures.records.naming import COUNTER_ALIASES
-from figures.records.rates import issue_rate
+from figures.records.rates import issue_rate, peak_of
 from figures.records.schema import CountedRun, Device, TimedRun
 
 #: What starts blocks and does nothing else, at a size where a launch's own cost no longer shows.
@@ -58,7 +58,7 @@ def floors(
     The arguments are all of one device.
     """
     issued = instructions(run, counted) if counted else None
-    rate, peak = issue_rate(device), device["peak_gb_per_s"]  # 0 where a device doesn't tell
+    rate, peak = issue_rate(device), peak_of(run, device)  # 0 where a device doesn't tell
     moved = run["bytes_read"] + run["bytes_written"]
     return Floors(
         issue=issued / (rate / 1e6) if issued is not None and rate else None,

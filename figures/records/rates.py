@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from figures.records.schema import Device
+
+
+def peak_of(run: Mapping[str, Any], device: Device) -> float:
+    """What the memories that a run reads can deliver together, in GB/s; 0 where it isn't known."""
+    return device["peak_gb_per_s"] * int(run.get("params", {}).get("gpus", 1))
 
 
 def schedulers(compute_capability: str) -> int:

@@ -27,6 +27,7 @@ struct Run {
   std::size_t n = 0;
   unsigned block = 0;
   Params params;
+  unsigned devices = 1;          ///< GPUs that take part, each with a memory of its own
   unsigned grid = 0;             ///< blocks; 0 where a library chooses them, and their threads
   std::size_t shared_bytes = 0;  ///< static and dynamic, per block
   std::optional<int> registers;  ///< per thread; empty for several kernels

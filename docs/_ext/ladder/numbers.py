@@ -14,6 +14,7 @@ from sphinx.util.docutils import SphinxRole
 
 from figures.records import schema
 from figures.records.naming import SECOND, STALLS, run_name
+from figures.records.rates import peak_of
 from figures.records.recordings import RecordedRun, Run
 from figures.records.schema import CountedRun, TimedRun
 from figures.records.verdict import ratios, timed
@@ -53,7 +54,7 @@ def gb_per_s(run: TimedRun, device: schema.Device) -> float:
 
 def peak_percent(run: TimedRun, device: schema.Device) -> float:
     """Of the attributes' figure: memory clock times bus width times 2 over 8."""
-    return float(100 * run["gb_per_s"] / device["peak_gb_per_s"])
+    return float(100 * run["gb_per_s"] / peak_of(run, device))
 
 
 def given(value: int | None) -> int:

@@ -1,0 +1,273 @@
+"""One GPU and two over n, what it takes to bring their sums together, and a model of many GPUs."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from figures.kit import style
+from figures.kit.axes import bar_chart, draw_curves, heading, label_ends, sizes_axis
+from figures.kit.pictures import MissingData, Picture, Table, View, time_of
+from figures.kit.style import MARKERS, SERIES, Theme
+from figures.kit.words import listed, short_size, significant, size
+from figures.records.libraries import path_of
+from figures.records.recordings import RecordedRun
+
+NAME = "chapter14_many_gpus"
+LEAST = 2**14
+
+#: What is drawn over n, and what it is called.
+OVER_N = {
+    "atomics_1": "one GPU",
+    "stores_2": "two, stores",
+    "all_reduce_2": "two, NCCL",
+    "host_2": "two, by the host",
+}
+
+
+def over(view: View, variant: str, least: int = 0) -> list[RecordedRun]:
+    """A variant's runs over the powers of two among n, at the block that most of them have."""
+    runs = [run for run in view.runs(NAME) if run["variant"] == variant]
+    blocks = [run["block"] for run in runs]
+    if not blocks:
+        raise MissingData(f"{NAME} has no runs of {variant}")
+    usual = max(set(blocks), key=blocks.count)
+    sizes = sorted(
+        {
+            n
+            for run in runs
+            if run["block"] == usual and (n := run["n"]) & (n - 1) == 0 and n >= least
+        }
+    )
+    return [view.find(NAME, variant, n, usual) for n in sizes]
+
+
+def over_n(view: View) -> Picture:
+    """Times of one GPU and of two."""
+    series = {name: over(view, variant, LEAST) for variant, name in OVER_N.items()}
+    one = {found.run["n"]: time_of(found) for found in series["one GPU"]}
+    two = {found.run["n"]: time_of(found) for found in series["two, stores"]}
+    both = sorted(one.keys() & two.keys())
+    first = next((n for n in both if all(two[m] < one[m] for m in both if m >= n)), None)
+    last = max(both)
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure(4.6)
+        ends = draw_curves(axes, theme, [
+            (name, [(float(found.run["n"]), time_of(found)) for found in runs])
+            for name, runs in series.items()
+        ])  # fmt: skip
+        axes.set_yscale("log")
+        sizes_axis(axes, [LEAST, 2**20, 2**26, last], "n, the number of elements")
+        ticks = [3, 10, 30, 100, 300, 1000, 3000]
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.set_yticks(ticks, [str(each) for each in ticks])
+        axes.set_ylim(4, 1.2 * max(one.values()))
+        heading(axes, "µs")
+        label_ends(axes, theme, ends)
+        return figure
+
+    ahead = f"from {short_size(first)} elements on" if first else "at none of these sizes"
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, sums of {short_size(LEAST)} to {short_size(last)} elements. "
+            f"Two GPUs that hand over by a store are faster than one {ahead}. At "
+            f"{short_size(last)} one takes {significant(one[last])} µs and two take "
+            f"{significant(two[last])} µs, {significant(one[last] / two[last])} times as fast."
+        ),
+        caption=(
+            "The same array on one GPU, and half of it on each of two. To the left two GPUs pay "
+            "for meeting and gain nothing. To the right they take half as long."
+        ),
+        table=Table(
+            ["kernel", "n", "µs"],
+            [
+                [variant, size(found.run["n"]), significant(time_of(found))]
+                for (variant, _), runs in zip(OVER_N.items(), series.values(), strict=True)
+                for found in runs
+            ],
+        ),
+        runs=[found for runs in series.values() for found in runs],
+    )
+
+
+#: A line of the program's table: variant, n, block, grid, median.
+_LINE = re.compile(r"^(?P<name>\w+)(?: \(\w+\))?\s+\S+\s+\d+\s+\d+\s+(?P<us>\d+\.\d+)\s", re.M)
+
+
+def of_processes(root: Path, device: str) -> dict[str, float]:
+    """What one process per GPU took, by variant, in microseconds; none where it wasn't recorded."""
+    path = path_of(root, NAME, device, "processes")
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    return {found["name"]: float(found["us"]) for found in _LINE.finditer(text)}
+
+
+@dataclass(frozen=True)
+class Bar:
+    name: str
+    us: float
+    is_of_processes: bool = False
+
+
+#: By variant, in the order in which they are shown.
+LAST = {
+    "nothing_1": "nothing, one GPU",
+    "nothing_2": "nothing, two GPUs",
+    "last_stores_2": "a store",
+    "last_reduce_2": "NCCL, reduce",
+    "last_all_reduce_2": "NCCL, all-reduce",
+    "last_atomics_2": "atomics",
+    "last_host_2": "by the host",
+}
+OF_PROCESSES = {
+    "last_reduce_2": "reduce, two processes",
+    "last_all_reduce_2": "all-reduce, two processes",
+}
+
+
+def last_steps(view: View) -> Picture:
+    """What it takes until two GPUs' sums are one."""
+    found = {variant: view.find(NAME, variant) for variant in LAST}
+    bars = [Bar(name, time_of(found[variant])) for variant, name in LAST.items()]
+    processes = of_processes(view.recordings.root, view.known.name)
+    bars += [
+        Bar(name, processes[variant], is_of_processes=True)
+        for variant, name in OF_PROCESSES.items()
+        if variant in processes
+    ]
+    by_name = {bar.name: bar.us for bar in bars}
+
+    def draw(theme: Theme) -> Figure:
+        rows = [
+            (bar.name, bar.us, f"{significant(bar.us)} µs", bar.name == "a store") for bar in bars
+        ]
+        return bar_chart(theme, rows, "until GPU 0 has both sums")
+
+    there = [bar for bar in bars if bar.is_of_processes]
+    apart = ""
+    if there:
+        each = listed([f"{bar.name.partition(',')[0]} {significant(bar.us)} µs" for bar in there])
+        apart = f" With one process per GPU: {each}."
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, two GPUs whose sums are there. A store hands over in "
+            f"{significant(by_name['a store'])} µs, NCCL's all-reduce in "
+            f"{significant(by_name['NCCL, all-reduce'])} µs, atomics in "
+            f"{significant(by_name['atomics'])} µs, the host in "
+            f"{significant(by_name['by the host'])} µs. Empty kernels on both GPUs take "
+            f"{significant(by_name['nothing, two GPUs'])} µs, on one "
+            f"{significant(by_name['nothing, one GPU'])} µs.{apart}"
+        ),
+        caption=(
+            "Both sums are there: how long until GPU 0 has their sum? Eight bytes cross in no "
+            "time. What takes long is to start both GPUs together and to notice that they are done."
+        ),
+        table=Table(
+            ["step", "processes", "µs"],
+            [[bar.name, "2" if bar.is_of_processes else "1", significant(bar.us)] for bar in bars],
+        ),
+        runs=list(found.values()),
+    )
+
+
+@dataclass(frozen=True)
+class Model:
+    """time = floor + bytes ÷ (GPUs × bandwidth) + log₂ GPUs × what a second GPU adds."""
+
+    floor_us: float
+    us_per_element: float
+    meeting_us: float
+
+    def us(self, n: float, gpus: int) -> float:
+        return self.floor_us + self.us_per_element * n / gpus + self.meeting_us * math.log2(gpus)
+
+    def best(self, n: float, most: int) -> int:
+        """The power of two among the numbers of GPUs that takes the least time."""
+        return min((2**k for k in range(most.bit_length())), key=lambda gpus: self.us(n, gpus))
+
+
+MOST_GPUS = 1024
+MODELLED = (2**24, 2**28, 2**31, 2**34)
+
+
+def fitted(view: View) -> tuple[Model, list[RecordedRun]]:
+    """The model's three numbers, each from a recorded time, and those."""
+    one = over(view, "all_reduce_1")
+    few, many = one[0], one[-1]
+    alone, both = (view.find(NAME, f"last_all_reduce_{gpus}") for gpus in (1, 2))
+    made = Model(
+        floor_us=time_of(few),
+        us_per_element=(time_of(many) - time_of(few)) / many.run["n"],
+        meeting_us=time_of(both) - time_of(alone),
+    )
+    return made, [few, many, alone, both]
+
+
+def model(view: View) -> Picture:
+    """A model of up to a thousand GPUs, beside what one and two of them took."""
+    made, from_runs = fitted(view)
+    measured = {
+        (found.run["n"], gpus): found
+        for gpus in (1, 2)
+        for found in over(view, f"all_reduce_{gpus}")
+        if found.run["n"] in MODELLED
+    }
+    numbers = [2**k for k in range(MOST_GPUS.bit_length())]
+    off = max(abs(made.us(n, gpus) / time_of(found) - 1) for (n, gpus), found in measured.items())
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure(4.6)
+        ends = []
+        for place, n in enumerate(MODELLED):
+            hue = SERIES[place]
+            axes.plot(numbers, [made.us(n, gpus) for gpus in numbers], color=theme.drawn(hue),
+                      ls=(0, (4, 3)), lw=1.6, zorder=2)  # fmt: skip
+            there = [(gpus, time_of(measured[n, gpus])) for gpus in (1, 2) if (n, gpus) in measured]
+            if there:
+                axes.plot(*zip(*there, strict=True), ls="none", color=theme.drawn(hue),
+                          marker=MARKERS[place], markersize=6, clip_on=False, zorder=3)  # fmt: skip
+            ends.append((size(n), hue, float(MOST_GPUS), made.us(n, MOST_GPUS)))
+        axes.set_yscale("log")
+        sizes_axis(axes, [1, 2, 8, 32, 128, MOST_GPUS], "GPUs", name=str)
+        ticks = [10, 100, 1000, 10000]
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.set_yticks(ticks, ["10", "100", "1000", "10 000"])
+        axes.set_ylim(8, 1.6 * made.us(MODELLED[-1], 1))
+        heading(axes, "µs, a model")
+        label_ends(axes, theme, ends)
+        return figure
+
+    best = listed([f"{made.best(n, MOST_GPUS)} at {short_size(n)}" for n in MODELLED])
+    return Picture(
+        draw=draw,
+        alt=(
+            f"A model from times of {view.device_name}: {significant(made.floor_us)} µs, plus the "
+            f"bytes at {4 / made.us_per_element / 1000:.0f} GB/s per GPU, plus "
+            f"{significant(made.meeting_us)} µs for each doubling of the GPUs. It is within "
+            f"{100 * off:.0f} % of what one and two took. By it these are the best numbers of "
+            f"GPUs: {best}."
+        ),
+        caption=(
+            f"A model, not a measurement: a floor of {significant(made.floor_us)} µs, the bytes "
+            f"shared by all GPUs, and {significant(made.meeting_us)} µs more whenever their number "
+            "doubles. Marks are what one and two GPUs took. Each curve turns upwards where another "
+            "doubling costs more than it saves."
+        ),
+        table=Table(
+            ["n", "GPUs", "µs by the model", "µs measured"],
+            [
+                [size(n), gpus, significant(made.us(n, gpus)),
+                 significant(time_of(measured[n, gpus])) if (n, gpus) in measured else ""]
+                for n in MODELLED
+                for gpus in numbers
+            ],
+        ),
+        runs=[*from_runs, *measured.values()],
+    )  # fmt: skip
