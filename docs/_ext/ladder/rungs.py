@@ -58,6 +58,8 @@ class Rung:
             (_("The counter that moved"), "counter"),
             (_("Time before and after"), "time"),
         ):
+            if not self.cell(name):
+                continue  # no counter of it is recorded anywhere
             cell = nodes.paragraph("", "", *self.cell(name))
             items += nodes.definition_list_item(
                 "", nodes.term("", label), nodes.definition("", cell)
@@ -100,7 +102,7 @@ class RungRow(LookupDirective):
         "counter": directives.unchanged_required,
         "counted": directives.unchanged_required,
     }
-    optional: ClassVar = ("counted",)
+    optional: ClassVar = ("counter", "counted")
 
     def show(self, book: Book) -> list[nodes.Node]:
         missing = [one for one in self.option_spec if one not in (*self.options, *self.optional)]
@@ -108,7 +110,7 @@ class RungRow(LookupDirective):
             raise Lost(f"needs :{missing[0]}:")
         (chapter,) = self.words("CHAPTER")
         time = self._try(lambda: self._time(book))
-        counter = self._try(lambda: self._counter(book))
+        counter = self._try(lambda: self._counter(book)) if "counter" in self.options else []
         predicted, gained = (self.inline(self.options[said]) for said in ("predicted", "gained"))
         rung = Rung(chapter, predicted, gained, counter, time)
         _rungs(self.env).setdefault(self.env.docname, []).append(rung)

@@ -76,7 +76,7 @@ def over_n(view: View) -> Picture:
     return Picture(
         draw=draw,
         alt=(
-            f"On {view.device_name}, sums of {short_size(LEAST)} to {short_size(last)} elements. "
+            f"On two cards ({view.device_name}), sums of {short_size(LEAST)} to {short_size(last)} elements. "
             f"Two GPUs that hand over by a store are faster than one {ahead}. At "
             f"{short_size(last)} one takes {significant(one[last])} µs and two take "
             f"{significant(two[last])} µs, {significant(one[last] / two[last])} times as fast."
@@ -147,7 +147,7 @@ def last_steps(view: View) -> Picture:
         rows = [
             (bar.name, bar.us, f"{significant(bar.us)} µs", bar.name == "a store") for bar in bars
         ]
-        return bar_chart(theme, rows, "until GPU 0 has both sums")
+        return bar_chart(theme, rows, "until GPU 0 has the sum of both")
 
     there = [bar for bar in bars if bar.is_of_processes]
     apart = ""
@@ -157,7 +157,7 @@ def last_steps(view: View) -> Picture:
     return Picture(
         draw=draw,
         alt=(
-            f"On {view.device_name}, two GPUs whose sums are there. A store hands over in "
+            f"On two cards ({view.device_name}), each with its sum. A store hands over in "
             f"{significant(by_name['a store'])} µs, NCCL's all-reduce in "
             f"{significant(by_name['NCCL, all-reduce'])} µs, atomics in "
             f"{significant(by_name['atomics'])} µs, the host in "
