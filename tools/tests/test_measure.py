@@ -276,6 +276,34 @@ def test_the_guide_takes_what_is_written(book: Book) -> None:
     }
 
 
+def _takes_several(book: Book, chapter: str) -> None:
+    """Its variants are for two GPUs from now on."""
+    listed = book.program(chapter).with_name(f"{chapter}.list.json")
+    told = json.loads(listed.read_text())
+    for variant in told["variants"]:
+        variant["devices"] = 2
+    listed.write_text(json.dumps(told))
+
+
+def test_what_is_about_several_gpus_is_measured_where_it_is_named(book: Book) -> None:
+    _takes_several(book, TWO)
+    assert book.measure().returncode == 0
+    assert {path.stem for path in book.local.glob("chapter*.json")} == {ONE}
+    assert book.measure("--chapters", TWO).returncode == 0
+    assert {path.stem for path in book.local.glob("chapter*.json")} == {ONE, TWO}
+
+
+def test_several_gpus_have_a_set_of_their_own(book: Book) -> None:
+    _takes_several(book, TWO)
+    book.commit()
+    pair = book.data / "fake-gpu-pair"
+    assert book.measure("--record", pair.name, "--chapters", TWO).returncode == 0
+    assert {path.stem for path in pair.glob("chapter*.json")} == {TWO}
+    for chapters in ([ONE], [ONE, TWO]):
+        done = book.measure("--record", pair.name, "--chapters", *chapters)
+        assert done.returncode == 2 and "all chapters that one GPU will do for" in done.stderr
+
+
 def _told_of_the_manifest(folder: Path) -> list[str]:
     from figures.records.sets import load_set
 
@@ -551,7 +579,7 @@ def test_a_dirty_stamp_is_not_recorded_from(book: Book) -> None:
         (["--record", ""], "a set's name is"),
         (["--record", "embedded", "--counters"], "counts by itself"),
         (["--record", "local"], "without --record"),
-        (["--record", "fake-gpu", "--chapters", ONE], "all chapters"),
+        (["--record", "embedded", "--chapters", ONE], "all chapters"),
         (["--allow-dirty"], "only with --record"),
         (["--chapters", "chapter77"], f"there are {ONE}, {TWO}"),
         (["--count"], "unrecognized"),

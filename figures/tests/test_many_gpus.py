@@ -1,0 +1,105 @@
+"""Chapter 14's pictures and its set: many GPUs, processes, and rates of several memories."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from figures.chapters.chapter14_many_gpus import plots
+from figures.kit.pictures import View
+from figures.records.rates import peak_of
+from figures.records.reading import DataError
+from figures.records.recordings import Recordings
+from figures.records.sets import load_set
+
+ROOT = Path(__file__).resolve().parents[2]
+PAIR = ROOT / "figures/data/nvidia-h100-pair"
+HERE = "chapters/chapter14_many_gpus/transcripts/nvidia-h100-pair"
+
+
+@pytest.fixture(scope="module")
+def view() -> View:
+    shown = Recordings(ROOT).of(plots.NAME)
+    return View(shown, shown.reference)
+
+
+def test_the_model_goes_through_what_it_was_taken_from(view: View) -> None:
+    made, (few, many, alone, both) = plots.fitted(view)
+    assert made.us(many.run["n"], 1) == pytest.approx(many.run["median_us"], rel=1e-3)
+    assert made.us(few.run["n"], 1) == pytest.approx(few.run["median_us"], rel=1e-2)
+    meeting = both.run["median_us"] - alone.run["median_us"]
+    assert made.us(0, 2) - made.us(0, 1) == pytest.approx(meeting, rel=0.2)
+
+
+def test_the_best_number_of_gpus_is_where_the_curve_turns() -> None:
+    made = plots.Model(floor_us=5, us_per_element=1e-3, meeting_us=10)
+    best = made.best(2**20, 1024)
+    assert made.us(2**20, best) < min(made.us(2**20, best // 2), made.us(2**20, 2 * best))
+    assert made.best(1, 1024) == 1
+    assert made.best(2**40, 1024) == 1024
+
+
+def test_processes_are_read_from_what_they_printed(view: View) -> None:
+    found = plots.of_processes(ROOT, PAIR.name)
+    text = (ROOT / HERE / "processes.txt").read_text(encoding="utf-8")
+    (line,) = [line for line in text.splitlines() if line.startswith("last_all_reduce_2")]
+    assert f"{found['last_all_reduce_2']:.2f}" in line.split()
+    assert found.keys() >= {"nothing_2", "all_reduce_2", "last_reduce_2"}
+    assert plots.of_processes(ROOT, "no-such-card") == {}
+
+
+def test_several_gpus_have_as_many_memories() -> None:
+    device = json.loads((PAIR / f"{plots.NAME}.json").read_text())["device"]
+    assert peak_of({"params": {"gpus": 2}}, device) == 2 * device["peak_gb_per_s"]
+    assert peak_of({"params": {}}, device) == peak_of({}, device) == device["peak_gb_per_s"]
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Path:
+    """A copy of the set, with what its devices printed."""
+    shutil.copytree(ROOT / HERE, tmp_path / HERE)
+    return Path(shutil.copytree(PAIR, tmp_path / "figures/data" / PAIR.name))
+
+
+def _changed(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def test_the_set_is_whole(pair: Path) -> None:
+    assert not load_set(pair).doubts
+
+
+def test_one_gpu_is_not_faster_than_its_own_memory(pair: Path) -> None:
+    path = pair / f"{plots.NAME}.json"
+    told = json.loads(path.read_text(encoding="utf-8"))
+    run = max(told["runs"], key=lambda run: run["gb_per_s"])
+    assert run["params"]["gpus"] == 2 and run["gb_per_s"] > told["device"]["peak_gb_per_s"]
+    for each in told["runs"]:
+        if all(each[key] == run[key] for key in ("variant", "n", "block")):
+            each["params"]["gpus"] = 1
+    path.write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(DataError, match="above the peak of"):
+        load_set(pair)
+
+
+def test_what_one_process_printed_is_held_to_the_set(pair: Path, tmp_path: Path) -> None:
+    """Of several processes it isn't: they are timed otherwise."""
+    alone = tmp_path / HERE / "killed.txt"
+    _changed(alone, "$ WORLD_SIZE=2 RANK=0", "$ ANOTHER=2")
+    with pytest.raises(DataError, match="outside the recorded samples"):
+        load_set(pair)
+
+
+def test_a_rate_that_rounds_to_nothing_is_printed_as_that(pair: Path) -> None:
+    console = pair / f"{plots.NAME}.txt"
+    line = next(
+        x for x in console.read_text(encoding="utf-8").splitlines() if x.startswith("last_stores_2")
+    )
+    _changed(console, line, line.replace(" 0.0 ", "   – ", 1))
+    with pytest.raises(DataError, match="GB/s"):
+        load_set(pair)
