@@ -76,7 +76,8 @@ def over_n(view: View) -> Picture:
     return Picture(
         draw=draw,
         alt=(
-            f"On two cards ({view.device_name}), sums of {short_size(LEAST)} to {short_size(last)} elements. "
+            f"On two cards ({view.device_name}), sums of {short_size(LEAST)} to "
+            f"{short_size(last)} elements. "
             f"Two GPUs that hand over by a store are faster than one {ahead}. At "
             f"{short_size(last)} one takes {significant(one[last])} µs and two take "
             f"{significant(two[last])} µs, {significant(one[last] / two[last])} times as fast."
