@@ -46,6 +46,9 @@ THEIRS = {
 }
 LARGE = 2**28
 PLACES = 9
+#: Where arrays begin: bytes from a multiple of 2 MiB, the size of a page.
+PAGE = 2**21
+OFFSETS = (0, 4, 16, 32, 64, 128)
 SECONDS = 60
 #: Values made at a time.
 PIECE = 2**24
@@ -171,13 +174,14 @@ def steadiness(torch: Any, cupy: Any, library: ctypes.CDLL, clock: Clock) -> Ite
     cupy.get_default_memory_pool().free_all_blocks()
     free = torch.cuda.mem_get_info()[0] - 2**30
     room = torch.empty(free // 4, dtype=torch.int32, device="cuda")
+    first = -room.data_ptr() % PAGE
+    last = (4 * room.numel() - first - 4 * LARGE) // PAGE - 1
     for place in range(PLACES):
-        start = (room.numel() - LARGE - 1) // (PLACES - 1) * place // 4 * 4
-        for further in (0, 1):  # the second isn't aligned to 16 bytes
-            data = room[start + further : start + further + LARGE]
+        page = first + last * place // (PLACES - 1) * PAGE
+        for further in OFFSETS:
+            data = room[(page + further) // 4 :][:LARGE]
             data.copy_(kept)
-            gigabytes = 4 * start / 2**30
-            yield line("place", f"{gigabytes:.1f}GiB+{4 * further}B", data)
+            yield line("place", f"{page / 2**30:.1f}GiB+{further}B", data)
     del room
     began = time.monotonic()
     for second in range(SECONDS + 1):

@@ -311,6 +311,10 @@ def steady(view: View) -> Picture:
         if one.what == "values":
             values.setdefault(one.which.replace("_", " "), []).append(one.median_us)
     places = [one for one in lines if one.what == "place"]
+    by_offset: dict[int, list[float]] = {}
+    for one in places:
+        offset = int(one.which.partition("+")[2].removesuffix("B"))
+        by_offset.setdefault(offset, []).append(one.median_us)
     seconds = [one for one in lines if one.what == "second"]
     everything = [one.median_us for one in lines]
 
@@ -325,13 +329,13 @@ def steady(view: View) -> Picture:
         panels[0].set_xlim(-0.6, len(values) - 0.4)
         panels[0].set_xticks([])
         panels[0].set_title("values, µs", loc="left", pad=10)
-        for shift, hue in ((0, SERIES[0]), (4, SERIES[1])):
-            at = [(float(one.which.partition("GiB")[0]), one.median_us) for one in places
-                  if one.which.endswith(f"+{shift}B")]  # fmt: skip
-            panels[1].plot(*zip(*at, strict=True), ls="none", marker=MARKERS[bool(shift)],
-                           markersize=5, color=theme.drawn(hue), clip_on=False)  # fmt: skip
+        for at, times in enumerate(by_offset.values()):
+            panels[1].plot([at] * len(times), times, ls="none", marker="o", markersize=5,
+                           color=theme.drawn(SERIES[0]))  # fmt: skip
+        panels[1].set_xlim(-0.6, len(by_offset) - 0.4)
+        panels[1].set_xticks(range(len(by_offset)), [str(offset) for offset in by_offset])
         panels[1].set_title("place", loc="left", pad=10)
-        panels[1].set_xlabel("GiB from the first byte")
+        panels[1].set_xlabel("bytes from a page's begin")
         panels[2].plot([int(one.which) for one in seconds], [one.median_us for one in seconds],
                        color=theme.drawn(SERIES[0]), lw=1.6)  # fmt: skip
         panels[2].set_title("time", loc="left", pad=10)
@@ -346,19 +350,25 @@ def steady(view: View) -> Picture:
     speed = f"{clocks[0]:.0f}" + (f" to {clocks[-1]:.0f}" if clocks[1:] else "")
     watts = [one.watts for one in seconds]
     apart = max(one.median_us for one in places) / min(one.median_us for one in places) - 1
+    by_bytes = "; ".join(
+        f"{offset} bytes from a page's begin {significant(min(times), 4)} to "
+        f"{significant(max(times), 4)} µs"
+        for offset, times in by_offset.items()
+    )
     drift = max(one.median_us for one in seconds) / min(one.median_us for one in seconds) - 1
     return Picture(
         draw=draw,
         alt=(
             f"On {view.device_name}, whole at n = 2²⁸ takes {spans} on average of three tries. "
-            f"Among {len(places)} places in memory times differ by {100 * apart:.1f} %. Through a "
+            f"Among {len(places)} places in memory times differ by {100 * apart:.1f} %: {by_bytes}. "
+            "Through a "
             f"minute of load they differ by {100 * drift:.1f} %, at {speed} MHz and up to "
             f"{max(watts):.0f} W."
         ),
         caption=(
-            "whole at n = 2²⁸. Left: three kinds of values, in turn. Middle: places in the card's "
-            "memory, each a multiple of 16 bytes from the first, and squares four bytes further "
-            f"on: up to {100 * apart:.0f} % apart. Right: once a second through a minute of load."
+            f"whole at n = 2²⁸. Left: three kinds of values, in turn. Middle: {len(by_offset[0])} "
+            "places all over the card's memory, and in each of them arrays that begin so many "
+            "bytes from the begin of a page. Right: once a second through a minute of load."
         ),
         table=Table(
             ["what", "which", "µs", "MHz", "W", "°C"],
