@@ -335,7 +335,7 @@ def steady(view: View) -> Picture:
         panels[1].set_xlim(-0.6, len(by_offset) - 0.4)
         panels[1].set_xticks(range(len(by_offset)), [str(offset) for offset in by_offset])
         panels[1].set_title("place", loc="left", pad=10)
-        panels[1].set_xlabel("bytes from a page's begin")
+        panels[1].set_xlabel("bytes from a page's start")
         panels[2].plot([int(one.which) for one in seconds], [one.median_us for one in seconds],
                        color=theme.drawn(SERIES[0]), lw=1.6)  # fmt: skip
         panels[2].set_title("time", loc="left", pad=10)
@@ -345,13 +345,13 @@ def steady(view: View) -> Picture:
         return figure
 
     middle = {name: sum(times) / len(times) for name, times in values.items()}
-    spans = listed([f"{name} {significant(us, 4)} µs" for name, us in middle.items()])
+    spans = listed([f"{significant(us, 4)} µs for {name}" for name, us in middle.items()])
     clocks = sorted({one.sm_mhz for one in seconds})
     speed = f"{clocks[0]:.0f}" + (f" to {clocks[-1]:.0f}" if clocks[1:] else "")
     watts = [one.watts for one in seconds]
     apart = max(one.median_us for one in places) / min(one.median_us for one in places) - 1
     by_bytes = "; ".join(
-        f"{offset} bytes from a page's begin {significant(min(times), 4)} to "
+        f"{offset} bytes from a page's start {significant(min(times), 4)} to "
         f"{significant(max(times), 4)} µs"
         for offset, times in by_offset.items()
     )
@@ -360,15 +360,15 @@ def steady(view: View) -> Picture:
         draw=draw,
         alt=(
             f"On {view.device_name}, whole at n = 2²⁸ takes {spans} on average of three tries. "
-            f"Among {len(places)} places in memory times differ by {100 * apart:.1f} %: {by_bytes}. "
-            "Through a "
+            f"Among {len(places)} places in memory times differ by {100 * apart:.1f} %: "
+            f"{by_bytes}. Through a "
             f"minute of load they differ by {100 * drift:.1f} %, at {speed} MHz and up to "
             f"{max(watts):.0f} W."
         ),
         caption=(
             f"whole at n = 2²⁸. Left: three kinds of values, in turn. Middle: {len(by_offset[0])} "
             "places all over the card's memory, and in each of them arrays that begin so many "
-            "bytes from the begin of a page. Right: once a second through a minute of load."
+            "bytes from the start of a page. Right: once a second through a minute of load."
         ),
         table=Table(
             ["what", "which", "µs", "MHz", "W", "°C"],
