@@ -10,8 +10,8 @@ namespace chapter14 {
 using Word = unsigned long long;
 
 // begin system-scope
-/// Stores a word in the memory of whatever GPU. Who acquires it there, on any GPU, sees all that
-/// this thread knew of when it stored it.
+/// Stores a word in any GPU's memory. A thread that acquires it, on any GPU, sees everything that
+/// this thread wrote or saw before.
 __device__ inline void store_release(unsigned* word, unsigned value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
   __threadfence_system();
@@ -50,7 +50,7 @@ __device__ inline void store_relaxed(Word* word, Word value) {
 /// \pre one block of 32 threads
 __global__ void send(const Word* words, unsigned count, Word* slot, unsigned* flag) {
   for (unsigned k = threadIdx.x; k < count; k += 32) slot[k] = words[k];
-  __syncwarp();  // what all lanes have stored, lane 0 knows of
+  __syncwarp();  // lane 0 now sees what all lanes stored
   if (threadIdx.x == 0) store_release(flag, 1);
 }
 // end send-words
@@ -70,7 +70,7 @@ __global__ void collect(const Word* own, unsigned count, const Word* slots, unsi
     }
     flags[g] = 0;
   }
-  __syncwarp();  // what each lane has acquired, all know of
+  __syncwarp();  // all lanes now see what each has acquired
   for (unsigned k = threadIdx.x; k < count; k += 32) {
     Word sum = own[k];
     for (unsigned g = 1; g < gpus; ++g) sum += slots[g * count + k];

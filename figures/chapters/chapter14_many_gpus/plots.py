@@ -24,8 +24,8 @@ LEAST = 2**14
 #: What is drawn over n, and what it is called.
 OVER_N = {
     "atomics_1": "one GPU",
+    "atomics_2": "two, atomics",
     "stores_2": "two, stores",
-    "all_reduce_2": "two, NCCL",
     "host_2": "two, by the host",
 }
 
@@ -83,8 +83,8 @@ def over_n(view: View) -> Picture:
             f"{significant(two[last])} µs, {significant(one[last] / two[last])} times as fast."
         ),
         caption=(
-            "The same array on one GPU, and half of it on each of two. To the left two GPUs pay "
-            "for meeting and gain nothing. To the right they take half as long."
+            "The same array on one GPU, and half of it on each of two. To the left two GPUs have "
+            "to meet and gain nothing by it. To the right they take half as long."
         ),
         table=Table(
             ["kernel", "n", "µs"],
@@ -148,7 +148,7 @@ def last_steps(view: View) -> Picture:
         rows = [
             (bar.name, bar.us, f"{significant(bar.us)} µs", bar.name == "a store") for bar in bars
         ]
-        return bar_chart(theme, rows, "until GPU 0 has the sum of both")
+        return bar_chart(theme, rows, "until GPU 0 has the total")
 
     there = [bar for bar in bars if bar.is_of_processes]
     apart = ""
@@ -167,8 +167,8 @@ def last_steps(view: View) -> Picture:
             f"{significant(by_name['nothing, one GPU'])} µs.{apart}"
         ),
         caption=(
-            "Both sums are there: how long until GPU 0 has their sum? Eight bytes cross in no "
-            "time. What takes long is to start both GPUs together and to notice that they are done."
+            "Each GPU has its sum. How long until GPU 0 has the total? The two top bars are empty "
+            "kernels. Starting both GPUs and noticing the end takes most of the time."
         ),
         table=Table(
             ["step", "processes", "µs"],
@@ -245,6 +245,8 @@ def model(view: View) -> Picture:
         label_ends(axes, theme, ends)
         return figure
 
+    late = [n for n in MODELLED if made.best(n, MOST_GPUS) == MOST_GPUS]
+    turns = f"For {listed([size(n) for n in late])} that is further to the right." if late else ""
     best = listed([f"{made.best(n, MOST_GPUS)} at {short_size(n)}" for n in MODELLED])
     return Picture(
         draw=draw,
@@ -258,8 +260,8 @@ def model(view: View) -> Picture:
         caption=(
             f"A model, not a measurement: a floor of {significant(made.floor_us)} µs, the bytes "
             f"shared by all GPUs, and {significant(made.meeting_us)} µs more whenever their number "
-            "doubles. Marks are what one and two GPUs took. Each curve turns upwards where another "
-            "doubling costs more than it saves."
+            "doubles. Marks are what one and two GPUs took. A curve turns upwards where another "
+            f"doubling costs more than it saves. {turns}"
         ),
         table=Table(
             ["n", "GPUs", "µs by the model", "µs measured"],
