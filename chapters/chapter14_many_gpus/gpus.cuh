@@ -20,9 +20,9 @@
 #include "book/embedded.hpp"
 #include "book/timer.hpp"
 #include "book/variant.hpp"
-#include "nccl.hpp"
-#include "ranks.hpp"
-#include "shares.hpp"
+#include "nccl.cuh"
+#include "ranks.cuh"
+#include "shares.cuh"
 
 namespace chapter14 {
 

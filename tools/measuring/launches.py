@@ -458,6 +458,8 @@ def recorded(device: Device, program: Program) -> str:
         chapter = Chapter(device, program, Path(folder))
 
         def one(variant: Listed) -> tuple[Recipe | None, str]:
+            if program.takes_several:
+                return None, "a page has one GPU"
             try:
                 recipe = chapter.recipe(variant)
             except NoFit as why:

@@ -21,7 +21,7 @@
 #include "book/check.hpp"
 #include "book/embedded.hpp"
 #include "patience.hpp"
-#include "ranks.hpp"
+#include "ranks.cuh"
 
 namespace chapter14 {
 
