@@ -466,8 +466,8 @@ def recorded(device: Device, program: Program) -> str:
                 return None, str(why)
             if not recipe["buffers"]:
                 return None, "it computes nothing"
-            if why := left_out_of_pages(ptx, recipe):
-                return None, why
+            if missing := left_out_of_pages(ptx, recipe):
+                return None, missing
             region = {"region": variant.told["region"]}
             return {**region, **recipe, "refusals": chapter.refusals(variant)}, ""
 

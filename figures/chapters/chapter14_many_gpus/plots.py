@@ -191,7 +191,8 @@ class Model:
 
     def best(self, n: float, most: int) -> int:
         """The power of two among the numbers of GPUs that takes the least time."""
-        return min((2**k for k in range(most.bit_length())), key=lambda gpus: self.us(n, gpus))
+        numbers = [1 << k for k in range(most.bit_length())]
+        return min(numbers, key=lambda gpus: self.us(n, gpus))
 
 
 MOST_GPUS = 1024
