@@ -341,7 +341,7 @@ class Spread : public book::Problem {
     try {
       for (cudaError_t status = query(); status != cudaSuccess; status = query()) {
         if (status != cudaErrorNotReady) BOOK_CUDA(status);
-        static_cast<void>(cudaGetLastError());  // it was no error
+        static_cast<void>(cudaGetLastError());  // which isn't an error
         const auto now = std::chrono::steady_clock::now();
         if (now - looked < std::chrono::milliseconds(1)) continue;
         looked = now;

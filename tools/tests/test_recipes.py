@@ -322,12 +322,14 @@ def test_an_unknown_operator_is_refused() -> None:
 # ---------------------------------------------------------------------------- what is committed
 
 CHAPTERS = launches.chapters()
+#: Of several GPUs, where a page has one.
+SEVERAL = "chapter14_many_gpus"
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_recipe_stays_within_its_buffers(chapter: str) -> None:
     recipes = page.committed(chapter)["variants"]
-    assert recipes
+    assert recipes or chapter == SEVERAL
     for name, recipe in recipes.items():
         blocks = recipe.get("steps", [{}])[-1].get("block", ["block"])
         block = 256 if blocks[0] in ("block", 256) or blocks[0] == 32 else blocks[0]
@@ -343,9 +345,6 @@ def test_every_recipe_stays_within_its_buffers(chapter: str) -> None:
                     assert min(step["grid"]) > 0, name
             for read in plan["read"]:
                 assert read["offset"] + read["bytes"] <= sizes[read["buffer"]], name
-
-
-SEVERAL = "chapter14_many_gpus"
 
 
 def test_no_page_runs_what_is_about_several_gpus() -> None:

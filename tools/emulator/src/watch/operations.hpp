@@ -110,7 +110,7 @@ class Operations {
     bool hands_on = false;  ///< a kernel that tells others by fences
     /// Whether its fences reach other devices, and whether it has taken up what theirs hand on.
     bool hands_on_far = false, takes_far = false;
-    bool depends = false;   ///< on the one before it in its stream, and hasn't waited for it
+    bool depends = false;  ///< on the one before it in its stream, and hasn't waited for it
     Returns returned = Returns::kAtOnce;
     const char* verb = nullptr;
     /// The second half: what a kernel's blocks did after they had read what may be a flag.
