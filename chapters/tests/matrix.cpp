@@ -95,6 +95,8 @@ int run_cases(const char* path, bool go_on) {
     const std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
     const Outcome outcome = run(arguments);
     if (outcome.status == 0) continue;
+    // There is always a device then: the variant lacks something else that it needs.
+    if (outcome.status == 77 && book::on_embedded_device()) continue;
     show(arguments, outcome);
     const auto named = std::ranges::find(arguments, "--variant");
     const bool faulty =

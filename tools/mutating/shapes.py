@@ -156,9 +156,7 @@ def read_program(path: Path, library: Path) -> Program:
 
         run()
         told = json.loads(listed.read_text(encoding="utf-8"))["variants"]
-        variants = tuple(
-            Variant.listed(each) for each in told if each["embedded"] and not each["legacy"]
-        )
+        variants = tuple(Variant.listed(each) for each in told if not each["legacy"])
         program = Program(path.name, path, variants, {})
         kernels: dict[str, frozenset[str]] = {}
         blocks = _listed("kBlocks")
