@@ -500,7 +500,6 @@ def test_rung_before_the_first_recording(book: Book) -> None:
         (".. plot:: ladde", "no figure 'ladde' was drawn; nearest: ladder"),
         (".. diagram:: ladde", "no figure 'ladde' was drawn; nearest: ladder"),
         (RUNG.replace("/ gmem", "").replace("smem gmem", "smem gmen"), "near it: gmem"),
-        (RUNG.replace("   :counter: global_load_sectors\n", ""), "needs :counter:"),
         (RUNG.replace("   :gained: A quarter.\n", ""), "needs :gained:"),
     ],
 )
