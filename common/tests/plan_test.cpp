@@ -392,6 +392,7 @@ TEST(List, IsJsonForTools) {
       {"compared", false},
       {"profiled", false},
       {"embedded", true},
+      {"devices", 1},
       {"axes", nlohmann::json::array({{{"name", "stride"}, {"values", {1, 2}}}})},
       {"counted", nlohmann::json::array({{{"n", 256}, {"block", 64}}})},
       {"checked", {{"n", 1048573}, {"block", 256}}},
