@@ -131,11 +131,11 @@ class View:
         except NoSuchRun as error:
             raise MissingData(str(error)) from None
 
-    def over_n(self, chapter: str, variant: str) -> list[RecordedRun]:
-        """The variant's runs at all sizes, at the block size that has most of them."""
+    def over_n(self, chapter: str, variant: str, block: int | None = None) -> list[RecordedRun]:
+        """The variant's runs at all sizes, at a block size: at that which has most of them."""
         mine = [run for run in self.runs(chapter) if run["variant"] == variant]
         blocks = Counter(run["block"] for run in mine)
-        block = blocks.most_common(1)[0][0] if blocks else DEFAULT_BLOCK
+        block = block or (blocks.most_common(1)[0][0] if blocks else DEFAULT_BLOCK)
         sizes = sorted({run["n"] for run in mine if run["block"] == block})
         if len(sizes) < 3:
             raise MissingData(f"{chapter}/{variant} is recorded at {len(sizes)} sizes only")

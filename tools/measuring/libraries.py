@@ -198,6 +198,29 @@ def work_along_rows(torch: Any, n: int, clock: Clock) -> Iterator[str]:
             yield f"{'torch':8} {method:12} {rows:9} {columns:8} {spread(clock.times(call))}"
 
 
+def torch_and_cupy() -> tuple[Any, Any] | None:
+    """PyTorch and CuPy; None, once it has been said, where one of them or a GPU is missing."""
+    try:
+        import cupy  # type: ignore[import-not-found]
+        import torch  # type: ignore[import-not-found]
+    except ImportError as error:
+        print(f"{error}: this needs PyTorch and CuPy", file=sys.stderr)
+        return None
+    if not torch.cuda.is_available():
+        print("PyTorch finds no GPU here", file=sys.stderr)
+        return None
+    return torch, cupy
+
+
+def heading(torch: Any, cupy: Any, beside: str = "") -> str:
+    """A transcript's first line: the device and the versions, after those of what is *beside*."""
+    today = datetime.datetime.now(datetime.UTC).date()
+    return (
+        f"# {torch.cuda.get_device_name(0)}, CUDA {torch.version.cuda}, {today}: "
+        f"{beside}PyTorch {torch.__version__}, CuPy {cupy.__version__}"
+    )
+
+
 def main(arguments: list[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -209,22 +232,12 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     if not 2 <= chosen.n <= 2**29 or chosen.samples < 2:
         parser.error("--n takes 2 to 2^29 elements, and --samples 2 or more")
-    try:
-        import cupy  # type: ignore[import-not-found]
-        import torch  # type: ignore[import-not-found]
-    except ImportError as error:
-        print(f"{error}: this needs PyTorch and CuPy", file=sys.stderr)
+    found = torch_and_cupy()
+    if not found:
         return NOT_AVAILABLE
-    if not torch.cuda.is_available():
-        print("PyTorch finds no GPU here", file=sys.stderr)
-        return NOT_AVAILABLE
+    torch, cupy = found
     clock = Clock(torch, chosen.samples)
-    device = torch.cuda.get_device_name(0)
-    today = datetime.datetime.now(datetime.UTC).date()
-    print(
-        f"# {device}, CUDA {torch.version.cuda}, {today}: PyTorch {torch.__version__}, "
-        f"CuPy {cupy.__version__}"
-    )
+    print(heading(torch, cupy))
     lines = (
         sums_of_floats(torch, cupy, chosen.n, clock)
         if chosen.what == "floats"

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import datetime
 import shutil
 import subprocess
 import sys
@@ -29,7 +28,15 @@ from pathlib import Path
 from typing import Any
 
 from tools.measuring import NOT_AVAILABLE
-from tools.measuring.libraries import SEED, Array, Clock, input_bits, spread
+from tools.measuring.libraries import (
+    SEED,
+    Array,
+    Clock,
+    heading,
+    input_bits,
+    spread,
+    torch_and_cupy,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "chapters" / "chapter13_small_and_large" / "rivals.cu"
@@ -206,15 +213,10 @@ def main(arguments: list[str]) -> int:
         parser.error("--samples takes 2 or more")
     if not (chosen.cccl / "cub").is_dir():
         parser.error(f"--cccl {chosen.cccl}: there is no folder cub in it")
-    try:
-        import cupy  # type: ignore[import-not-found]
-        import torch  # type: ignore[import-not-found]
-    except ImportError as error:
-        print(f"{error}: this needs PyTorch and CuPy", file=sys.stderr)
+    available = torch_and_cupy()
+    if not available:
         return NOT_AVAILABLE
-    if not torch.cuda.is_available():
-        print("PyTorch finds no GPU here", file=sys.stderr)
-        return NOT_AVAILABLE
+    torch, cupy = available
     torch.cuda.init()
     with tempfile.TemporaryDirectory() as temporary:
         folder: Path = chosen.build or Path(temporary)
@@ -226,16 +228,11 @@ def main(arguments: list[str]) -> int:
             if failed := library.rivals_begin():
                 raise Wrong(f"CUDA's error {failed}")
         clock = Clock(torch, chosen.samples)
-        device = torch.cuda.get_device_name(0)
-        today = datetime.datetime.now(datetime.UTC).date()
-        versions = ", ".join(
-            f"CCCL {version_text(library)}{' (the toolkit)' if name else ''}"
+        versions = "".join(
+            f"CCCL {version_text(library)}{' (the toolkit)' if name else ''}, "
             for name, library in libraries.items()
         )
-        print(
-            f"# {device}, CUDA {torch.version.cuda}, {today}: {versions}, "
-            f"PyTorch {torch.__version__}, CuPy {cupy.__version__}"
-        )
+        print(heading(torch, cupy, versions))
         lines = (
             timed_sums(torch, cupy, libraries, clock)
             if chosen.what == "sums"

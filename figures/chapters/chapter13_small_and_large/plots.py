@@ -26,19 +26,6 @@ STAGES = (1, 2, 4, 8, 12)
 STAGE_KIB = 16
 
 
-def over(view: View, variant: str, block: int | None = None) -> list[RecordedRun]:
-    """A variant's runs over n, of one block size."""
-    blocks = [run["block"] for run in view.runs(NAME) if run["variant"] == variant]
-    if not blocks:
-        raise MissingData(f"{NAME} has no runs of {variant}")
-    usual = block or max(set(blocks), key=blocks.count)
-    sizes = sorted(
-        {run["n"] for run in view.runs(NAME)
-         if run["variant"] == variant and run["block"] == usual}
-    )  # fmt: skip
-    return [view.find(NAME, variant, n, usual) for n in sizes]
-
-
 def points(runs: Sequence[RecordedRun], most: int = 2**40) -> list[tuple[float, float]]:
     return [(float(found.run["n"]), time_of(found)) for found in runs if found.run["n"] <= most]
 
@@ -54,8 +41,11 @@ def rows_of(series: dict[str, list[RecordedRun]], most: int = 2**40) -> list[lis
 
 def over_all(view: View) -> Picture:
     """whole's time from one element to a billion, beside a floor and a bandwidth."""
-    series = {"whole": over(view, "whole", 256), "one_block": over(view, "one_block", 256)}
-    series["CUB"] = over(view, "cub")
+    series = {
+        "whole": view.over_n(NAME, "whole", 256),
+        "one_block": view.over_n(NAME, "one_block", 256),
+    }
+    series["CUB"] = view.over_n(NAME, "cub")
     whole = {found.run["n"]: time_of(found) for found in series["whole"]}
     first, last = min(whole), max(whole)
     floor = whole[first]
@@ -109,9 +99,9 @@ def over_all(view: View) -> Picture:
 
 def small(view: View) -> Picture:
     """Times at the small end."""
-    series = {variant: over(view, variant) for variant in SMALL}
+    series = {variant: view.over_n(NAME, variant) for variant in SMALL}
     ours = ("one_block", "few_blocks", "whole")
-    series |= {variant: over(view, variant, 256) for variant in ours}
+    series |= {variant: view.over_n(NAME, variant, 256) for variant in ours}
     nothing = view.find(NAME, "empty")
     top = 10.0
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import NullLocator
 
 from figures.kit import style
 from figures.kit.axes import bar_chart, draw_curves, heading, label_ends, sizes_axis
-from figures.kit.pictures import MissingData, Picture, Table, View, time_of
+from figures.kit.pictures import Picture, Table, View, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, short_size, significant, size
 from figures.records.libraries import path_of
@@ -31,20 +31,9 @@ OVER_N = {
 
 
 def over(view: View, variant: str, least: int = 0) -> list[RecordedRun]:
-    """A variant's runs over the powers of two among n, at the block that most of them have."""
-    runs = [run for run in view.runs(NAME) if run["variant"] == variant]
-    blocks = [run["block"] for run in runs]
-    if not blocks:
-        raise MissingData(f"{NAME} has no runs of {variant}")
-    usual = max(set(blocks), key=blocks.count)
-    sizes = sorted(
-        {
-            n
-            for run in runs
-            if run["block"] == usual and (n := run["n"]) & (n - 1) == 0 and n >= least
-        }
-    )
-    return [view.find(NAME, variant, n, usual) for n in sizes]
+    """A variant's runs over the powers of two among n."""
+    runs = view.over_n(NAME, variant)
+    return [found for found in runs if (n := found.run["n"]) >= least and n & (n - 1) == 0]
 
 
 def over_n(view: View) -> Picture:
