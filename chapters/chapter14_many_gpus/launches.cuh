@@ -59,8 +59,8 @@ unsigned Floats<Input>::grid_of(std::size_t n, unsigned block) const {
   return chapter11::full_grid(exact_for, chapter11::bins_of)(n, block);
 }
 
-/// Does what is to be done on each GPU of this process but GPU 0, and there at last. So what GPU 0
-/// waits for has been launched, as the embedded device wants it.
+/// Does what is to be done on each GPU of this process, GPU 0 last: what it waits for is launched
+/// before it waits, so this works even where a launch blocks (CUDA_LAUNCH_BLOCKING=1).
 template <class L, class Each>
 void on_each(const L& l, const Each& each) {
   for (std::size_t i = l.parts.size(); i-- > 0;) {

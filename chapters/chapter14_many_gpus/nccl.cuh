@@ -42,7 +42,7 @@ struct ncclConfig_t {
   int blocking = 0;
 };
 }
-constexpr ncclResult_t kNcclSuccess = 0, kNcclInProgress = 7;
+constexpr ncclResult_t kNcclSuccess = 0, kNcclCudaError = 1, kNcclInProgress = 7;
 constexpr int kNcclInt64 = 4, kNcclUint64 = 5, kNcclSum = 0;
 // end nccl-declared
 
@@ -176,15 +176,11 @@ class Communicators {
     comms_.resize(devices.size());
     // begin init-without-blocking
     ncclConfig_t config;
-    check(nccl_.GroupStart(), "ncclGroupStart");
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      BOOK_CUDA(cudaSetDevice(devices[i]));
-      check(nccl_.CommInitRankConfig(&comms_[i], static_cast<int>(size), id,
-                                     static_cast<int>(first + i), &config),
-            "ncclCommInitRankConfig");
-    }
-    check(nccl_.GroupEnd(), "ncclGroupEnd");
-    settle("setting up its communicators");
+    group("ncclCommInitRankConfig", [&](const Nccl& nccl, std::size_t i, ncclComm_t) {
+      if (cudaSetDevice(devices[i]) != cudaSuccess) return kNcclCudaError;
+      return nccl.CommInitRankConfig(&comms_[i], static_cast<int>(size), id,
+                                     static_cast<int>(first + i), &config);
+    });
     // end init-without-blocking
     BOOK_CUDA(cudaSetDevice(before));
   }
@@ -197,8 +193,13 @@ class Communicators {
   template <class Call>
   void group(const char* name, const Call& call) {
     check(nccl_.GroupStart(), "ncclGroupStart");
-    for (std::size_t i = 0; i < comms_.size(); ++i) check(call(nccl_, i, comms_[i]), name);
-    check(nccl_.GroupEnd(), name);
+    ncclResult_t called = kNcclSuccess;
+    for (std::size_t i = 0; i < comms_.size() && !failed(called); ++i) {
+      called = call(nccl_, i, comms_[i]);
+    }
+    const ncclResult_t ended = nccl_.GroupEnd();  // whatever failed: no abort inside a group
+    check(called, name);
+    check(ended, name);
     settle(name);  // it is in the streams then
   }
   // end group-of-calls
@@ -222,9 +223,13 @@ class Communicators {
   }
 
  private:
-  /// Throws Error for what is neither done nor going on.
+  /// Whether it is neither done nor going on.
+  static bool failed(ncclResult_t result) {
+    return result != kNcclSuccess && result != kNcclInProgress;
+  }
+  /// Throws Error for what has failed.
   void check(ncclResult_t result, const char* call) {
-    if (result == kNcclSuccess || result == kNcclInProgress) return;
+    if (!failed(result)) return;
     std::string why = std::string("NCCL: ") + call + ": " + nccl_.GetErrorString(result);
     const char* last = nccl_.GetLastError(nullptr);
     if (last != nullptr && *last != '\0') why += std::string(" (") + last + ")";

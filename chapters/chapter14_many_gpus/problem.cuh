@@ -23,6 +23,7 @@
 #include "../chapter11_floats/problem.cuh"
 #include "book/array.hpp"
 #include "book/buffer.hpp"
+#include "book/device.hpp"
 #include "book/problem.hpp"
 #include "book/reference.hpp"
 #include "gpus.cuh"
@@ -93,9 +94,20 @@ class Spread : public book::Problem {
 
   Spread(unsigned gpus, Ends ends, Does does) : gpus_(gpus), ends_(ends), does_(does) {}
 
+  /// Of the largest of the shares as they are without a measurement, which there is only later:
+  /// `prepare` takes others where they fit, else these.
   std::size_t device_bytes(const book::Shape& shape) const override {
-    return (shape.n / gpus_ + 1) * sizeof(Element) + std::size_t{gpus_ + 4} * Words * sizeof(Word) +
-           sizeof(chapter11::Exact);
+    const std::vector<Share> shares = split_up(shape.n, false);
+    return bytes_of(std::ranges::max(shares, {}, &Share::n));
+  }
+  /// The driver asks the current GPU, or that of each rank, whether there is room.
+  void accept(const book::Shape& shape) const override {
+    const std::vector<Share> shares = split_up(shape.n, false);
+    for (unsigned g = 1; g < gpus_ && !ranks(); ++g) {
+      if (has_room(g, shares[g])) continue;
+      throw book::bad_argument("GPU " + std::to_string(g) + " has too little memory free for " +
+                               "its share of n = " + std::to_string(shape.n));
+    }
   }
 
   void prepare(const book::Shape& shape, std::uint64_t seed, book::Fill fill) override {
@@ -103,7 +115,7 @@ class Spread : public book::Problem {
     n_ = shape.n;
     seed_ = seed;
     fill_ = fill;
-    if (!same_input) shares_ = split_up(shape.n, fill == book::Fill::kKernel);
+    if (!same_input) shares_ = fitting_shares(shape.n, fill == book::Fill::kKernel);
     place(shape, fill);
     if (same_input) return;
     expect();
@@ -238,6 +250,33 @@ class Spread : public book::Problem {
  private:
   static Word* bits(const book::Array<long long>& words) {
     return reinterpret_cast<Word*>(words.data());
+  }
+
+  /// What a GPU with that share needs at most.
+  std::size_t bytes_of(const Share& share) const {
+    return (share.n + 1) * sizeof(Element) + std::size_t{gpus_ + 4} * Words * sizeof(Word) +
+           sizeof(chapter11::Exact);
+  }
+  /// Whether this process's GPU g has that free, and as much more as the driver leaves free.
+  bool has_room(unsigned g, const Share& share) const {
+    constexpr std::size_t kSpare = std::size_t{64} << 20;
+    const OnDevice there(Gpus::here()[g].device);
+    return book::free_device_bytes() >= bytes_of(share) + kSpare;
+  }
+  /// The shares by the GPUs' speeds; where one has no room for its own, those by which the driver
+  /// has planned. All ranks decide alike.
+  std::vector<Share> fitting_shares(std::size_t n, bool may_measure) {
+    const std::vector<Share> planned = split_up(n, false);
+    std::vector<Share> wanted = split_up(n, may_measure);
+    if (wanted == planned) return planned;
+    memory_.clear();  // which makes room
+    parts_.clear();
+    bool room = true;
+    for (unsigned g = 0; g < (ranks() ? 1 : gpus_); ++g) {
+      room = room && has_room(g, wanted[ranks() ? ranks()->rank() : g]);
+    }
+    if (ranks()) room = ranks()->largest(room ? 0 : 1) == 0;
+    return room ? wanted : planned;
   }
 
   void place(const book::Shape& shape, book::Fill fill) {

@@ -62,11 +62,11 @@ inline std::optional<Place> place_among_ranks() {
     const auto rank = number_in(rank_name);
     const auto size = number_in(size_name);
     if (!rank || !size) continue;
-    if (*size < 2) return std::nullopt;
     if (*rank >= *size) {
       throw book::bad_argument(std::string(rank_name) + "=" + std::to_string(*rank) + ": below " +
                                size_name + ", which is " + std::to_string(*size));
     }
+    if (*size < 2) return std::nullopt;
     return Place{*rank, *size, number_in(local_name).value_or(*rank)};
   }
   return std::nullopt;
@@ -201,28 +201,49 @@ class Ranks final : public book::Team {
     constexpr unsigned kUsual = 29417;
     const auto named = number_in("MASTER_PORT");
     if (!named) return kUsual;
-    return *named + (std::getenv("TORCHELASTIC_RUN_ID") != nullptr ? 1 : 0);
+    const unsigned port = *named + (std::getenv("TORCHELASTIC_RUN_ID") != nullptr ? 1 : 0);
+    if (port >= 1 && port <= 0xffff) return port;
+    throw book::bad_argument("MASTER_PORT=" + std::to_string(*named) + ": there is no port " +
+                             std::to_string(port));
   }
   static std::string where() {
     return host() + ":" + std::to_string(port()) + " (MASTER_ADDR, MASTER_PORT)";
   }
 
+  static int new_socket() {
+    const int made = socket(AF_INET, SOCK_STREAM, 0);
+    if (made < 0) throw stopped(std::string("cannot make a socket: ") + std::strerror(errno));
+    prepare(made);
+    return made;
+  }
   static void prepare(int socket) {
     const int on = 1;
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     fcntl(socket, F_SETFD, FD_CLOEXEC);
+    limit(socket, patience());
+  }
+  /// How long send() and connect() may take: where packets are dropped it would be minutes.
+  static void limit(int socket, double seconds) {
+    const auto us = static_cast<long>(1e6 * std::max(seconds, 0.05));  // 0 would be no limit
+    const timeval most{us / 1000000, us % 1000000};
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
   }
 
-  /// "2", "2 and 3", "2, 3 and 4".
+  /// "rank 2", "ranks 2 and 3", "ranks 2, 3 and 4"; of many the first.
   std::string missing() const {
-    std::vector<unsigned> names;
+    constexpr std::size_t kNamed = 8;
+    std::vector<std::string> names;
     for (unsigned r = 1; r < place_.size; ++r) {
-      if (peers_[r] < 0) names.push_back(r);
+      if (peers_[r] < 0) names.push_back(std::to_string(r));
+    }
+    if (const std::size_t all = names.size(); all > kNamed) {
+      names.resize(kNamed);
+      names.push_back(std::to_string(all - kNamed) + " more");
     }
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
-      text += std::to_string(names[i]);
+      text += names[i];
     }
     return (names.size() == 1 ? "rank " : "ranks ") + text;
   }
@@ -231,8 +252,7 @@ class Ranks final : public book::Team {
   /// Rank 0 waits until all others have come.
   void listen_for_all() {
     peers_.assign(place_.size, -1);
-    const int listener = socket(AF_INET, SOCK_STREAM, 0);
-    prepare(listener);
+    const int listener = new_socket();
     const int on = 1;
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     sockaddr_in address{};
@@ -299,18 +319,19 @@ class Ranks final : public book::Team {
     while (true) {
       addrinfo* found = nullptr;
       const std::string service = std::to_string(port());
+      const int first = new_socket();
       if (getaddrinfo(host().c_str(), service.c_str(), &hints, &found) == 0) {
-        const int first = socket(found->ai_family, found->ai_socktype, 0);
-        prepare(first);
+        limit(first, deadline.left());
         const bool there = connect(first, found->ai_addr, found->ai_addrlen) == 0;
         freeaddrinfo(found);
         const Hello hello{.rank = place_.rank, .size = place_.size};
         if (there && send(first, &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello) {
+          limit(first, patience());
           peers_.assign(1, first);
           break;
         }
-        close(first);
       }
+      close(first);
       if (deadline.over()) {
         throw stopped("rank 0 has not answered " + Deadline::text() + " at " + where());
       }

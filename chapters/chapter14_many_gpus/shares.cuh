@@ -11,6 +11,7 @@ namespace chapter14 {
 /// Elements first, first + 1, … of the array.
 struct Share {
   std::size_t first = 0, n = 0;
+  bool operator==(const Share&) const = default;
 };
 
 // begin split-by-weight

@@ -35,7 +35,7 @@ def test_the_model_goes_through_what_it_was_taken_from(view: View) -> None:
 
 
 def test_the_best_number_of_gpus_is_where_the_curve_turns() -> None:
-    made = plots.Model(floor_us=5, us_per_element=1e-3, meeting_us=10)
+    made = plots.Model(floor_us=5, us_per_element=1e-3, step_us=10)
     best = made.best(2**20, 1024)
     assert made.us(2**20, best) < min(made.us(2**20, best // 2), made.us(2**20, 2 * best))
     assert made.best(1, 1024) == 1

@@ -32,6 +32,8 @@ void note(const std::string& call) {
   std::ofstream(folder() / "calls", std::ios::app) << call + "\n";
 }
 
+bool in_group = false;
+
 /// A call that waits for other ranks.
 struct Pending {
   const void* from;
@@ -113,7 +115,7 @@ int ncclCommInitRankConfig(ncclComm** comm, int size, ncclUniqueId id, int rank,
   std::memcpy(&blocking, static_cast<const char*>(config) + 16, sizeof blocking);
   note("init " + std::to_string(rank) + " of " + std::to_string(size) +
        (blocking != 0 ? " blocking" : ""));
-  if (asked("init-fails")) return kSystemError;
+  if (asked("init-fails") || (asked("init-of-1-fails") && rank == 1)) return kSystemError;
   *comm = new ncclComm{.id = id.internal, .rank = rank, .size = size, .pending = {}};
   return kInProgress;
 }
@@ -132,7 +134,7 @@ int ncclCommGetAsyncError(ncclComm* comm, int* state) {
   return kSuccess;
 }
 int ncclCommAbort(ncclComm* comm) {
-  note("abort " + std::to_string(comm->rank));
+  note("abort " + std::to_string(comm->rank) + (in_group ? " inside a group" : ""));
   delete comm;
   return kSuccess;
 }
@@ -147,9 +149,11 @@ int ncclAllReduce(const void* from, void* to, std::size_t count, int type, int o
   return ncclReduce(from, to, count, type, op, -1, comm, stream);
 }
 int ncclGroupStart() {
+  in_group = true;
   return kSuccess;
 }
 int ncclGroupEnd() {
+  in_group = false;
   return kInProgress;
 }
 

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,36 @@ HERE = Path(__file__).resolve().parent
 #: Seconds that a rank waits, here; and those within which a program that gives up has ended.
 PATIENCE, AT_ONCE, SOON = 2, 10, 20
 MAGIC = 0x6C61646465723134
+
+#: No socket can be made, or the second GPU has little memory free.
+LACK = r"""
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool lacks(const char* what) { return strcmp(getenv("LACK"), what) == 0; }
+
+extern "C" {
+int cudaGetDevice(int*) __attribute__((weak));
+
+int socket(int domain, int type, int protocol) {
+  errno = EMFILE;
+  if (lacks("sockets")) return -1;
+  using Socket = int (*)(int, int, int);
+  return reinterpret_cast<Socket>(dlsym(RTLD_NEXT, "socket"))(domain, type, protocol);
+}
+int cudaMemGetInfo(size_t* free, size_t* total) {
+  int device = 0;
+  if (lacks("memory")) cudaGetDevice(&device);
+  using Ask = int (*)(size_t*, size_t*);
+  const int status = reinterpret_cast<Ask>(dlsym(RTLD_NEXT, "cudaMemGetInfo"))(free, total);
+  if (device == 1) *free = 65u << 20;
+  return status;
+}
+}
+"""
 
 Done = subprocess.CompletedProcess[str]
 
@@ -122,6 +152,17 @@ def stub(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def lack(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The program is told of a lack that there isn't, of the one that LACK names."""
+    source = tmp_path_factory.mktemp("lack") / "lack.cpp"
+    source.write_text(LACK, encoding="utf-8")
+    path = source.with_suffix(".so")
+    command = ["g++", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", str(path)]
+    subprocess.run([*command, str(source), "-ldl"], check=True)
+    return {"LD_PRELOAD": str(path)}
+
+
 @pytest.fixture
 def nccl(stub: Path, tmp_path: Path) -> dict[str, str]:
     return {"BOOK_NCCL": str(stub), "STUB_NCCL_FOLDER": str(tmp_path)}
@@ -171,6 +212,20 @@ def test_a_place_that_cannot_be() -> None:
     assert done.returncode == 2 and "BOOK_DEADLINE_S=0" in done.stderr
 
 
+@pytest.mark.parametrize("size", ["0", "1", "2"])
+def test_a_rank_that_is_not_among_so_many(size: str) -> None:
+    done = end(begin(environment(1, RANK="2", WORLD_SIZE=size), "--n", "10"))
+    assert done.returncode == 2 and f"RANK=2: below WORLD_SIZE, which is {size}" in done.stderr
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize(("port", "more"), [(0, {}), (65535, {"TORCHELASTIC_RUN_ID": "none"})])
+def test_a_port_that_cannot_be(port: int, more: dict[str, str], rank: int) -> None:
+    done = end(begin(environment(port, **torchrun(rank, 2), **more), "--n", "10"))
+    assert done.returncode == 2, done.stderr
+    assert f"MASTER_PORT={port}: there is no port {65536 if more else 0}" in done.stderr
+
+
 def test_one_rank_is_alone() -> None:
     done = end(begin(environment(1, **torchrun(0, 1)), "--n", "1000", "--variant", "stores_2"))
     assert done.returncode == 0 and "stores_2" in done.stdout, done.stderr
@@ -205,6 +260,36 @@ def test_a_rank_zero_that_never_comes() -> None:
     done = end(begin(environment(free_port(), **torchrun(1, 2)), "--n", "1000"))
     assert time.monotonic() - begun < SOON
     assert done.returncode == 3 and "rank 0 has not answered within 2 s" in done.stderr
+
+
+def test_of_many_missing_ranks_the_first_are_named() -> None:
+    done = end(begin(environment(free_port(), **torchrun(0, 65535)), "--n", "10"))
+    assert done.returncode == 3
+    assert "ranks 1, 2, 3, 4, 5, 6, 7, 8 and 65526 more have not come" in done.stderr
+
+
+def test_a_host_that_drops_packets() -> None:
+    """As one does for a listener whose queue is full."""
+    begun = time.monotonic()
+    with ExitStack() as opened:
+        first = opened.enter_context(socket.socket())
+        first.bind(("127.0.0.1", 0))
+        first.listen(0)
+        for _ in range(4):
+            peer = opened.enter_context(socket.socket())
+            peer.setblocking(False)
+            peer.connect_ex(first.getsockname())
+        done = end(begin(environment(first.getsockname()[1], **torchrun(1, 2)), "--n", "10"))
+    assert time.monotonic() - begun < SOON
+    assert done.returncode == 3 and "rank 0 has not answered within 2 s" in done.stderr
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_without_sockets_a_rank_says_so_at_once(rank: int, lack: dict[str, str]) -> None:
+    settings = environment(free_port(), **torchrun(rank, 2), **lack, LACK="sockets")
+    done = end(begin(settings, "--n", "10"))
+    assert done.returncode == 3, done.stderr
+    assert f"rank {rank}: cannot make a socket: Too many open files" in done.stderr
 
 
 def test_a_port_that_is_taken() -> None:
@@ -347,7 +432,7 @@ def test_multicast_is_off_and_nothing_blocks(nccl: dict[str, str]) -> None:
             3,
             "NCCL: ncclCommInitRankConfig: unhandled system error (as the test asked)",
         ),
-        ("init-hangs", 3, "NCCL is not done within 2 s (BOOK_DEADLINE_S): setting up"),
+        ("init-hangs", 3, "NCCL is not done within 2 s (BOOK_DEADLINE_S): ncclCommInitRankConfig"),
         ("call-fails", 3, "NCCL: ncclAllReduce: unhandled system error"),
         ("call-hangs", 3, "NCCL is not done within 2 s (BOOK_DEADLINE_S): ncclAllReduce"),
         ("remote-error", 3, "NCCL: ncclAllReduce: remote process exited"),
@@ -369,6 +454,14 @@ def test_nccl_that_fails(
     assert any(why in one.stderr for one in done), said(done)
     if status == 3:
         assert "abort 0" in calls(nccl) or fault == "init-fails"
+
+
+@pytest.mark.parametrize("fault", ["init-of-1-fails", "call-fails"])
+def test_nothing_is_aborted_inside_a_group(fault: str, nccl: dict[str, str]) -> None:
+    done = alone("all_reduce_2", nccl, STUB_NCCL=fault)
+    assert done.returncode == 3, done.stderr
+    aborts = [call for call in calls(nccl) if call.startswith("abort")]
+    assert aborts == ["abort 0", "abort 1"][: len(aborts)] and aborts
 
 
 @pytest.mark.parametrize("fault", ["init-fails", "call-fails"])
@@ -411,3 +504,32 @@ def test_with_fewer_gpus_one_line_says_so() -> None:
 def test_a_gpu_that_is_not_there(gpu: str) -> None:
     done = end(begin(environment(1), "--device", gpu))
     assert done.returncode in (2, 77) and len(done.stderr.splitlines()) == 1
+
+
+# ------------------------------------------------------------------------------------- memory
+
+
+def test_shares_that_are_too_large_for_a_gpu(tmp_path: Path) -> None:
+    """All elements on the last of five GPUs: a fifth of them would fit."""
+    lines = tmp_path / "lines"
+    lines.write_text("--n 30000000 --variant host_5_on_last\n", encoding="utf-8")
+    done = subprocess.run(
+        [BUILD / "chapters/tests/hard_spread_matrix", lines],
+        capture_output=True,
+        text=True,
+        env=environment(1, EMU_MEMORY=str(100 * 10**6)),
+        check=False,
+    )
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "--n 30 000 000: needs 114.4 MiB of device memory" in done.stdout + done.stderr
+
+
+def test_another_gpu_without_room(lack: dict[str, str]) -> None:
+    def done(*arguments: str) -> Done:
+        return end(begin(environment(1, **lack, LACK="memory"), *arguments))
+
+    assert done("--n", "1000", "--variant", "host_2").returncode == 0
+    full = done("--n", "1000000", "--variant", "host_2")
+    assert full.returncode == 2, full.stderr
+    assert "GPU 1 has too little memory free for its share of n = 1000000" in full.stderr
+    assert done("--n", "1000000", "--variant", "host_1").returncode == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -21,13 +22,16 @@ from figures.records.recordings import RecordedRun
 NAME = "chapter14_many_gpus"
 LEAST = 2**14
 
-#: What is drawn over n, and what it is called.
-OVER_N = {
+#: What is drawn over n, and what it is called: before the reader knows of other ways, and after.
+FIRST_WAY = {"atomics_1": "one GPU", "atomics_2": "two GPUs"}
+ALL_WAYS = {
     "atomics_1": "one GPU",
     "atomics_2": "two, atomics",
     "stores_2": "two, stores",
     "host_2": "two, by the host",
 }
+#: Where the ways part.
+NEAR = (2**20, 2**27)
 
 
 def over(view: View, variant: str, least: int = 0) -> list[RecordedRun]:
@@ -36,54 +40,110 @@ def over(view: View, variant: str, least: int = 0) -> list[RecordedRun]:
     return [found for found in runs if (n := found.run["n"]) >= least and n & (n - 1) == 0]
 
 
-def over_n(view: View) -> Picture:
-    """Times of one GPU and of two."""
-    series = {name: over(view, variant, LEAST) for variant, name in OVER_N.items()}
-    one = {found.run["n"]: time_of(found) for found in series["one GPU"]}
-    two = {found.run["n"]: time_of(found) for found in series["two, stores"]}
-    both = sorted(one.keys() & two.keys())
-    first = next((n for n in both if all(two[m] < one[m] for m in both if m >= n)), None)
-    last = max(both)
+@dataclass(frozen=True)
+class Ways:
+    """Times of one GPU and of two, by the way in which two hand over."""
 
-    def draw(theme: Theme) -> Figure:
+    view: View
+    names: dict[str, str]
+    least: int
+    most: int | None = None
+
+    @cached_property
+    def series(self) -> dict[str, list[RecordedRun]]:
+        return {
+            variant: [
+                found
+                for found in over(self.view, variant, self.least)
+                if self.most is None or found.run["n"] <= self.most
+            ]
+            for variant in self.names
+        }
+
+    def times(self, variant: str) -> dict[int, float]:
+        return {found.run["n"]: time_of(found) for found in self.series[variant]}
+
+    def ahead(self, variant: str) -> str:
+        """From what n on two GPUs that hand over so are faster than one."""
+        one, two = self.times("atomics_1"), self.times(variant)
+        both = sorted(one.keys() & two.keys())
+        first = next((n for n in both if all(two[m] < one[m] for m in both if m >= n)), None)
+        return f"from {short_size(first)} elements on" if first else "at none of these sizes"
+
+    def draw(self, theme: Theme, ticks: list[int], sizes: list[int]) -> Figure:
         figure, axes = style.new_figure(4.6)
         ends = draw_curves(axes, theme, [
-            (name, [(float(found.run["n"]), time_of(found)) for found in runs])
-            for name, runs in series.items()
+            (name, [(float(n), us) for n, us in self.times(variant).items()])
+            for variant, name in self.names.items()
         ])  # fmt: skip
         axes.set_yscale("log")
-        sizes_axis(axes, [LEAST, 2**20, 2**26, last], "n, the number of elements")
-        ticks = [3, 10, 30, 100, 300, 1000, 3000]
+        sizes_axis(axes, sizes, "n, the number of elements")
         axes.yaxis.set_minor_locator(NullLocator())
         axes.set_yticks(ticks, [str(each) for each in ticks])
-        axes.set_ylim(4, 1.2 * max(one.values()))
+        highest = max(us for variant in self.names for us in self.times(variant).values())
+        axes.set_ylim(4, 1.2 * highest)
         heading(axes, "µs")
         label_ends(axes, theme, ends)
         return figure
 
-    ahead = f"from {short_size(first)} elements on" if first else "at none of these sizes"
+    def table(self) -> Table:
+        return Table(
+            ["kernel", "n", "µs"],
+            [
+                [variant, size(n), significant(us)]
+                for variant in self.names
+                for n, us in self.times(variant).items()
+            ],
+        )
+
+    def runs(self) -> list[RecordedRun]:
+        return [found for runs in self.series.values() for found in runs]
+
+
+def over_n(view: View) -> Picture:
+    """One GPU, and two that meet by events."""
+    ways = Ways(view, FIRST_WAY, LEAST)
+    one, two = ways.times("atomics_1"), ways.times("atomics_2")
+    last = max(one.keys() & two.keys())
     return Picture(
-        draw=draw,
+        draw=lambda theme: ways.draw(
+            theme, [3, 10, 30, 100, 300, 1000, 3000], [LEAST, 2**20, 2**26, last]
+        ),
         alt=(
             f"On two cards ({view.device_name}), sums of {short_size(LEAST)} to "
-            f"{short_size(last)} elements. "
-            f"Two GPUs that hand over by a store are faster than one {ahead}. At "
-            f"{short_size(last)} one takes {significant(one[last])} µs and two take "
-            f"{significant(two[last])} µs, {significant(one[last] / two[last])} times as fast."
+            f"{short_size(last)} elements. Two GPUs that meet by events are faster than one "
+            f"{ways.ahead('atomics_2')}. At {short_size(last)} one takes {significant(one[last])} "
+            f"µs and two take {significant(two[last])} µs, {significant(one[last] / two[last])} "
+            "times as fast."
         ),
         caption=(
             "The same array on one GPU, and half of it on each of two. To the left two GPUs have "
             "to meet and gain nothing by it. To the right they take half as long."
         ),
-        table=Table(
-            ["kernel", "n", "µs"],
-            [
-                [variant, size(found.run["n"]), significant(time_of(found))]
-                for (variant, _), runs in zip(OVER_N.items(), series.values(), strict=True)
-                for found in runs
-            ],
+        table=ways.table(),
+        runs=ways.runs(),
+    )
+
+
+def all_ways(view: View) -> Picture:
+    """The ways of two GPUs to hand over, where they differ."""
+    ways = Ways(view, ALL_WAYS, *NEAR)
+    return Picture(
+        draw=lambda theme: ways.draw(
+            theme, [5, 10, 20, 50, 100, 200], [2**20, 2**22, 2**24, 2**27]
         ),
-        runs=[found for runs in series.values() for found in runs],
+        alt=(
+            f"On two cards ({view.device_name}), sums of {short_size(NEAR[0])} to "
+            f"{short_size(NEAR[1])} elements. Two GPUs that hand over by a store are faster than "
+            f"one {ways.ahead('stores_2')}, by atomics {ways.ahead('atomics_2')}, by the host "
+            f"{ways.ahead('host_2')}."
+        ),
+        caption=(
+            "Three ways for two GPUs to hand over. Follow the line of one GPU to the right: each "
+            "way pays from where its own line falls below that."
+        ),
+        table=ways.table(),
+        runs=ways.runs(),
     )
 
 
@@ -173,10 +233,10 @@ class Model:
 
     floor_us: float
     us_per_element: float
-    meeting_us: float
+    step_us: float
 
     def us(self, n: float, gpus: int) -> float:
-        return self.floor_us + self.us_per_element * n / gpus + self.meeting_us * math.log2(gpus)
+        return self.floor_us + self.us_per_element * n / gpus + self.step_us * math.log2(gpus)
 
     def best(self, n: float, most: int) -> int:
         """The power of two among the numbers of GPUs that takes the least time."""
@@ -196,7 +256,7 @@ def fitted(view: View) -> tuple[Model, list[RecordedRun]]:
     made = Model(
         floor_us=time_of(few),
         us_per_element=(time_of(many) - time_of(few)) / many.run["n"],
-        meeting_us=time_of(both) - time_of(alone),
+        step_us=time_of(both) - time_of(alone),
     )
     return made, [few, many, alone, both]
 
@@ -243,13 +303,13 @@ def model(view: View) -> Picture:
         alt=(
             f"A model from times of {view.device_name}: {significant(made.floor_us)} µs, plus the "
             f"bytes at {4 / made.us_per_element / 1000:.0f} GB/s per GPU, plus "
-            f"{significant(made.meeting_us)} µs for each doubling of the GPUs. It is within "
+            f"{significant(made.step_us)} µs for each doubling of the GPUs. It is within "
             f"{100 * off:.0f} % of what one and two took. By it these are the best numbers of "
             f"GPUs: {best}."
         ),
         caption=(
             f"A model, not a measurement: a floor of {significant(made.floor_us)} µs, the bytes "
-            f"shared by all GPUs, and {significant(made.meeting_us)} µs more whenever their number "
+            f"shared by all GPUs, and {significant(made.step_us)} µs more whenever their number "
             "doubles. Marks are what one and two GPUs took. A curve turns upwards where another "
             f"doubling costs more than it saves. {turns}"
         ),
