@@ -2,8 +2,10 @@
 // the matrix checks them like any kernel. The exact sum: elements that are no numbers, numbers too
 // small to be normal, sums past the largest float on the way or at the end, sums half-way between
 // two floats, addresses that are no multiple of 16, grids of one block and of many more than fit,
+// so many elements in one block that its sums need all their bits, a sum in place of an element,
 // and two launches with the same state. Kahan's and Neumaier's: so many elements per thread that
-// what they catch is more than they may lose.
+// what they catch is more than they may lose; and what one lane has caught is all that is left of
+// the sum.
 #include <algorithm>
 #include <limits>
 
@@ -153,6 +155,68 @@ struct Swamped {
   }
 };
 
+/// The first lane's sum and the second's are opposite, but for a 1 that the second has lost and
+/// kept.
+struct Opposite {
+  std::uint64_t seed = 0;
+  __host__ __device__ float operator()(std::size_t position) const {
+    return position == 0 ? -0x1p24f : position == 4 ? 0x1p24f : position == 5 ? 1.0f : 0.0f;
+  }
+};
+
+/// As large as a bin's elements can be.
+struct FullBin {
+  std::uint64_t seed = 0;
+  __host__ __device__ float operator()(std::size_t) const { return 0x1.fffffep0f; }
+};
+/// Sixteen for each of more than 2^20 elements: in a single block, whose sum in one bin then is
+/// more than 2^63, and that of the upper halves more than 2^31.
+class Sixteenfold : public FloatSum<FullBin, Bound::kExact> {
+ public:
+  using Base = FloatSum<FullBin, Bound::kExact>;
+  static constexpr std::size_t kMost = (std::size_t{1} << 20) + 1;
+  static book::Shape all(book::Shape s) {
+    if (s.n >= kMost) s.n *= 16;
+    return s;
+  }
+  Launch launch(const book::Shape& s) const { return Base::launch(all(s)); }
+  std::size_t device_bytes(const book::Shape& s) const override {
+    return Base::device_bytes(all(s));
+  }
+  void prepare(const book::Shape& s, std::uint64_t seed, book::Fill fill) override {
+    Base::prepare(all(s), seed, fill);
+  }
+  book::UsefulBytes useful_bytes(const book::Shape& s) const override {
+    return Base::useful_bytes(all(s));
+  }
+};
+book::Variant full_bin() {
+  book::Variant v = exact<FullBin, 32>("full_bin", 0);
+  v.sizes = book::Sizes{.usual = {4097},
+                        .usual_embedded = 4097,
+                        .most = Sixteenfold::kMost,
+                        .most_embedded = Sixteenfold::kMost};
+  v.launch = book::launch<Sixteenfold>(
+      [](const auto& l) { launch<32>(l.grid, l.in, l.out, l.state, l.n); });
+  return v;
+}
+
+/// The sum in place of the first element: the block that writes it has to come after the one that
+/// has read it, which the fences alone say. All else that blocks share goes through atomics, which
+/// may meet in any order without a race.
+book::Variant in_place() {
+  book::Variant v = exact<AnyBits, 64>("in_place", 4);
+  v.destroys_input = true;
+  v.launch = book::launch<FloatSum<AnyBits, Bound::kExact>>([](const auto& l) {
+    float* const sum = l.n > 0 ? const_cast<float*>(l.in) : l.out;
+    launch<64>(l.grid, l.in, sum, l.state, l.n);
+    if (sum != l.out) {
+      BOOK_CUDA(cudaMemcpyAsync(l.out, sum, sizeof *sum, cudaMemcpyDeviceToDevice));
+    }
+  });
+  return v;
+}
+
 /// One warp adds up all that there is, and does it again with the ticket as the first launch left
 /// it.
 template <class Total, class Input, Bound B>
@@ -187,6 +251,8 @@ int main(int argc, char** argv) {
   chapter.add(any_block());
   chapter.add(exact<AnyBits, 32>("any_bits_one_block", 0));
   chapter.add(exact<AnyBits, 64>("any_bits_many_blocks", 4));
+  chapter.add(full_bin());
+  chapter.add(in_place());
   chapter.add(exact<BelowZero, 64>("below_zero", 1));
   chapter.add(exact<AnyBits, 256, 2>("twice"));
   chapter.add(exact<Denormal>("denormal"));
@@ -194,6 +260,7 @@ int main(int argc, char** argv) {
   chapter.add(skewed<2>());
   chapter.add(skewed<3>());
   chapter.add(one_warp<chapter11::Kahan, Thirds, Bound::kOnce>("kahan_thirds", "kahan-float"));
+  chapter.add(one_warp<chapter11::Kahan, Opposite, Bound::kExact>("kahan_opposite", "kahan-float"));
   chapter.add(
       one_warp<chapter11::Neumaier, Thirds, Bound::kTwice>("neumaier_thirds", "neumaier-float"));
   chapter.add(

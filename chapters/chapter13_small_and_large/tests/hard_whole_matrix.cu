@@ -93,10 +93,25 @@ void add_hard_ones(book::Chapter& chapter, const std::string& input) {
   on(3, rings_of_warps<P, 4, 4096>());
   on(3, ring_of_block<P, 1, 16384>());
   on(3, ring_of_block<P, 4, 16384>());
-  on(1, rings_of_warps<P, 2, 128>());  // round and round, with few elements too
+  on(2, rings_of_warps<P, 2, 128>());  // round and round, with few elements too
   on(1, ring_of_block<P, 2, 512>());
   on(8, cluster_alone<P>("cluster", "cluster-alone", one_cluster, 8));
   on(16, cluster_alone<P>("sent", "cluster-by-mail", sent_to_one, 16));
+}
+
+/// A ring on one small block, of pieces of one vector each: the most elements are more pieces than
+/// 16 bits count.
+void add_many_pieces(book::Chapter& chapter) {
+  const auto on = [&](unsigned block, book::Variant v) {
+    v.blocks = book::any_block(block, block);
+    v.sizes = book::Sizes{.usual = {100'003},
+                          .usual_embedded = 100'003,
+                          .most = (1u << 19) - 1,
+                          .most_embedded = (1u << 19) - 1};
+    chapter.add(hard(std::move(v), "skewed1", 1));
+  };
+  on(32, rings_of_warps<Skewed<1>, 2, 16>());
+  on(64, ring_of_block<Skewed<1>, 2, 16>());
 }
 
 }  // namespace
@@ -114,5 +129,6 @@ int main(int argc, char** argv) {
   add_hard_ones<Skewed<3>>(chapter, "skewed3");
   add_hard_ones<Equal<kLowest>>(chapter, "lowest");
   add_hard_ones<Equal<kHighest>>(chapter, "highest");
+  add_many_pieces(chapter);
   return chapter.run(argc, argv);
 }
