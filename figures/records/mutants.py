@@ -201,6 +201,18 @@ def written(mutants: Mutants) -> str:
     )
 
 
+def kernel_files(root: Path) -> list[str]:
+    """What the chapters ship for a device, from the repository's root."""
+    names = ("kernels.cuh", "take_home.cuh")
+    found = [path for name in names for path in root.glob(f"chapters/chapter*/{name}")]
+    return sorted(str(path.relative_to(root)) for path in found)
+
+
+def untried(mutants: Mutants, root: Path) -> list[str]:
+    """The files whose changes no run has tried yet."""
+    return [file for file in kernel_files(root) if file not in mutants.sources]
+
+
 def earlier(mutants: Mutants, root: Path) -> list[str]:
     """The files that have changed since."""
     return [

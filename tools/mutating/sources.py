@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from figures.records import mutants as recorded
 from figures.records.mutants import digest
 from tools.mutating import ROOT, Failure
 
@@ -43,9 +44,7 @@ _SECONDS = 60
 
 def kernel_files() -> list[str]:
     """What the chapters ship for a device, from the repository's root."""
-    names = ("kernels.cuh", "take_home.cuh")
-    found = [path for name in names for path in ROOT.glob(f"chapters/chapter*/{name}")]
-    return sorted(str(path.relative_to(ROOT)) for path in found)
+    return recorded.kernel_files(ROOT)
 
 
 def chapter_of(file: str) -> str:

@@ -75,21 +75,29 @@ class Number(SphinxRole):
 
 
 class Earlier(LookupDirective):
-    """``.. mutant-sources:: all``: which files have changed since the run, where some have."""
+    """``.. mutant-sources:: all``: which files have changed since the run, or no run has tried."""
 
     def show(self, book: Book) -> list[nodes.Node]:
         self.words("all")
         found, _survivors = _recorded(book)
         for file in found.sources:
             book.file(file)  # an edit of it redoes the page
-        changed = mutants.earlier(found, book.root)
-        if not changed:
-            return []
-        said = _("The run was of earlier forms of what has changed since, and so is this page: ")
-        files: list[nodes.Node] = [nodes.Text(str(said))]
-        for file in changed:
-            files += [nodes.literal("", file), nodes.Text(", ")]
-        return [nodes.note("", nodes.paragraph("", "", *files[:-1], nodes.Text(".")))]
+        told = {
+            _("The run was of earlier forms of what has changed since, and so is this page: "): (
+                mutants.earlier(found, book.root)
+            ),
+            _("No run has tried the changes to these files yet: "): (
+                mutants.untried(found, book.root)
+            ),
+        }
+        return [self._note(said, files) for said, files in told.items() if files]
+
+    @staticmethod
+    def _note(said: object, files: list[str]) -> nodes.note:
+        text: list[nodes.Node] = [nodes.Text(str(said))]
+        for file in files:
+            text += [nodes.literal("", file), nodes.Text(", ")]
+        return nodes.note("", nodes.paragraph("", "", *text[:-1], nodes.Text(".")))
 
 
 class Operators(LookupDirective):

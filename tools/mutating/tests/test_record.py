@@ -136,15 +136,28 @@ def test_what_is_left_is_what_passed_and_what_is_new(
     assert told["again"] == sorted(sources)
 
 
-def test_a_file_half_tried_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_half_tried_is_refused_and_an_untried_one_stays_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     newest = max(RECORD.sources)
     sources = {file: was for file, was in RECORD.sources.items() if file != newest}
-    monkeypatch.setattr(recorded, "read", lambda text: replace(RECORD, sources=sources))
-    tried = vars(next(each for each in RECORD.passed if each.file in sources))
+    kept = tuple(each for each in RECORD.changes if each.file != newest)
+    lacking = replace(RECORD, sources=sources, changes=kept)
+    monkeypatch.setattr(recorded, "read", lambda text: lacking)
     results = tmp_path / "results.jsonl"
-    results.write_text(json.dumps({**tried, "by": {}, "nets": nets.digest_of_nets()}) + "\n")
+
+    def recorded_with(tried: recorded.Change) -> str:
+        line = {**vars(tried), "by": {}, "nets": nets.digest_of_nets()}
+        results.write_text(json.dumps(line) + "\n", encoding="utf-8")
+        return record(results, BUILD, again=True)
+
     with pytest.raises(Failure, match="lacks some of the"):
-        record(results, BUILD, again=True)
+        recorded_with(next(each for each in RECORD.changes if each.file == newest))
+    text = recorded_with(lacking.passed[0])
+    monkeypatch.undo()
+    made = recorded.read(text)
+    assert made.sources == sources and newest in recorded.untried(made, ROOT)
+    assert newest not in recorded.untried(RECORD, ROOT)
 
 
 def test_a_damaged_record_is_refused() -> None:
