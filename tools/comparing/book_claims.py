@@ -118,8 +118,9 @@ def held(
     """Every claim, on each of the sets called *names*."""
     found = []
     for group, chapter, words, claim in of_the_guide(paths):
-        reference = _hold(claim, recordings, recordings.of(chapter).reference.name, chapter)
-        cards = {name: _hold(claim, recordings, name, chapter) for name in names}
+        ours = recordings.of(chapter)  # whose variants the claim's names are
+        reference = _hold(claim, ours, ours.reference.name, chapter)
+        cards = {name: _hold(claim, ours, name, chapter) for name in names}
         found.append(BookClaim(group, chapter, words, claim, reference, cards))
     return found
 
@@ -138,8 +139,8 @@ def _hold(claim: Claim, recordings: Recordings, name: str, chapter: str) -> Held
 def _reaches(claim: Claim, axis: Axis, recordings: Recordings, name: str, chapter: str) -> bool:
     """Whether a set has every size at which the reference was asked."""
     there = Lookup(claim, recordings, name, chapter).along(axis)
-    ours = recordings.of(chapter)
-    return set(Lookup(claim, ours, ours.reference.name, chapter).along(axis)) <= set(there)
+    ours = Lookup(claim, recordings, recordings.reference.name, chapter).along(axis)
+    return set(ours) <= set(there)
 
 
 @dataclass

@@ -19,9 +19,10 @@ from figures.records.schema import Device
 from figures.records.sets import RecordedSet
 from tools.comparing import book_claims, properties
 from tools.comparing.book_claims import BookClaim, Tally, Verdict
-from tools.comparing.notices import Notice, made_up, notices
+from tools.comparing.notices import book_chapters, made_up, notices, one_gpu_chapters
 from tools.comparing.opening import Opened, is_reference
 from tools.comparing.properties import Property
+from tools.measuring.notices import Notice
 
 _SETS_NAMED = re.compile(r",? (but not )?on nvidia-\S+( only)?$")
 
@@ -162,8 +163,6 @@ def _card(one: Opened, name: str, recordings: Recordings) -> Card:
     known = one.known
     records = list(known.chapters.values())
     first = records[0].provenance
-    numbers = [str(number_of(chapter)) for chapter in known.chapters]
-    everything = recordings.reference.chapters.keys() <= known.chapters.keys()
     return Card(
         name=name,
         full_name=known.device_name,
@@ -175,9 +174,18 @@ def _card(one: Opened, name: str, recordings: Recordings) -> Card:
         toolkit=first.toolkit,
         commit=(first.commit[:12] or "unknown") + (" (modified)" if first.dirty else ""),
         date=min(record.data["date"] for record in records)[:10],
-        chapters="all" if everything else ", ".join(numbers),
+        chapters=chapters_there(known, recordings),
         notices=notices(one, recordings),
     )
+
+
+def chapters_there(known: RecordedSet, recordings: Recordings) -> str:
+    """Which there are; of those about several GPUs a card may have none."""
+    if book_chapters(recordings).keys() <= known.chapters.keys():
+        return "all"
+    if known.chapters.keys() >= set(one_gpu_chapters(recordings)):
+        return "all for one GPU"
+    return ", ".join(str(number_of(chapter)) for chapter in known.chapters)
 
 
 # ------------------------------------------------------------------------------ the pictures

@@ -57,13 +57,17 @@ def opened(asked: Sequence[str], recordings: Recordings) -> Iterator[list[Opened
     with TemporaryDirectory(prefix="compare-") as unpacked:
         found: list[Opened] = []
         for place, one in enumerate(asked):
+            taken = {each.known.name for each in found}
             if one in (REFERENCE, *SECOND) and one in there:
+                if one in taken:  # by its folder
+                    raise Refused(f"{one}: given twice")
                 found.append(Opened(one, there[one]))
                 continue
             folder, name = _folder_of(one, Path(unpacked) / str(place))
-            taken = {each.known.name for each in found}
             if folder.resolve().parent != ROOT / "figures" / "data":  # those keep their names
                 taken |= {REFERENCE, *SECOND, LOCAL}
+            elif folder.resolve().name in taken:
+                raise Refused(f"{one}: given twice")
             found.append(read(one, folder, _name(name, taken)))
         yield found
 

@@ -4,6 +4,7 @@
 - ``plan``: the chapters' programs, and the steps that measuring them takes
 - ``steps``: doing steps once, however often the work is interrupted
 - ``records``: the files of a recorded set
+- ``notices``: what a recording shows of its card: throttling, drift, too little memory
 - ``embedded``: the embedded device's set, which needs no GPU
 - ``launches``, ``recipes``: what each variant launches, fitted to what its host code does
 - ``libraries``: what PyTorch and CuPy make of the same problems; needs both

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -17,7 +18,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from figures.records import exported, manifest
-from tools.measuring import CUDA_ERROR, ROOT, Failure, children, embedded, launches, profilers
+from figures.records.naming import REFERENCE, SECOND
+from tools.measuring import (
+    CUDA_ERROR,
+    ROOT,
+    Failure,
+    children,
+    embedded,
+    launches,
+    notices,
+    profilers,
+)
 from tools.measuring.plan import (
     PASSES,
     READERS_PASSES,
@@ -29,7 +40,7 @@ from tools.measuring.plan import (
 )
 from tools.measuring.programs import Program, Variant, chapter_names, find_programs, probe
 from tools.measuring.provenance import Source, source_of, write_stamp
-from tools.measuring.records import collected, merged, publish, record_text, refuse_change
+from tools.measuring.records import Record, collected, merged, publish, record_text, refuse_change
 from tools.measuring.steps import Parts, Result, Worker, duration
 
 INTERRUPTED = 130
@@ -351,8 +362,24 @@ def _measure(options: argparse.Namespace) -> int:
     kept = f" ({worker.reused} of them at an earlier start)" if worker.reused else ""
     print(f"{worker.done} steps{kept}; this took {duration(time.monotonic() - start)}")
     print(f"written to {folder.relative_to(ROOT)}/: {', '.join(sorted(files))}")
+    for line in _noticed(records):
+        print(f"note: {line}")
     print("next: tools/guide puts these numbers into the guide")
     return 1 if unclean else 0
+
+
+def _noticed(records: list[Record]) -> list[str]:
+    """What to know of the card before its numbers, a line each, as tools/compare says it too."""
+    recorded = {str(record["chapter"]): record for record in records}
+    book: dict[str, Record] = {}
+    for chapter in recorded:
+        for name in (REFERENCE, *SECOND):  # the first of the book's sets that has it
+            with suppress(OSError, ValueError):
+                path = ROOT / "figures" / "data" / name / f"{chapter}.json"
+                book[chapter] = json.loads(path.read_bytes())
+                break
+    found = [*notices.of_the_card(recorded), *notices.sizes_left_out(recorded, book)]
+    return [f"{each.name}: {each.text}" for each in found if each.is_warning]
 
 
 def _record_embedded(build: Path) -> int:

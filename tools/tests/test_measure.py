@@ -40,7 +40,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tool in a repository of two chapters, in a folder with a space in its name."""
     folder = tmp_path_factory.mktemp("measure")
     root = folder / "a book"
-    for name in ("tools/measuring", "figures/data", "figures/records"):
+    for name in ("tools/measuring", "figures/data", "figures/kit", "figures/records"):
         (root / name).mkdir(parents=True)
     shutil.copy(REPOSITORY / "tools" / "measure", root / "tools")
     shutil.copy(REPOSITORY / "tools" / "files.py", root / "tools")
@@ -48,6 +48,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(file, root / "tools" / "measuring")
     for name in (
         "__init__.py",
+        "kit/__init__.py",
+        "kit/words.py",
         "records/__init__.py",
         "records/declarations.py",
         "records/exported.py",
@@ -324,6 +326,60 @@ def test_a_local_set_changed_after_it_was_written_is_told_and_used(book: Book) -
     assert _told_of_the_manifest(book.local) == ["missing: nothing vouches for the set's files"]
 
 
+def _noticed(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
+    """What it says of the card where it ends, by its name."""
+    assert done.returncode == 0, done.stderr
+    *lines, last = done.stdout.splitlines()
+    assert last.startswith("next: ")
+    written = next(at for at, line in enumerate(lines) if line.startswith("written to "))
+    said = [line.removeprefix("note: ").partition(": ") for line in lines[written + 1 :]]
+    return {name: text for name, _, text in said}
+
+
+def test_what_the_recording_shows_of_the_card_is_told(book: Book) -> None:
+    assert _noticed(book.measure()) == {}, "nothing, where there is nothing to tell"
+
+    slice_of_it = fakes._record(ONE, [])["device"] | {"name": "Fake GPU MIG 1g.18gb"}
+    for chapter in (ONE, TWO):
+        fakes.install_chapter(
+            book.program(chapter), {"device": slice_of_it}, {"stopped_by": "seconds"}
+        )
+    # The pass after the first, of one chapter, takes longer; and the card has cooled its clock.
+    later = book.program(TWO).with_name(f"{TWO}.sweep-all.json")
+    record = json.loads(later.read_text())
+    for run in record["runs"]:
+        run["median_us"] *= 1.2
+    later.write_text(json.dumps(record))
+    smi = book.bin / "nvidia-smi"
+    fakes.install(
+        smi,
+        f'#!/bin/sh\ngrep -q "{TWO} --sweep all" "$FAKE_LOG" && mhz=900 || mhz=1980\n'
+        'echo "Fake GPU, $mhz, 3201, [N/A], 41"\n',
+    )
+    # The book's own set goes further than this card's memory.
+    further = fakes._record(ONE, [{"variant": "plain", "n": 2**30, "block": 256}])
+    (book.data / "nvidia-h200").mkdir()
+    (book.data / "nvidia-h200" / f"{ONE}.json").write_text(json.dumps(further))
+    (book.data / "nvidia-h200" / f"{TWO}.json").write_text("half-written")
+
+    said = _noticed(book.measure())
+    assert list(said) == [
+        *("MIG slice", "clock dropped", "drift between passes", "unsteady"),
+        *("samples far apart", "sizes left out"),
+    ]
+    assert said["clock dropped"].startswith(
+        "Right after chapter 2, nvidia-smi read an SM clock of 900 MHz: 55 % below its highest "
+        "reading, 1980 MHz. In the last pass that chapter's median run took 20 % longer"
+    )
+    assert "Chapter 2 took longer in a later pass" in said["drift between passes"]
+    assert "at most 2²⁸, where the book goes to 2³⁰" in said["sizes left out"]
+
+    # A card that merely idles between its programs has low clocks too.
+    fakes.install_chapter(book.program(TWO), {"device": slice_of_it})
+    said = _noticed(book.measure("--chapters", TWO))
+    assert list(said) == ["MIG slice"]
+
+
 def test_a_region_that_is_missing_is_said(book: Book) -> None:
     kernels = book.root / "chapters" / ONE / "kernels.cuh"
     kernels.write_text("// begin chapter01-plain\n// end chapter01-plain\n")
@@ -355,7 +411,7 @@ def test_chapters_leaves_the_others_alone(book: Book) -> None:
 
 def test_no_nvidia_smi(book: Book) -> None:
     (book.bin / "nvidia-smi").write_text("#!/bin/sh\nexit 9\n")
-    assert book.measure("--chapters", ONE).returncode == 0
+    assert _noticed(book.measure("--chapters", ONE)) == {}, "that no clock is known, the page says"
     assert book.record()["clocks"] is None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +210,18 @@ def test_all_files_of_a_set_are_replaced_or_none(
     monkeypatch.undo()
     records.publish(tmp_path, work, {"a.json": "new", "b.json": "new"})
     assert [(tmp_path / name).read_text() for name in ("a.json", "b.json")] == ["new", "new"]
+
+
+def test_a_measuring_machine_needs_the_standard_library_alone() -> None:
+    """-S leaves out all that is installed."""
+    path = "import sys; sys.path.insert(0, sys.argv[1]); "
+    for module in ("measure", "notices"):
+        code = f"{path}import tools.measuring.{module}"
+        root = str(Path(__file__).resolve().parents[2])
+        done = subprocess.run(
+            [sys.executable, "-ISB", "-c", code, root], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
 
 
 def test_a_program_built_twice_is_the_same(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def write(folder: Path, made: MadeUp, chapters: tuple[str, ...] = CHAPTERS) -> P
             data["clocks"][when]["sm_mhz"] = made.clock(place if when == "after" else 0)
         first = [run for run in data["runs"] if _is_asked(run) and made.keeps(run)]
         data["runs"] = [
-            {**_changed(run, made.slower * made.drift(place, repeat)), "repeat": repeat}
+            {**slowed(run, made.slower * made.drift(place, repeat)), "repeat": repeat}
             for repeat in range(PASSES)
             for run in first
         ]
@@ -118,7 +118,8 @@ def _is_asked(run: Run) -> bool:
     return run["repeat"] == 0 and usual
 
 
-def _changed(run: Run, slower: float) -> Run:
+def slowed(run: Run, slower: float) -> Run:
+    """The same run, taking so many times as long."""
     interval = run["median_ci_us"]
     return {
         **run,

@@ -24,15 +24,17 @@ from figures.records.sets import RecordedSet
 from figures.records.verdict import ratios, timed
 from tools.comparing import Refused, command, properties
 from tools.comparing.book_claims import Verdict, held
-from tools.comparing.content import Content, Failed
-from tools.comparing.notices import Notice, notices
+from tools.comparing.content import Content, Failed, chapters_there
 from tools.comparing.notices import made_up as made_up_mark
-from tools.comparing.opening import opened, read
+from tools.comparing.notices import notices
+from tools.comparing.opening import Opened, opened, read
 from tools.comparing.page import html
 from tools.comparing.tests import made_up
 from tools.comparing.tests.conftest import PAGES, ROOT, Compare, Told
+from tools.measuring.notices import Notice
 
 H100 = "nvidia-h100"
+PAIR = "nvidia-h100-pair"
 
 
 @pytest.fixture(scope="module")
@@ -131,8 +133,9 @@ def test_the_hardware_shows_what_differs(two_cards: Content) -> None:
 
 
 def lacking(chapters: Collection[str], recordings: Recordings) -> list[str]:
-    """Numbers of those that only the reference has: not every card is recorded anew with each."""
-    return [str(number_of(one)) for one in recordings.reference.chapters if one not in chapters]
+    """Numbers of those that one of our cards has: not every one is recorded anew with each."""
+    ours = recordings.reference.chapters.keys() | recordings.second[H100].chapters.keys()
+    return [str(number_of(one)) for one in sorted(ours) if one not in chapters]
 
 
 def older(known: RecordedSet, recordings: Recordings) -> bool:
@@ -163,6 +166,41 @@ def test_the_books_own_sets_warn_of_nothing_but_missing_chapters_and_older_kerne
         told += [f"{card.name}: {', '.join(expected)}"] if expected else []
     assert "made up" not in html(two_cards).lower()
     assert two_cards.summary[2] == f"to know first: {'; '.join(told) or 'nothing'}"
+
+
+def test_a_card_without_the_newest_chapter_has_not_all(recordings: Recordings) -> None:
+    """The H200 lacks chapter 13: what is missing is not measured against it alone."""
+    whole = recordings.second[H100]
+    pair = recordings.second[PAIR].chapters
+    without = {name: each for name, each in whole.chapters.items() if number_of(name) != 13}
+    for chapters, shown, missing in (
+        (whole.chapters, "all for one GPU", None),
+        (whole.chapters | pair, "all", None),
+        (without, ", ".join(map(str, range(13))), "Nothing is there of chapter 13."),
+        (without | pair, ", ".join(map(str, [*range(13), 14])), "Nothing is there of chapter 13."),
+    ):
+        known = RecordedSet("mine", chapters)
+        assert chapters_there(known, recordings) == shown
+        found = {each.name: each.text for each in notices(Opened("mine", known), recordings)}
+        assert found.get("chapters missing") == missing
+        assert "sizes left out" not in found
+
+
+def test_sizes_of_a_chapter_that_the_reference_lacks_are_told(
+    told: Told, tmp_path: Path, recordings: Recordings
+) -> None:
+    (chapter,) = recordings.second[H100].chapters.keys() - recordings.reference.chapters.keys()
+    source = recordings.second[H100].chapters[chapter].path
+    (tmp_path / "small").mkdir()
+    path = Path(shutil.copy(source, tmp_path / "small"))
+    assert "sizes left out" not in told(path.parent)
+
+    def cut(data: dict[str, Any]) -> None:
+        data["runs"] = [run for run in data["runs"] if run["n"] <= 2**28]
+
+    made_up.edit(path, cut)
+    text = told(path.parent)["sizes left out"]
+    assert f"end of chapter {number_of(chapter)}: the largest n there is at most 2²⁸" in text
 
 
 def test_the_same_recordings_give_the_same_page(two_cards: Content, compared: Compare) -> None:
@@ -223,13 +261,37 @@ def test_what_4_gb_have_no_room_for_is_told_and_counted_apart(
 def test_a_throttling_laptop_is_told_apart(told: Told, sets: dict[str, Path]) -> None:
     said = told(sets["laptop"])
     assert said["clock dropped"] == (
-        "The SM clock was at 1980 MHz, and at 1200 MHz after chapter 5: 39 % less."
+        "Right after chapter 5, nvidia-smi read an SM clock of 1200 MHz: 39 % below its highest "
+        "reading, 1980 MHz. In the last pass that chapter's median run took 12 % longer than in "
+        "the first. The card may already have been idling when it was read, so go by the times."
     )
     assert said["drift between passes"].startswith(
         "Chapters 5, 7 and 8 took longer in a later pass than in the first: most of all chapter 5, "
         "whose median run took 12 % longer in pass 2."
     )
     assert re.match(r"\d+ of \d+ runs differ by more than 5.0 % between passes", said["unsteady"])
+
+
+@pytest.mark.parametrize("field", ["sm_mhz", "memory_mhz"])
+def test_a_clock_that_was_read_idling_is_no_drop(told: Told, broken: Path, field: str) -> None:
+    """A GeForce idles as soon as a program has ended; its times stay as they were."""
+    chapters = sorted(broken.glob("chapter*.json"))
+    for path in chapters:
+        made_up.edit(path, lambda data: data["clocks"]["after"].update({field: 210.0}))
+    assert "clock dropped" not in told(broken)
+
+    def slow_down(data: dict[str, Any], by: float) -> None:
+        for run in data["runs"]:
+            if run["repeat"] == made_up.PASSES - 1:
+                run |= made_up.slowed(run, by)
+
+    made_up.edit(chapters[0], lambda data: slow_down(data, 1.005))
+    assert "clock dropped" not in told(broken), "that is within what passes differ by"
+    made_up.edit(chapters[1], lambda data: slow_down(data, 1.03))
+    text = told(broken)["clock dropped"]
+    clock = {"sm_mhz": "an SM clock", "memory_mhz": "a memory clock"}[field]
+    assert text.startswith(f"Right after chapter 3, nvidia-smi read {clock} of 210 MHz")
+    assert "median run took 3.0 % longer than in the first" in text
 
 
 def test_a_slice_is_told_apart(told: Told, sets: dict[str, Path]) -> None:
@@ -393,6 +455,24 @@ def test_a_recording_of_one_chapter_is_compared_as_far_as_it_goes(
     assert "Not drawn: no rung" in html(first)
 
 
+@pytest.mark.parametrize("other", [REFERENCE, H100, PAIR])
+def test_two_gpus_beside_one_and_beside_themselves(
+    compared: Compare, tmp_path: Path, recordings: Recordings, other: str
+) -> None:
+    """Their set has the chapter about several GPUs, and no rung of the climb."""
+    mine = tmp_path / "mine"
+    shutil.copytree(ROOT / "figures" / "data" / PAIR, mine)
+    content = compared(mine, other)
+    assert content.cards[0].chapters == "14"
+    assert noted(content)["chapters missing"].text == (
+        f"Nothing is there of chapters {listed(lacking((), recordings))}."
+    )
+    assert content.claims[0].unknown == content.claims[0].total > 40
+    assert content.summary[1].startswith("no climb: no rung of the climb is recorded")
+    text = html(content)
+    assert "Not drawn: no rung of the climb" in text and "chapter 5 is not recorded" in text
+
+
 def test_what_others_wrote_is_escaped(compared: Compare, broken: Path) -> None:
     for path in broken.glob("chapter*.json"):
         made_up.edit(path, lambda data: data["device"].update(name="<script>$x_</script> made up"))
@@ -432,6 +512,9 @@ def test_the_command_says_where_the_page_is_and_what_it_shows(
         (["embedded"], 1, "the embedded device's set has no times to compare"),
         ([REFERENCE], 2, "the reference alone; say what to compare it with"),
         ([H100, H100], 2, "nvidia-h100: given twice"),
+        ([PAIR, PAIR], 2, "nvidia-h100-pair: given twice"),
+        ([str(ROOT / "figures/data" / PAIR), PAIR], 1, "nvidia-h100-pair: given twice"),
+        ([PAIR, str(ROOT / "figures/data" / PAIR)], 1, "nvidia-h100-pair: given twice"),
         (list("abcde"), 2, "5 recordings; a page shows up to 4"),
         ([str(ROOT / "docs")], 1, "is refused: it holds no chapter's times"),
         ([str(ROOT / "README.md")], 1, "README.md is not an exported recording"),
@@ -497,3 +580,13 @@ def test_anothers_set_of_our_name_does_not_pass_for_ours(
     assert [card.key for card in content.cards] == [f"{REFERENCE}-2", REFERENCE]
     assert len(content.claims) == 1
     assert recordings.sets(REFERENCE)[0].device_name == "NVIDIA H200"
+
+
+def test_claims_of_chapters_that_the_reference_lacks_are_told(recordings: Recordings) -> None:
+    """Their variants are another card's, and so is what they are held against."""
+    for chapter, card in (("chapter13_small_and_large", H100), ("chapter14_many_gpus", PAIR)):
+        claims = held(recordings, [card, REFERENCE], [ROOT / f"docs/chapters/{chapter}.rst"])
+        assert len(claims) >= 20
+        assert {one.reference.verdict for one in claims} == {Verdict.HOLDS}
+        assert {one.cards[card].verdict for one in claims} == {Verdict.HOLDS}
+        assert {one.cards[REFERENCE].verdict for one in claims} == {Verdict.UNKNOWN}
