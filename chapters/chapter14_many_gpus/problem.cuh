@@ -266,7 +266,7 @@ class Spread : public book::Problem {
   /// The shares by the GPUs' speeds; where one has no room for its own, those by which the driver
   /// has planned. All ranks decide alike.
   std::vector<Share> fitting_shares(std::size_t n, bool may_measure) {
-    const std::vector<Share> planned = split_up(n, false);
+    std::vector<Share> planned = split_up(n, false);
     std::vector<Share> wanted = split_up(n, may_measure);
     if (wanted == planned) return planned;
     memory_.clear();  // which makes room

@@ -186,8 +186,11 @@ def _call(node: Node) -> Iterator[Change]:
     elif name == "__threadfence":
         yield "fence", function, "__threadfence_block"
     elif name.startswith("atomic"):
-        yield "atomic", function, f"mutating::plain_{name.removeprefix('atomic')}"
-        yield "atomic", function, f"{name}_block"
+        of_device = name.removesuffix("_system")
+        yield "atomic", function, f"mutating::plain_{of_device.removeprefix('atomic')}"
+        if name != of_device:
+            yield "atomic", function, of_device
+        yield "atomic", function, f"{of_device}_block"
     for other in SHUFFLES.get(name, ()):
         yield "shuffle", function, other
     if name in ("__shfl_xor_sync", "__reduce_add_sync") and arguments is not None:

@@ -31,6 +31,12 @@ __device__ T plain_Exch(T* at, V value) {
   *at = static_cast<T>(value);
   return old;
 }
+template <class T, class V>
+__device__ T plain_Or(T* at, V value) {
+  const T old = *at;
+  *at = old | static_cast<T>(value);
+  return old;
+}
 __device__ inline unsigned plain_Inc(unsigned* at, unsigned last) {
   const unsigned old = *at;
   *at = old >= last ? 0 : old + 1;

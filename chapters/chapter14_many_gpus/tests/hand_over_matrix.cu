@@ -1,12 +1,13 @@
 // What chapter 14's GPUs hand over, where it could go wrong unseen: the halves of a sum that come
 // to their ends on different GPUs, more words and more GPUs than a warp has lanes, and a flag that
-// must not be raised early. A GPU alone does it all, one part after the other.
+// must not be raised early. A GPU alone does nearly all of it, one part after the other.
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "../gpus.cuh"
 #include "../kernels.cuh"
 #include "book/chapter.hpp"
 
@@ -92,6 +93,27 @@ book::Variant apart(std::string name, bool low_first, bool zero = false) {
                  });
 }
 
+/// The same at once from two GPUs, where there are two: which of them comes first is open, so both
+/// have the same sum. The race check sees whether their atomics reach that far.
+book::Variant crossing() {
+  constexpr long long kSum = -7'000'000'000'123;
+  constexpr Word kLow = static_cast<Word>(kSum & 0xffffffff) << 16;
+  const auto total = static_cast<Word>((kSum & 0xffffffff) + 2 * (kSum >> 32) * (1ll << 32));
+  const auto sum = static_cast<Word>(kSum);
+  return variant("halves_on_two_gpus", "system-hand-in", {2, 1, 0, kNone, sum},
+                 {kLow + 1, 0, 0, total, sum}, [](Word* words) {
+                   auto* const out = reinterpret_cast<long long*>(words + 3);
+                   chapter14::Gpus& gpus = chapter14::Gpus::here();
+                   const unsigned count = gpus.count() > 1 && gpus.give_atomics(2).empty() ? 2 : 1;
+                   gpus.fork(count);
+                   for (const unsigned g : {count - 1, 0u}) {
+                     const chapter14::OnDevice there(gpus[g].device);
+                     chapter14::hand_in_sum<<<1, 1, 0, gpus[g].stream>>>(out + 1, words, out, 3);
+                   }
+                   gpus.join(count);
+                 });
+}
+
 /// More than a warp's lanes, twice over: of each GPU's words, and of GPUs.
 constexpr unsigned kCount = 70, kGpus = 75;
 Word word(unsigned gpu, unsigned k) {
@@ -141,10 +163,12 @@ book::Variant flag_last() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  book::Chapter chapter{"chapter14_hand_over", "What GPUs hand over, where it could go wrong"};
+  book::Chapter chapter{
+      "chapter14_hand_over", "What GPUs hand over, where it could go wrong", "", {.devices = 2}};
   chapter.add(apart("low_half_first", true));
   chapter.add(apart("high_half_first", false));
   chapter.add(apart("first_half_0", true, true));
+  chapter.add(crossing());
   chapter.add(flag_last());
   book::Variant most = many();
   most.blocks = book::any_block(1, 1);  // once per n will do

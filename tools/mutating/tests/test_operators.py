@@ -10,7 +10,7 @@ from figures.records.mutants import OPERATORS
 from tools.mutating import ROOT
 from tools.mutating.mutant import Mutant
 from tools.mutating.operators import mutants
-from tools.mutating.sources import Ptx, for_older, kernel_files, older_lines
+from tools.mutating.sources import PRELUDE, Ptx, for_older, kernel_files, older_lines
 
 SOURCE = b"""\
 template <unsigned Half>
@@ -25,6 +25,7 @@ __global__ void last(const int* in, unsigned* ticket, std::size_t n) {
   fold<32>(nullptr);
   __threadfence();
   atomicAdd(ticket, i < n ? 1u : 0u);
+  atomicExch_system(ticket, 0u);
 }
 """
 
@@ -48,6 +49,10 @@ def changes(source: bytes = SOURCE) -> set[tuple[str, str, str]]:
         ("fence", "__threadfence();", ";"),
         ("fence", "__threadfence", "__threadfence_block"),
         ("atomic", "atomicAdd", "mutating::plain_Add"),
+        ("atomic", "atomicAdd", "atomicAdd_block"),
+        ("atomic", "atomicExch_system", "mutating::plain_Exch"),
+        ("atomic", "atomicExch_system", "atomicExch"),
+        ("atomic", "atomicExch_system", "atomicExch_block"),
         ("index", "blockIdx.x", "(blockIdx.x + 1)"),
         ("index", "threadIdx.x + Half", "threadIdx.x + Half + 1"),
         ("statement", "fold<32>(nullptr);", ";"),
@@ -133,3 +138,14 @@ def test_kernels_differ_by_code_alone() -> None:
     assert Ptx(PTX.replace("4096", "4092")).changed_from(base) == {"one"}
     assert Ptx(PTX.replace("\tret;\n}\n.vis", "\tbar;\n}\n.vis")).changed_from(base) == {"one"}
     assert Ptx("").changed_from(base) == {"one", "two"}
+
+
+def test_every_atomic_of_the_book_can_be_lost() -> None:
+    """Else the compiler refuses the change, and it would count as refused."""
+    lost = {
+        mutant.after.removeprefix("mutating::")
+        for file in kernel_files()
+        for mutant in mutants(file, (ROOT / file).read_bytes())
+        if mutant.after.startswith("mutating::")
+    }
+    assert lost and all(f" {name}(" in PRELUDE for name in lost), lost
