@@ -119,8 +119,8 @@ class Mutants:
 
     @property
     def date(self) -> str:
-        """Of the first run, which tried them all."""
-        return self.runs[0].date
+        """Of the last run: what an earlier one has rejected is not tried again."""
+        return self.runs[-1].date
 
     @cached_property
     def distinct(self) -> list[Change]:

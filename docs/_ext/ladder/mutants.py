@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from difflib import ndiff
 from functools import lru_cache
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxRole
 
-from figures.records import mutants
+from figures.records import faults, mutants
+from figures.records.faults import Classic
 from figures.records.mutants import Mistake, Mutants, Survivor
+from figures.records.regions import RegionError, regions
 
 from . import report
 from .book import Book, Lost, NotYet
@@ -188,6 +192,65 @@ def _first(how: str) -> str:
     return how.split(";")[0].split(", l1tex")[0]
 
 
+class Classics(LookupDirective):
+    """``.. classic-faults:: all``: the chapters' faulty forms, and what rejects each."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        self.words("all")
+        for pattern in (faults.EXPECTED, "*.cu*"):
+            book.files("chapters", f"*/{pattern}")
+        try:
+            found = faults.classics(book.root, regions(book.root))
+        except (faults.BadFaults, RegionError) as error:
+            raise Lost(str(error)) from error
+        columns = [Column(_("form")), Column(_("what is wrong")), Column(_("what rejects it"))]
+        rows: list[list[Cell]] = [
+            [
+                [_name(each.variant), nodes.Text(" "), self._page(each.chapter)],
+                [_line(f"// {fault.words}", fault.code) for fault in each.faults],
+                [_line(said) for said in _rejections(each)],
+            ]
+            for each in found
+        ]
+        return [table(columns, rows, "mutants", "survivors", "classics")]
+
+    def _page(self, chapter: str) -> nodes.Node:
+        number = int(chapter.removeprefix("chapter").partition("_")[0])
+        link = addnodes.pending_xref(
+            "",
+            nodes.inline("", _("chapter\N{NO-BREAK SPACE}{number}").format(number=number)),
+            refdomain="std",
+            reftype="doc",
+            reftarget=f"/chapters/{chapter}",
+            refexplicit=True,
+            refwarn=True,
+        )
+        link["refdoc"] = self.env.docname
+        return link
+
+
+def _rejections(classic: Classic) -> list[str]:
+    """Each net in words, with what it reports."""
+    said = ((str(_(mutants.NETS[each.net])), ", ".join(each.says)) for each in classic.by)
+    return [f"{net}: {what}" if what else net for net, what in said]
+
+
+def _name(name: str) -> nodes.literal:
+    """A name for a narrow column: it breaks behind an underscore, and copies as it is."""
+    made = nodes.literal()
+    for number, part in enumerate(re.split(r"(?<=_)", name)):
+        if number:
+            made += nodes.raw("", "<wbr>", format="html")
+        made += nodes.Text(part)
+    return made
+
+
+def _line(words: str, code: str = "") -> nodes.Node:
+    """A line of its own in a cell: words, behind code where there is some."""
+    before = [nodes.literal("", code), nodes.Text(" ")] if code else []
+    return nodes.inline("", "", *before, nodes.Text(words), classes=["code-line"])
+
+
 class Told(LookupDirective):
     """``.. mutant-told:: CHAPTER NAME``: one mistake as a diff, and the message that rejects it."""
 
@@ -216,4 +279,5 @@ def setup(app: Sphinx) -> None:
     app.add_directive("mutant-table", Operators)
     app.add_directive("mutant-survivors", Survivors)
     app.add_directive("mutant-mistakes", Mistakes)
+    app.add_directive("classic-faults", Classics)
     app.add_directive("mutant-told", Told)

@@ -117,8 +117,8 @@ def over_n(view: View) -> Picture:
             "times as fast."
         ),
         caption=(
-            "The same array on one GPU, and half of it on each of two. To the left two GPUs have "
-            "to meet and gain nothing by it. To the right they take half as long."
+            "The same array on one GPU, and half of it on each of two. On the left, the meeting "
+            "costs more than the second memory saves. On the right, two GPUs take half as long."
         ),
         table=ways.table(),
         runs=ways.runs(),
@@ -140,7 +140,7 @@ def all_ways(view: View) -> Picture:
         ),
         caption=(
             "Three ways for two GPUs to hand over. Follow the line of one GPU to the right: each "
-            "way pays from where its own line falls below that."
+            "way pays once its own line falls below."
         ),
         table=ways.table(),
         runs=ways.runs(),
@@ -216,8 +216,9 @@ def last_steps(view: View) -> Picture:
             f"{significant(by_name['nothing, one GPU'])} µs.{apart}"
         ),
         caption=(
-            "Each GPU has its sum. How long until GPU 0 has the total? The two top bars are empty "
-            "kernels. Starting both GPUs and noticing the end takes most of the time."
+            "Each GPU has its sum. How long until GPU 0 has the total? The top two bars are empty "
+            "kernels. For one process and any way but the host's, starting both GPUs and noticing "
+            "the end takes most of the time."
         ),
         table=Table(
             ["step", "processes", "µs"],
@@ -296,7 +297,9 @@ def model(view: View) -> Picture:
         return figure
 
     late = [n for n in MODELLED if made.best(n, MOST_GPUS) == MOST_GPUS]
-    turns = f"For {listed([size(n) for n in late])} that is further to the right." if late else ""
+    turns = (
+        f"For {listed([size(n) for n in late])} that happens beyond the right edge." if late else ""
+    )
     best = listed([f"{made.best(n, MOST_GPUS)} at {short_size(n)}" for n in MODELLED])
     return Picture(
         draw=draw,
