@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 
 from figures.records import mutants as recorded
-from figures.records.mutants import digest
 from tools.mutating import ROOT, Failure
 
 ARCHITECTURE = 900
@@ -59,7 +58,7 @@ def chapter_of(file: str) -> str:
 
 def digests() -> dict[str, str]:
     """Of each kernel file, what tells whether it has changed."""
-    return {file: digest((ROOT / file).read_bytes()) for file in kernel_files()}
+    return {file: recorded.digest((ROOT / file).read_bytes()) for file in kernel_files()}
 
 
 def older_lines(source: bytes) -> set[int]:

@@ -119,6 +119,10 @@ class Book:
     def _regions(self, chapter: str) -> dict[str, regions_module.Region]:
         folder = self.root / "chapters" / chapter
         inputs.note(self.env, [folder, *sorted(folder.glob("*.cu*"))])
+        return self.all_regions()
+
+    def all_regions(self) -> dict[str, regions_module.Region]:
+        """Every chapter's, by name; which files the page depends on is for the caller to say."""
         try:
             return _regions(self.root)
         except regions_module.RegionError as error:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
+
+from figures.kit.chapter import number_of
 
 from . import report
 from .book import Book, Lost, NotYet
@@ -35,6 +38,20 @@ class LookupDirective(SphinxDirective):
     @abstractmethod
     def show(self, book: Book) -> list[nodes.Node]:
         """The nodes to show."""
+
+    def chapter_link(self, chapter: str, text: str) -> nodes.Node:
+        """A link to a chapter's page, whose number is ``{number}`` in the text."""
+        link = addnodes.pending_xref(
+            "",
+            nodes.inline("", text.format(number=number_of(chapter))),
+            refdomain="std",
+            reftype="doc",
+            reftarget=f"/chapters/{chapter}",
+            refexplicit=True,
+            refwarn=True,
+        )
+        link["refdoc"] = self.env.docname
+        return link
 
     def words(self, *names: str) -> list[str]:
         """The argument's words, which must be as many as ``names``."""

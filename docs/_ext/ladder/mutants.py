@@ -8,14 +8,12 @@ from difflib import ndiff
 from functools import lru_cache
 
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxRole
 
 from figures.records import faults, mutants
 from figures.records.faults import Classic
 from figures.records.mutants import Mistake, Mutants, Survivor
-from figures.records.regions import RegionError, regions
 
 from . import report
 from .book import Book, Lost, NotYet
@@ -165,7 +163,7 @@ class Survivors(LookupDirective):
 
 def _lines(lines: list[str]) -> list[nodes.Node]:
     """Lines of code for a cell, one below the other."""
-    return [nodes.inline("", "", nodes.literal("", line), classes=["code-line"]) for line in lines]
+    return [_line("", line) for line in lines]
 
 
 class Mistakes(LookupDirective):
@@ -200,33 +198,20 @@ class Classics(LookupDirective):
         for pattern in (faults.EXPECTED, "*.cu*"):
             book.files("chapters", f"*/{pattern}")
         try:
-            found = faults.classics(book.root, regions(book.root))
-        except (faults.BadFaults, RegionError) as error:
+            found = faults.classics(book.root, book.all_regions())
+        except faults.BadFaults as error:
             raise Lost(str(error)) from error
         columns = [Column(_("form")), Column(_("what is wrong")), Column(_("what rejects it"))]
+        place = str(_("chapter\N{NO-BREAK SPACE}{number}"))
         rows: list[list[Cell]] = [
             [
-                [_name(each.variant), nodes.Text(" "), self._page(each.chapter)],
+                [_name(each.variant), nodes.Text(" "), self.chapter_link(each.chapter, place)],
                 [_line(f"// {fault.words}", fault.code) for fault in each.faults],
                 [_line(said) for said in _rejections(each)],
             ]
             for each in found
         ]
         return [table(columns, rows, "mutants", "survivors", "classics")]
-
-    def _page(self, chapter: str) -> nodes.Node:
-        number = int(chapter.removeprefix("chapter").partition("_")[0])
-        link = addnodes.pending_xref(
-            "",
-            nodes.inline("", _("chapter\N{NO-BREAK SPACE}{number}").format(number=number)),
-            refdomain="std",
-            reftype="doc",
-            reftarget=f"/chapters/{chapter}",
-            refexplicit=True,
-            refwarn=True,
-        )
-        link["refdoc"] = self.env.docname
-        return link
 
 
 def _rejections(classic: Classic) -> list[str]:
@@ -247,8 +232,10 @@ def _name(name: str) -> nodes.literal:
 
 def _line(words: str, code: str = "") -> nodes.Node:
     """A line of its own in a cell: words, behind code where there is some."""
-    before = [nodes.literal("", code), nodes.Text(" ")] if code else []
-    return nodes.inline("", "", *before, nodes.Text(words), classes=["code-line"])
+    shown: list[nodes.Node] = [nodes.literal("", code)] if code else []
+    if words:
+        shown.append(nodes.Text(f" {words}" if code else words))
+    return nodes.inline("", "", *shown, classes=["code-line"])
 
 
 class Told(LookupDirective):

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from tools.judging import Failure
@@ -64,27 +63,13 @@ class Puzzles(LookupDirective):
         for chapter in chapters:
             section = nodes.section(ids=[f"puzzles-{chapter}"])
             title = nodes.title("", "")
-            title += self._page(chapter)
+            # Its number is its name, which the list of contents shows too.
+            title += self.chapter_link(chapter, str(_("Chapter {number}")))
             section += title
             for puzzle in every:
                 if puzzle.folder.parents[1].name == chapter:
                     section += self._puzzle(puzzle)
             yield section
-
-    def _page(self, chapter: str) -> nodes.Node:
-        """A link to the chapter. Its number is its name, which the list of contents shows too."""
-        number = int(re.sub(r"\D.*", "", chapter.removeprefix("chapter")))
-        reference = addnodes.pending_xref(
-            "",
-            nodes.inline("", _("Chapter {number}").format(number=number)),
-            refdomain="std",
-            reftype="doc",
-            reftarget=f"/chapters/{chapter}",
-            refexplicit=True,
-            refwarn=True,
-        )
-        reference["refdoc"] = self.env.docname
-        return reference
 
     def _puzzle(self, puzzle: Puzzle) -> nodes.section:
         section = nodes.section(ids=[anchor(puzzle)])
