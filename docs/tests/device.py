@@ -7,6 +7,7 @@ import subprocess
 import zlib
 from functools import cache
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import playwright
@@ -53,11 +54,13 @@ def script(chapter: str, folder: Path) -> Path:
 def in_node(scripts: list[Path], cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What plans.js, the page's own or one given first, makes of these cases."""
     plans = [] if scripts[0].name == "plans.js" else [STATIC / "plans.js"]
-    command = [NODE, Path(__file__).with_name("device_plans.js"), *plans, *scripts]
-    done = subprocess.run(
-        command, input=json.dumps(cases), capture_output=True, text=True, timeout=LIMIT, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    # By a file: node 26 now and then dies of a corrupted heap when it reads much from a pipe.
+    with NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as asked:
+        json.dump(cases, asked)
+        asked.flush()
+        command = [NODE, Path(__file__).with_name("device_plans.js"), asked.name, *plans, *scripts]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+    assert done.returncode == 0, f"status {done.returncode}: {done.stderr}"
     answers: list[dict[str, Any]] = json.loads(done.stdout)
     return answers
 

@@ -1,11 +1,12 @@
-// Reads cases from standard input, makes their plans with docs/_static/device/plans.js, and writes
-// them as test_device_plans.py compares them: node device_plans.js PLANS SCRIPT... < CASES
+// Reads cases from a file, makes their plans with docs/_static/device/plans.js, and writes them as
+// test_device_plans.py compares them: node device_plans.js CASES PLANS SCRIPT...
 "use strict";
 const fs = require("node:fs");
 const vm = require("node:vm");
 const zlib = require("node:zlib");
 
-for (const file of process.argv.slice(2)) {
+const [asked, ...scripts] = process.argv.slice(2);
+for (const file of scripts) {
   vm.runInThisContext(fs.readFileSync(file, "utf8"), { filename: file });
 }
 
@@ -55,5 +56,5 @@ function answer({ chapter, variant, n, block, seed, read }) {
   };
 }
 
-const cases = JSON.parse(fs.readFileSync(0, "utf8"));
+const cases = JSON.parse(fs.readFileSync(asked, "utf8"));
 process.stdout.write(JSON.stringify(cases.map(answer)));
