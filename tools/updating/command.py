@@ -178,7 +178,10 @@ def _try(root: Path, folder: Path, commit: str, only: str | None) -> None:
     _write_page(folder, plan, count=count, changes=changes, unseen=unseen)
     if unseen:
         print(f"no pictures: the browser said: {unseen}")
-    print(f"{len(changes)} of {count} pages differ: {folder / 'index.html'}")
+    seen = sum(change.seen for change in changes)
+    alike = len(changes) - seen
+    rest = f", {alike} in their markup alone" if alike else ""
+    print(f"{seen} of {count} pages differ{rest}: {folder / 'index.html'}")
     print("Look at it, then: tools/update --accept, or tools/update --refuse")
 
 
@@ -220,11 +223,8 @@ def _guide(root: Path, book: Path, which: str, title: str) -> None:
 def _run(root: Path, book: Path, command: list[str], why: str, title: str) -> None:
     """One of the house's tools in the clone. What it prints is ours to show."""
     print(title, flush=True)
-    environment = dict(os.environ)
-    if os.access(root / "build/ccache", os.W_OK):  # what is compiled already
-        environment.setdefault("CCACHE_DIR", str(root / "build/ccache"))
     # Ctrl-C comes to us alone, and is passed on once.
-    tool = subprocess.Popen(command, cwd=book, env=environment, start_new_session=True)
+    tool = subprocess.Popen(command, cwd=book, start_new_session=True)
     try:
         status = tool.wait()
     except KeyboardInterrupt:

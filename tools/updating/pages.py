@@ -52,6 +52,11 @@ class Change:
     places: list[Place] = field(default_factory=list)
     only: str = ""  # the page is in the old or the new guide alone
 
+    @property
+    def seen(self) -> bool:
+        """Can a reader tell the two apart? What was not pictured may look different."""
+        return bool(self.only or self.text or self.pixels or self.pixels is None)
+
 
 class _Text(HTMLParser):
     """A page's words, a line per block, with what pictures say."""

@@ -27,10 +27,13 @@ PAGE = """\
 import pathlib, shade
 out = pathlib.Path("build/guide")
 out.mkdir(parents=True, exist_ok=True)
-for name, words in (("index", shade.WORDS), ("other", "Never changes.")):
+alike = "Never seen to change."
+for name, words in (("index", shade.WORDS), ("marked", alike), ("other", "Never changes.")):
+    by = shade.MAKER if name == "marked" else "hand"
     colour = shade.COLOUR if name == "index" else "blue"
     (out / f"{name}.html").write_text(
-        f"<html><head><title>T</title></head><body><h1>{words}</h1>"
+        f"<html><head><title>T</title><meta name='made-by' content='{by}'></head>"
+        f"<body><h1>{words}</h1>"
         f"<div style='width:100px;height:50px;background:{colour}'></div></body></html>")
 """
 TOOLS = {
@@ -91,7 +94,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     shutil.copy(ROOT / "tools/packages.py", book / "tools")
     (book / "page.py").write_text(PAGE)
     (book / ".gitignore").write_text(".venv\nbuild\n")
-    wheel(index, "shade", "1.0", "WORDS, COLOUR = 'A grey page', 'grey'", "pigment")
+    wheel(index, "shade", "1.0", "WORDS, COLOUR, MAKER = 'A grey page', 'grey', 1", "pigment")
     wheel(index, "paper", "1.0")
     wheel(index, "pigment", "1.0")
     git(book, "init", "-q")
@@ -159,7 +162,7 @@ def state(book: Path) -> dict[str, bytes]:
 @pytest.fixture
 def newer(index: Path) -> Iterator[Path]:
     """shade 2.0 says and paints other things, and brings a package along that nothing did."""
-    wheel(index, "shade", "2.0", "WORDS, COLOUR = 'A red page', 'red'", "dye")
+    wheel(index, "shade", "2.0", "WORDS, COLOUR, MAKER = 'A red page', 'red', 2", "dye")
     wheel(index, "dye", "0.3")
     wheel(index, "paper", "2.0")
     yield index
@@ -173,11 +176,15 @@ def test_newer_to_the_end(book: Path, newer: Path) -> None:
     assert re.search(r"^  shade +1\.0 +2\.0 +requirements\.txt$", done.stdout, re.M), done.stdout
     assert re.search(r"^  dye +new +0\.3 ", done.stdout, re.M)
     assert re.search(r"^  pigment +1\.0 +no longer needed ", done.stdout, re.M)
-    assert "1 of 2 pages differ" in done.stdout
+    assert "1 of 3 pages differ, 1 in their markup alone" in done.stdout
     assert state(book) == before
 
     page = BeautifulSoup((trial(book) / "index.html").read_text(), "html.parser")
-    assert [one.get_text() for one in page.select("h3")] == ["index.html"]
+    assert [one.get_text() for one in page.select("h3")] == [
+        "index.html",
+        "The same text and the same picture",
+    ]
+    assert page.select("h3 + p + ul > li")[0].get_text() == "marked.html: old, new"
     assert [one.get_text() for one in page.select(".gone")] == ["-A grey page"]
     assert [one.get_text() for one in page.select(".come")] == ["+A red page"]
     (said,) = re.findall(r"([\d,]+) pixels differ", page.get_text())
@@ -347,4 +354,5 @@ def test_a_package_that_an_earlier_list_needs_now_moves_there() -> None:
 def test_the_words_of_a_page() -> None:
     html = "<title>T</title><p>An <em>even</em>\n  line</p><img alt='a plot'><script>no</script>"
     assert lines(html) == ["T", "An even line", "[a plot]"]
-    assert Change("x").pixels is None
+    assert Change("x").pixels is None and Change("x").seen  # it may look different
+    assert Change("x", pixels=1).seen and not Change("x", pixels=0).seen
