@@ -9,15 +9,20 @@ tree=$root/build/tools # the tools' own CMake tree; `build` itself is left to th
 # Everything that the tools run reads and writes the same way everywhere.
 export LC_ALL=C.UTF-8 PYTHONUTF8=1 PYTHONDONTWRITEBYTECODE=1
 
-# What one build has compiled serves the others: a tree made anew, and the copies of the checkout that
-# tests build. ccache comes with set-up for tests. Paths count from the checkout, wherever it lies, and
-# the files that a compiler says it has read are compared whole: ccache's preprocessed text has the
-# host's side of a kernel alone, so that an edit under __CUDA_ARCH__ would go unseen.
+# What one build has compiled serves the others: a tree made anew, another clone, and the copies of the
+# checkout that tests build. ccache comes with set-up for tests, and keeps it where it keeps all else,
+# or in the checkout if it can't. Paths count from the checkout, wherever it lies, and the files that a
+# compiler says it has read are compared whole: ccache's preprocessed text has the host's side of a
+# kernel alone, so that an edit under __CUDA_ARCH__ would go unseen.
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+  kept=$(ccache --get-config cache_dir 2>/dev/null) || true
+  if ! { mkdir -p "$kept" && [[ -w $kept ]]; } 2>/dev/null; then
+    export CCACHE_DIR=$root/build/ccache
+  fi
+  unset kept
 fi
-export CCACHE_DIR=${CCACHE_DIR:-$root/build/ccache} CCACHE_BASEDIR=$root
-export CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1
+export CCACHE_BASEDIR=$root CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1
 
 # usage: the comment at the head of the script that runs, as --help prints it.
 usage() { sed -n '/^# shellcheck/d; 2,/^[^#]/s/^# \?//p' "$0"; }

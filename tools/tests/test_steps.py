@@ -149,6 +149,22 @@ def test_a_damaged_build_is_noticed(tools: Path, text: str | None, said: str) ->
         assert subprocess.run([ask], capture_output=True, text=True, check=True).stdout == ""
 
 
+def test_where_compiled_code_is_kept(tools: Path, tmp_path: Path) -> None:
+    """In ccache's own place, or in the checkout if that can't be written to or isn't there."""
+    ask = script(tools, 'printf %s "${CCACHE_DIR:-its own}"')
+    bare = {k: v for k, v in os.environ.items() if k not in ("CCACHE_DIR", "XDG_CACHE_HOME")}
+
+    def kept(**more: str) -> str:
+        done = subprocess.run([ask], capture_output=True, text=True, check=True, env=bare | more)
+        return done.stdout
+
+    ours = f"{tools.parent}/build/ccache"
+    assert kept(HOME=str(tmp_path / "home")) == "its own"
+    assert kept(HOME="/proc") == kept(HOME="/dev/null") == ours
+    assert kept(CCACHE_DIR=str(tmp_path / "named")) == str(tmp_path / "named")
+    assert kept(CCACHE_DIR="/dev/null/no") == ours
+
+
 def test_one_at_a_time(tools: Path) -> None:
     """The second says for whom it waits; what the first leaves running doesn't hold it up."""
     left = tools / "left"
