@@ -63,8 +63,8 @@ def test_instructions_are_not_scaled_where_a_block_does_more(floor_book: Book) -
 
 def test_formulas_name_their_rates(floor_book: Book) -> None:
     text = floor_book.build(index=f"Page\n====\n\n.. floors:: {SMEM}\n   :variants: smem\n").text()
-    assert "132 SMs × 4 schedulers × 1980 MHz, 1045 instructions a nanosecond" in text
-    assert "2.00 blocks a nanosecond at 256 threads" in text
+    assert "132 SMs × 4 schedulers × 1980 MHz, 1045 instructions per nanosecond" in text
+    assert "2.00 blocks per nanosecond at 256 threads" in text
     assert "theoretical peak, 4917 GB/s" in text
 
 

@@ -991,6 +991,6 @@ def test_without_scripts_it_is_the_command(browser: Browser, scheme: str) -> Non
     page.goto(address(STORY))
     panel = page.locator(f"#{PANEL}")
     panel.locator("summary").first.click()
-    command = "./tools/emulate ./run --once --variant interleaved"
+    command = "../tools/emulate ./run --once --variant interleaved"
     expect(panel.locator(".run-without")).to_contain_text(command)
     context.close()

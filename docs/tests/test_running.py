@@ -97,7 +97,7 @@ def test_without_scripts_it_is_a_command(running: Book) -> None:
     presets = "   :presets:\n      Races :: smem_classic n=2^12 block=64 checks=race\n"
     (fold,) = folds(running.build(index=page(f".. listing:: {SMEM} smem-loop\n{presets}")))
     command = (
-        f"make {SMEM} && ./tools/emulate --check race ./run --once --variant smem_classic "
+        f"make {SMEM} && ../tools/emulate --check race ./run --once --variant smem_classic "
         "--n=4096 --block=64"
     )
     without = fold.select_one(".run-without")
@@ -107,7 +107,7 @@ def test_without_scripts_it_is_a_command(running: Book) -> None:
 def test_without_scripts_the_command_has_the_schedule(running: Book) -> None:
     presets = "   :presets:\n      Apart :: smem_classic n=2^12 apart=7\n"
     (fold,) = folds(running.build(index=page(f".. listing:: {SMEM} smem-loop\n{presets}")))
-    command = "./tools/emulate --schedule apart:7 ./run --once --variant smem_classic --n=4096"
+    command = "../tools/emulate --schedule apart:7 ./run --once --variant smem_classic --n=4096"
     without = fold.select_one(".run-without")
     assert without is not None and command in without.get_text()
 

@@ -173,8 +173,9 @@ def lanes_at_work() -> Picture:
             f"fills whole warps while it can, then one warp, and occupies {pairs['strided']}."
         ),
         caption=(
-            f"A block of {block} threads, one row per step of its tree. Dark lanes add. Pale lanes "
-            "are off while others of their warp add. Outlined warps have nothing to add."
+            f"A block of {block} threads, one row per step of its tree. Strongly coloured "
+            "lanes add. Faint lanes are off while others in their warp add. Empty frames are warps "
+            "with nothing to add."
         ),
         table=Table(
             ["step", *(f"{name}: {what}" for name in steps for what in ("lanes", "warps"))],

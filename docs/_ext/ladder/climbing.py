@@ -103,9 +103,10 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
     made = climb_strip(classes=kind, device=short_device(view.device_name))
     made += nodes.paragraph("", _("GB/s, finished sums"), classes=["climb-title"])
     made += items
-    said = _("Each bar is a finished sum: {n} integers in, one value out, on the {device}.").format(
-        n=units.size(LARGE_N), device=short_device(view.device_name)
-    )
+    said = _("Each bar stays blank until you have guessed it.") + " " if form == "blank" else ""
+    said += _(
+        "Each bar is a finished sum: {n} integers in, one value out, on the {device}."
+    ).format(n=units.size(LARGE_N), device=short_device(view.device_name))
     said += " " + _(
         "CUB is NVIDIA\u2019s own library. The read roof is the fastest that any of our kernels "
         "has read this memory."
@@ -117,7 +118,7 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
             else _("Chapter {number} has no bar: it is a landing, and gains no speed.")
         )
         said += " " + why.format(number=number)
-    if here:
+    if here != bars[0].chapter and here:  # the first chapter has yet to explain the words
         said += " " + _(
             "Unless the text says otherwise, times in this chapter are of finished sums with "
             "{block} threads per block. Counters are of a first pass, which stops at one partial "

@@ -127,7 +127,7 @@ class FloorsTable(LookupDirective):
             name = short_device(found.device_name)
             starting = empties.get("local" if found.is_local else "reference", [])
             rates = dict.fromkeys(
-                _("{rate} blocks a nanosecond at {block} threads").format(
+                _("{rate} blocks per nanosecond at {block} threads").format(
                     rate=units.digits(one.run["grid"] / one.run["median_us"] / 1e3),
                     block=one.run["block"],
                 )
@@ -136,7 +136,7 @@ class FloorsTable(LookupDirective):
             lines = [
                 _(
                     "{device}, issue: warp instructions over {sms} SMs × {schedulers} schedulers "
-                    "× {clock} MHz, {rate} instructions a nanosecond."
+                    "× {clock} MHz, {rate} instructions per nanosecond."
                 ).format(
                     device=name,
                     sms=device["sm_count"],
@@ -155,8 +155,8 @@ class FloorsTable(LookupDirective):
             ]
             items += [nodes.list_item("", nodes.paragraph("", line)) for line in lines]
         note = _(
-            "Instructions that were counted at another n are those of one block times the blocks; "
-            "a dash stands where a block does not do the same at both sizes."
+            "Where we counted at another n, we multiply one block\u2019s instructions by the "
+            "number of blocks. A dash means that a block\u2019s work differs between the two sizes."
         )
         items += nodes.list_item("", nodes.paragraph("", note))
         return fold(_("How the floors are computed"), [items], "data")

@@ -161,13 +161,13 @@ def _runs(book: Book, region: Region) -> tuple[str, list[str]]:
 
 
 def _command(chapter: str, one: Preset) -> nodes.Node:
-    words = ["./tools/emulate", "./run", "--once", "--variant", one.variant]
+    words = ["../tools/emulate", "./run", "--once", "--variant", one.variant]
     words += [f"--{key}={one.given[key]}" for key in ("n", "block", "seed") if key in one.given]
     checks = one.given.get("checks")
     words[1:1] = ["--check", str(checks)] if checks else []
     words[1:1] = ["--schedule", f"apart:{one.given['apart']}"] if "apart" in one.given else []
     command = f"make {chapter} && {shlex.join(words)}"
-    text = _("This needs JavaScript. On your own machine the same is done by ")
+    text = _("This needs JavaScript. On your own machine, in the build folder, run ")
     return nodes.paragraph("", "", nodes.Text(text), nodes.literal(command, command))
 
 
