@@ -103,7 +103,7 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
     made = climb_strip(classes=kind, device=short_device(view.device_name))
     made += nodes.paragraph("", _("GB/s, finished sums"), classes=["climb-title"])
     made += items
-    said = _("Each bar stays blank until you have guessed it.") + " " if form == "blank" else ""
+    said = _("A bar stays blank until you have guessed it.") + " " if form == "blank" else ""
     said += _(
         "Each bar is a finished sum: {n} integers in, one value out, on the {device}."
     ).format(n=units.size(LARGE_N), device=short_device(view.device_name))

@@ -172,22 +172,22 @@ class Mistakes(LookupDirective):
     def show(self, book: Book) -> list[nodes.Node]:
         self.words("all")
         found, _survivors = _recorded(book)
-        columns = [Column(_("mistake")), Column(_("in")), Column(_("net")), Column(_("it says"))]
+        columns = [Column(_("mistake")), Column(_("rejected by")), Column(_("which says"))]
         rows: list[list[Cell]] = [
             [
-                each.what,
-                nodes.literal("", each.region),
+                [nodes.Text(f"{each.what}: "), nodes.literal("", each.region)],
                 str(_(mutants.NETS[each.net])),
                 _first(each.how),
             ]
             for each in found.mistakes
         ]
-        return [table(columns, rows, "mutants")]
+        return [table(columns, rows, "mutants", "survivors", "mistakes")]
 
 
 def _first(how: str) -> str:
-    """The first thing that is said; a row has no room for more."""
-    return how.split(";")[0].split(", l1tex")[0]
+    """The first thing that is said; a row has no room for more. A program's shape is said once."""
+    first = how.split(";")[0].split(", l1tex")[0]
+    return re.sub(r"^(n = \d+, block \d+): (?=WRONG RESULT: \w+, \1:)", "", first)
 
 
 class Classics(LookupDirective):
