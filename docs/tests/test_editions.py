@@ -146,14 +146,20 @@ def test_links_to_the_web_where_the_guide_is_served(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ the PDF
 
 
+@pytest.fixture(scope="module", params=SIZES)
+def paper_size(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
 def pdf(
-    read: list[stories.Story], tmp_path_factory: pytest.TempPathFactory
+    paper_size: str, read: list[stories.Story], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[pdfium.PdfDocument]:
-    """The whole book on A4, made as tools/guide makes it."""
-    out = tmp_path_factory.mktemp("paper") / "book a4.pdf"
+    """The whole book on paper of that size, made as tools/guide makes it."""
+    out = tmp_path_factory.mktemp("paper") / f"book {paper_size}.pdf"
+    size = ["--paper", paper_size]
     subprocess.run(
-        [sys.executable, "-m", "docs.editions", "pdf", "--guide", GUIDE, "--out", out],
+        [sys.executable, "-m", "docs.editions", "pdf", "--guide", GUIDE, "--out", out, *size],
         cwd=ROOT, check=True,
     )  # fmt: skip
     assert [path.name for path in out.parent.iterdir()] == [out.name]
@@ -189,8 +195,8 @@ def test_contents_name_the_pages_that_chapters_begin_on(pdf: pdfium.PdfDocument)
         assert named and int(named[1]) == begins[title], title
 
 
-def test_pages_are_numbered(pdf: pdfium.PdfDocument) -> None:
-    assert {sized(page) for page in pdf} == {SIZES["a4"]}
+def test_pages_are_numbered(pdf: pdfium.PdfDocument, paper_size: str) -> None:
+    assert {sized(page) for page in pdf} == {SIZES[paper_size]}
     for number, page in enumerate(pdf, start=1):
         said = lines(page)
         assert number == 1 or str(number) in said[:2] + said[-2:], (number, said)  # 1: the title
@@ -247,16 +253,6 @@ def test_figures_are_drawn(pdf: pdfium.PdfDocument, read: list[stories.Story]) -
     for said in ("additions, in rounds 1 to 8", "GB/s, useful bytes over time"):
         assert said in text, said
     assert len([one for story in read for one in story.article.select("figure img")]) > 20
-
-
-def test_letter_has_its_own_size(read: list[stories.Story], tmp_path: Path) -> None:
-    short = [one(read, "colophon")]
-    for link in short[0].article.select('a[href^="#"]'):
-        link.unwrap()
-    paper.write(short, "letter", tmp_path / "letter.pdf")
-    document = pdfium.PdfDocument(tmp_path / "letter.pdf")
-    assert {sized(page) for page in document} == {SIZES["letter"]}
-    document.close()
 
 
 def test_a_link_into_the_blue_stops_the_press(read: list[stories.Story], tmp_path: Path) -> None:

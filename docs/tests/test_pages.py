@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,3 +58,19 @@ def test_no_page_links_by_hand_what_a_directive_knows() -> None:
     for page in PAGES:
         for directive in ("literalinclude", "figure", "image", "raw"):
             assert f".. {directive}::" not in text(page), f"{page.name} uses {directive}"
+
+
+def test_the_citation_file_says_what_the_page_says() -> None:
+    """What reference managers read, in the Citation File Format."""
+    lines = text(ROOT / "CITATION.cff").splitlines()
+    said = {
+        key.strip(" -"): value.strip().strip('"')
+        for key, _, value in (line.partition(":") for line in lines)
+    }
+    # Those that the format asks for, and those that we give: https://citation-file-format.github.io
+    assert {"cff-version", "message", "title", "authors"} <= set(said)
+    assert (said["cff-version"], said["type"]) == ("1.2.0", "software")
+    released = date.fromisoformat(said["date-released"])
+    page = " ".join(text(DOCS / "teaching.rst").split())
+    assert f"{said['name']}, *{said['title']}*, {released.year}." in page
+    assert f"under the {said['license']} licence below" in text(ROOT / "LICENSE")
