@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial as bind
+from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
 from figures.chapters.chapter02_smem import INTERLEAVED, interleaved
 from figures.kit import costs, patterns, style
@@ -314,24 +315,36 @@ def warps_wait(view: View) -> Picture:
     spent = {name_of(found): _lifetime(found) for found in founds}
     totals = {name: sum(cycles.values()) for name, cycles in spent.items()}
     hues = {what: hue for what, (hue, _) in WAITS.items()} | {REST: "blue"}
+    hatches = dict(zip(hues, ("////", "....", "\\\\\\\\", ""), strict=True))
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(1.3 + 0.85 * len(spent))
+        looks: dict[str, Any] = {
+            what: {
+                "facecolor": theme.tint(hue, 0.6),
+                "edgecolor": theme.drawn(hue),
+                "hatch": hatches[what],
+                "linewidth": 1.2,
+            }
+            for what, hue in hues.items()
+        }
+        behind = {"facecolor": theme.background, "edgecolor": "none", "pad": 1.5}
         for place, (name, cycles) in enumerate(spent.items()):
             left = 0.0
             for what, value in cycles.items():
-                hue = hues[what]
-                axes.barh(place, value, left=left, height=0.5, lw=1.2, color=theme.tint(hue, 0.6),
-                          edgecolor=theme.drawn(hue))  # fmt: skip
+                axes.barh(place, value, left=left, height=0.5, **looks[what])
                 axes.text(left + value / 2, place, f"{value:.0f}", ha="center", va="center",
-                          size=LETTERS)  # fmt: skip
+                          size=LETTERS, bbox=behind)  # fmt: skip
                 left += value
             axes.text(0, place - 0.32, f"{name}: {totals[name]:.0f} cycles", va="bottom",
                       weight="bold", size=LETTERS)  # fmt: skip
-        for place, (what, hue) in enumerate(hues.items()):
-            axes.annotate(f"■ {what}", xy=(0.5 * (place % 2), 0), xycoords="axes fraction",
-                          xytext=(0, -8 - 20 * (place // 2)), textcoords="offset points", va="top",
-                          size=LETTERS, color=theme.written(hue))  # fmt: skip
+        kinds = axes.legend(
+            handles=[Patch(label=what, **look) for what, look in looks.items()],
+            loc="upper left", bbox_to_anchor=(0, 0), ncols=2, frameon=False, fontsize=LETTERS,
+            borderpad=0, borderaxespad=0.6, handlelength=1.6, handleheight=1.1,
+        )  # fmt: skip
+        for text, hue in zip(kinds.get_texts(), hues.values(), strict=True):
+            text.set_color(theme.written(hue))
         axes.set_xlim(0, max(totals.values()) * 1.01)
         axes.set_ylim(len(spent) - 0.65, -0.75)
         axes.axis("off")
