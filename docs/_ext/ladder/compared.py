@@ -127,6 +127,7 @@ SUMS: dict[str, Callable[[Tally], int]] = {
     "equal": lambda tally: tally.counters - tally.differing,
     "differences": lambda tally: tally.differing,
     "arbitration": lambda tally: tally.reasons.get(Reason.ARBITRATION, 0),
+    "earlier": lambda tally: tally.reasons.get(Reason.EARLIER_FORM, 0),
     "unexplained": lambda tally: tally.reasons.get(Reason.UNKNOWN, 0),
 }
 HEADINGS = {
@@ -135,6 +136,7 @@ HEADINGS = {
     "equal": _("equal"),
     "differences": _("differences"),
     "arbitration": _("hardware has more conflicts"),
+    "earlier": _("kernel edited since"),
     "unexplained": _("unexplained"),
 }
 
@@ -144,7 +146,7 @@ class Comparison(LookupDirective):
 
     columns: ClassVar = {
         "probes": ("launches", "counters", "differences"),
-        "chapters": ("launches", "counters", "equal", "arbitration", "unexplained"),
+        "chapters": ("launches", "counters", "equal", "arbitration", "earlier", "unexplained"),
     }
 
     def show(self, book: Book) -> list[nodes.Node]:
