@@ -146,7 +146,7 @@ class Comparison(LookupDirective):
 
     columns: ClassVar = {
         "probes": ("launches", "counters", "differences"),
-        "chapters": ("launches", "counters", "equal", "arbitration", "earlier", "unexplained"),
+        "chapters": ("counters", "equal", "arbitration", "earlier", "unexplained"),
     }
 
     def show(self, book: Book) -> list[nodes.Node]:
