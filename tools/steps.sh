@@ -14,14 +14,16 @@ export LC_ALL=C.UTF-8 PYTHONUTF8=1 PYTHONDONTWRITEBYTECODE=1
 # or in the checkout if it can't. Paths count from the checkout, wherever it lies, and the files that a
 # compiler says it has read are compared whole: ccache's preprocessed text has the host's side of a
 # kernel alone, so that an edit under __CUDA_ARCH__ would go unseen.
-if command -v ccache >/dev/null; then
+use_ccache() {
+  local kept
+  if ! command -v ccache >/dev/null; then return; fi
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
   kept=$(ccache --get-config cache_dir 2>/dev/null) || true
   if ! { mkdir -p "$kept" && [[ -w $kept ]]; } 2>/dev/null; then
     export CCACHE_DIR=$root/build/ccache
   fi
-  unset kept
-fi
+}
+use_ccache
 export CCACHE_BASEDIR=$root CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1
 
 # usage: the comment at the head of the script that runs, as --help prints it.

@@ -165,6 +165,24 @@ def test_where_compiled_code_is_kept(tools: Path, tmp_path: Path) -> None:
     assert kept(CCACHE_DIR="/dev/null/no") == ours
 
 
+def test_what_set_up_brings_is_used(tools: Path, tmp_path: Path) -> None:
+    """On a bare machine ccache comes with the first run of the tests."""
+    few = tmp_path / "few"
+    few.mkdir()
+    for name in ("bash", "dirname", "mkdir"):
+        (few / name).symlink_to(shutil.which(name) or "")
+    launcher = '"${CMAKE_CXX_COMPILER_LAUNCHER:-none}"'
+    ask = script(
+        tools, f"printf '%s ' {launcher}; PATH=$PATH:/usr/bin; use_ccache; printf %s {launcher}"
+    )
+    bare = {name: text for name, text in os.environ.items() if "LAUNCHER" not in name}
+    done = subprocess.run(
+        [ask], capture_output=True, text=True, check=True, env={**bare, "PATH": str(few)}
+    )
+    assert done.stdout == "none ccache"
+    assert 'attended "$root/tools/setup" test\nuse_ccache' in (ROOT / "tools/test").read_text()
+
+
 def test_one_at_a_time(tools: Path) -> None:
     """The second says for whom it waits; what the first leaves running doesn't hold it up."""
     left = tools / "left"
