@@ -125,7 +125,7 @@ RULES: list[tuple[str, Callable[[Outcome, re.Match[str]], bool]]] = [
     (r"2\u00b9\u2076 ints", lambda one, _: one.preset["n"] == 2**16),
     (r"(Step to a load at s|S)tride (\d+)", lambda one, m: one.preset["variant"].endswith(m[2])),
     (r"Count the sectors", lambda one, _: one.counters["Global load sectors"] > 0),
-    (r"Which lines (run most often|make the passes)\?", lambda one, _: len(one.warm) > 1),
+    (r"Which lines (run most often|make the wavefronts)\?", lambda one, _: len(one.warm) > 1),
     (r"Step to a bank conflict", starts("conflict")),
     (r"Step to the first that diverges", starts("branch")),
     (r"Step to the first barrier", starts("barrier")),

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
 EMULATOR = Path(__file__).resolve().parents[1]
@@ -29,7 +30,11 @@ pytestmark = pytest.mark.slow
 def built() -> Path:
     compiler = shutil.which("clang++")
     assert compiler, "clang++ is missing: sudo apt install clang"
-    options = ["-DEMU_SANITIZE=address,undefined", "-DCMAKE_CXX_FLAGS_RELEASE=-O1"]
+    options = [
+        "-DEMU_SANITIZE=address,undefined",
+        "-DCMAKE_CXX_FLAGS_RELEASE=-O1",
+        f"-DCUDAToolkit_ROOT={nvcc().parents[1]}",  # which may be NVIDIA's wheels alone
+    ]
     for command in (
         ["cmake", "-S", EMULATOR, "-B", BUILD, "-G", "Ninja", *options],
         ["cmake", "--build", BUILD, "--target", "emu_tests", "emu_ptx_fuzz", "emu_fatbin_fuzz"],
