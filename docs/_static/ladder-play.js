@@ -202,7 +202,7 @@
   const hideRow = (row) => {
     const show = make("button", { type: "button", class: "guess-quiet" }, "Show it anyway");
     const later = make("p", { class: "rung-later" },
-      "This chapter\u2019s gain appears here once you have made its guesses.  ", show);
+      "This chapter\u2019s gain appears here once you have made its guesses. ", show);
     row.before(later);
     let shown = false;
     show.addEventListener("click", () => {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import re
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from bs4 import BeautifulSoup
 
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book
+from docs.tests.pages import ROOT
 from figures.comparison import chapters
 from figures.records.recordings import Recordings
 from figures.records.transcripts import ROOMS, transcripts
@@ -236,10 +236,8 @@ def test_each_row_of_the_chapters_adds_up() -> None:
     import ladder  # noqa: F401
     from ladder.compared import SUMS, Comparison
 
-    parts = [
-        name for name in Comparison.columns["chapters"] if name not in ("launches", "counters")
-    ]
-    for tally in chapters(Recordings(Path(__file__).resolve().parents[2])):
+    parts = [name for name in Comparison.columns["chapters"] if name != "counters"]
+    for tally in chapters(Recordings(ROOT)):
         assert tally.counters == sum(SUMS[name](tally) for name in parts), tally.name
 
 
@@ -276,7 +274,7 @@ def test_instructions_come_from_the_tables(book: Book, counts: Counts) -> None:
 
 
 def test_every_example_is_shown_and_every_text_is_used() -> None:
-    root = Path(__file__).resolve().parents[2]
+    root = ROOT
     pages = root.glob("docs/**/*.rst")
     page = "".join(path.read_text(encoding="utf-8") for path in pages)
     for room in ROOMS:
@@ -291,7 +289,7 @@ def test_every_example_is_shown_and_every_text_is_used() -> None:
 def test_every_instruction_table_of_the_embedded_device_is_found() -> None:
     from ladder import instructions
 
-    sources = Path(__file__).resolve().parents[2] / "tools/emulator/src/isa"
+    sources = ROOT / "tools/emulator/src/isa"
     declared = re.findall(r"Row> (\w+)_rows\(\)", (sources / "table.hpp").read_text())
     tables = sum(len(instructions._TABLE.findall(p.read_text())) for p in sources.glob("*.cpp"))
     assert tables == len(declared) > 10
@@ -325,7 +323,7 @@ def test_refusals_come_from_the_sources(book: Book, counts: Counts) -> None:
 def test_every_refusal_of_the_embedded_device_is_found() -> None:
     from ladder import instructions
 
-    sources = Path(__file__).resolve().parents[2] / "tools/emulator/src"
+    sources = ROOT / "tools/emulator/src"
     text = (sources / "isa/table.cpp").read_text()
     listed = text.partition("Refusal kRefused[] = {")[2].partition("};")[0]
     assert len(instructions._REFUSED.findall(text)) == listed.count('{"') > 10

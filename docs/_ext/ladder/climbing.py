@@ -118,7 +118,7 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
             else _("Chapter {number} has no bar: it is a landing, and gains no speed.")
         )
         said += " " + why.format(number=number)
-    if here != bars[0].chapter and here:  # the first chapter has yet to explain the words
+    if here and here != bars[0].chapter:  # the first chapter has yet to explain the words
         said += " " + _(
             "Unless the text says otherwise, times in this chapter are of finished sums with "
             "{block} threads per block. Counters are of a first pass, which stops at one partial "
