@@ -220,6 +220,7 @@ def main(arguments: list[str]) -> int:
     torch.cuda.init()
     with tempfile.TemporaryDirectory() as temporary:
         folder: Path = chosen.build or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
         newer = compile_rivals(chosen.cccl, folder)
         libraries = {"": newer}
         if chosen.what == "sums":
