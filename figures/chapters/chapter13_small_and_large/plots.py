@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -39,6 +40,10 @@ def rows_of(series: dict[str, list[RecordedRun]], most: int = 2**40) -> list[lis
     ]
 
 
+#: The least n at which whole needs several blocks, and so their atomics.
+SEVERAL_BLOCKS = 2**13
+
+
 def over_all(view: View) -> Picture:
     """whole's time from one element to a billion, beside a floor and a bandwidth."""
     series = {
@@ -47,12 +52,12 @@ def over_all(view: View) -> Picture:
     }
     series["CUB"] = view.over_n(NAME, "cub")
     whole = {found.run["n"]: time_of(found) for found in series["whole"]}
-    first, last = min(whole), max(whole)
+    first, last = SEVERAL_BLOCKS, max(whole)
     floor = whole[first]
     per_element = (whole[last] - floor) / last  # microseconds
     half = floor / per_element
     model = [(n, floor + per_element * n) for n in (2**k for k in range(31)) if first <= n <= last]
-    off = max(abs(whole[n] / (floor + per_element * n) - 1) for n in whole)
+    off = max(abs(whole[n] / (floor + per_element * n) - 1) for n in whole if n >= first)
     nothing = view.find(NAME, "empty")
 
     def draw(theme: Theme) -> Figure:
@@ -81,16 +86,17 @@ def over_all(view: View) -> Picture:
     return Picture(
         draw=draw,
         alt=(
-            f"On {view.device_name}, whole takes {significant(floor)} µs for one element and "
+            f"On {view.device_name}, whole takes {significant(whole[min(whole)])} µs for one "
+            f"element, {significant(floor)} µs for {short_size(first)} and "
             f"{significant(whole[last])} µs for {short_size(last)}. A floor plus the bytes at "
-            f"{rate:.0f} GB/s is within {100 * off:.0f} % of it everywhere. Both parts are equal "
+            f"{rate:.0f} GB/s is within {100 * off:.0f} % of it from there on. Both parts are equal "
             f"at {half / 1e6:.1f} million elements. An empty launch takes "
             f"{significant(time_of(nothing))} µs."
         ),
         caption=(
-            "A floor, then a slope. The dashed line is the floor, taken from one element, plus the "
-            f"bytes at {rate:.0f} GB/s, taken from {short_size(last)} elements. It is never more "
-            f"than {100 * off:.0f} % off. The dotted line stands where both parts are equal."
+            f"A floor, then a slope. The dashed line is the floor, taken from {short_size(first)} "
+            f"elements, plus the bytes at {rate:.0f} GB/s, taken from {short_size(last)}. It is "
+            f"never more than {100 * off:.0f} % off. The dotted line stands where both parts are equal."
         ),
         table=Table(["kernel", "n", "block", "µs"], rows_of(series)),
         runs=[nothing, *(found for runs in series.values() for found in runs)],
@@ -176,7 +182,7 @@ def in_flight(view: View, n: int) -> Picture:
         axes.set_ylim(0, 1.15 * max(best, *map(rate_of, others.values())))
         axes.set_xlim(0, xs[-1])
         axes.set_xticks(xs, [str(x) for x in xs])
-        axes.set_xlabel("KiB in flight per SM")
+        axes.set_xlabel("KiB of stages per SM")
         heading(axes, "GB/s")
         return figure
 
@@ -188,18 +194,18 @@ def in_flight(view: View, n: int) -> Picture:
     return Picture(
         draw=draw,
         alt=(
-            f"On {view.device_name}, a ring of bulk copies at n = {size(n)} by what it keeps in "
-            f"flight per SM, as a share of the fastest ring's speed: {'; '.join(shares)}. The "
+            f"On {view.device_name}, a ring of bulk copies at n = {size(n)} by the KiB of its "
+            f"stages per SM, as a share of the fastest ring's speed: {'; '.join(shares)}. The "
             f"fastest ring runs at {significant(rate_of(fastest))} GB/s, whole at "
             f"{significant(rate_of(others['whole']))} and CUB at "
             f"{significant(rate_of(others['cub']))}."
         ),
         caption=(
-            f"One ring per SM at n = {size(n)}, with 1 to 12 stages of 16 KiB. More in flight "
-            "helps, up to a point. Dashed: whole, whose loads keep memory as busy, and CUB."
+            f"One ring per SM at n = {size(n)}, with 1 to 12 stages of 16 KiB. "
+            "Dashed: whole, whose loads keep memory as busy, and CUB."
         ),
         table=Table(
-            ["kernel", "KiB in flight per SM", "µs", "GB/s"],
+            ["kernel", "KiB of stages per SM", "µs", "GB/s"],
             [
                 [name_of(found), STAGE_KIB * stages, significant(time_of(found)),
                  round(rate_of(found), 1)]
@@ -226,8 +232,17 @@ RIVALS = {
 TOP_RATIO = 8.0
 
 
+def _with(view: View, times: Callable[[Path, str, str], Sequence[object]]) -> View:
+    """The view, or one of the second card where only that has such times."""
+    for known in (view.known, view.other):
+        if known and times(view.recordings.root, NAME, known.name):
+            return View(view.recordings, known)
+    return view
+
+
 def rivals(view: View) -> Picture:
     """Other people's times divided by whole's, over n."""
+    view = _with(view, whole_sums)
     sums = whole_sums(view.recordings.root, NAME, view.known.name)
     ours = {one.n: one.median_us for one in sums if (one.library, one.method) == ("book", "whole")}
     if not ours:
@@ -293,6 +308,7 @@ def _panel(axes: Axes, theme: Theme, title: str, names: list[str], times: list[f
 
 def steady(view: View) -> Picture:
     """Whether the time depends on the values, on the place, and on how long the card has worked."""
+    view = _with(view, steady_times)
     lines = steady_times(view.recordings.root, NAME, view.known.name)
     if not lines:
         raise MissingData(f"{NAME} has no steadiness in {view.known.name}")
