@@ -117,7 +117,7 @@ def _check_bytes(run: CountedRun, timed: TimedRun | None, launched: TimedRun | N
     loads, stores = total(_SECTORS.format("ld")), total(_SECTORS.format("st"))
     read, asked = total(_DRAM_READ), total(_L2_READ)
     useful = timed["bytes_read"] if timed else 0
-    # Bulk copies are no loads, and bring all or nothing: the L2 counts them.
+    # Bulk copies are not loads, and bring all or nothing: the L2 counts them.
     by_loads = bool(loads) or not asked
     brought, counter = (loads, _SECTORS.format("ld")) if by_loads else (asked, _L2_READ)
     if brought is not None and brought * SECTOR < useful:
