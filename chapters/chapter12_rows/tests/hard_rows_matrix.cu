@@ -1,11 +1,13 @@
 // Chapter 12's kernels on tables that are hard to get right: rows of one element and of none, of
-// odd lengths and from odd addresses, with NaN, infinities, ties and nothing but -inf.
+// odd lengths and from odd addresses, with NaN, infinities, ties and nothing but -inf; and more
+// rows than 16 bits count.
 #include <cstddef>
 #include <initializer_list>
 #include <string>
 
 #include "../ways.cuh"
 #include "book/chapter.hpp"
+#include "hard_rows_kernels.cuh"
 
 namespace {
 
@@ -18,6 +20,27 @@ book::Variant beside(book::Variant v, const std::string& table, std::size_t most
   v.sizes = book::Sizes{.most = std::size_t{1} << 28, .most_embedded = most};
   v.profiled = false;
   return v;
+}
+
+/// A warp per column, as in the chapter's comparison, whose tables have 16 rows at most here.
+book::Variant column_warps(const Form& form) {
+  Way way = of_lanes(32, 1, "warps", "column-per-warp");
+  way.grid = [](std::size_t, std::size_t columns, unsigned block) {
+    return up(columns, block / 32);
+  };
+  way.depth = [](const book::Shape&, std::size_t rows, std::size_t) { return depth(rows, 32); };
+  return on<SumOfColumn>("column", way, form, columns_by_warp);
+}
+book::Variant sum_lanes(const Form& form) {
+  return on<SumOfRow>("sum", of_team(form.columns), form, rows_by_team<Sum>(form.columns));
+}
+book::Variant copied(const Form& form) {
+  const Way way{"rows", "copy-rows", book::any_block(),
+                [](std::size_t rows, std::size_t columns, unsigned block) {
+                  return up(rows * columns, std::size_t{4} * kLoads<float4> * block);
+                },
+                [](const book::Shape&, std::size_t, std::size_t) { return 0; }};
+  return on<CopyOfRow>("copy", way, form, copies);
 }
 
 /// Tables that a total has to get right, whichever way.
@@ -74,7 +97,35 @@ void add_hard_ones(book::Chapter& chapter) {
   }
   add(any_length, "row", {.rows = 1}, 4097);
   add(any_length, "eleven", {.rows = 11, .data = Data::kSpecial}, 4097);
-  add({softmax_blocks}, "long_row", {.rows = 1}, 65537);  // in three pieces at most, or in 65
+  // In three pieces at most, or in 65; and in several turns.
+  add({softmax_blocks, layer_norm_online}, "long_row", {.rows = 1}, 65537);
+
+  for (const std::size_t rows : {std::size_t{1}, std::size_t{2}}) {  // in pieces
+    const Form form{.rows = rows};
+    const std::string table = rows == 1 ? "long_row" : "long_rows";
+    chapter.add(beside(on<SumOfRow>("sum", kBlocks, form, rows_by_blocks<Sum>), table, 65537));
+    chapter.add(
+        beside(on<MomentsOfRow>("moments", kBlocks, form, rows_by_blocks<Moments>), table, 65537));
+  }
+
+  // More rows, or words, than 16 bits count.
+  add({sum_lanes, softmax_lanes, layer_norm_lanes, column_warps}, "many", {.columns = 1}, 65537);
+  add({copied}, "many", {.columns = 4}, std::size_t{1} << 19);
+  add({column_warps}, "three", {.columns = 3}, 1025);  // some warps of a block have no column
+
+  using hard_rows::ArgmaxOfNans;
+  const Form ties{.columns = 14, .data = Data::kSpecial};
+  chapter.add(
+      beside(on<ArgmaxOfRow>("argmax", kThread, ties, rows_by_thread<ArgmaxOfNans>), "nans", 1025));
+  chapter.add(
+      beside(on<ArgmaxOfRow>("argmax", kBlock, ties, rows_by_block<ArgmaxOfNans>), "nans", 1025));
+
+  using hard_rows::SmallMoments;
+  const Form small{.columns = 20};
+  chapter.add(beside(on<MomentsOfRow>("moments", kThread, small, rows_by_thread<SmallMoments>),
+                     "small", 1025));
+  chapter.add(beside(on<MomentsOfRow>("moments", kBlock, small, rows_by_block<SmallMoments>),
+                     "small", 1025));
 }
 
 }  // namespace

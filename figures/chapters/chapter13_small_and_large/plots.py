@@ -76,7 +76,7 @@ def over_all(view: View) -> Picture:
         ticks = [3, 10, 30, 100, 300, 1000]
         axes.yaxis.set_minor_locator(NullLocator())
         axes.set_yticks(ticks, [str(one) for one in ticks])
-        axes.set_ylim(2.2, 1.4 * top)
+        axes.set_ylim(1.5, 1.4 * top)
         heading(axes, "µs")
         label_ends(axes, theme, ends)
         return figure
@@ -282,7 +282,8 @@ def rivals(view: View) -> Picture:
             f"multiples of whole's time at the same size: {'; '.join(spans)}."
         ),
         caption=(
-            "Sums of 32-bit integers in 64 bits, timed alike in one sitting: CUB of the newest "
+            f"Sums of 32-bit integers in 64 bits on {view.device_name}, timed alike in one "
+            "sitting: CUB of the newest "
             "CCCL as it comes, with atomics, and with tuned block sizes; Thrust, which also "
             "allocates memory and hands the sum to the host; PyTorch; CuPy."
         ),
