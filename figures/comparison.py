@@ -155,6 +155,17 @@ def _beyond(recordings: Recordings, run: CountedRun) -> bool:
     return bool(sizes) and run["n"] > max(sizes)
 
 
+def of_another_grid(recordings: Recordings, run: CountedRun) -> bool:
+    """Whether the grid is as large as fits: more fits where no registers are counted."""
+    alike = [
+        other
+        for other in _counted(recordings)
+        if all(other[key] == run[key] for key in ("chapter", "variant", "n", "block", "params"))
+    ]
+    grids = [launch["grid"] for launch in run["launches"]]
+    return any([launch["grid"] for launch in other["launches"]] != grids for other in alike)
+
+
 def _of_a_library(run: CountedRun) -> bool:
     """Whether the kernels are CUB's, which are not the book's: ptxas makes of them what it can."""
     return any(launch["kernel"].startswith("Device") for launch in run["launches"])
@@ -185,7 +196,7 @@ def chapters(recordings: Recordings) -> list[Tally]:
         for run in reference.counters["runs"] if reference.counters else []:
             if run["chapter"] != chapter or _beyond(recordings, run):
                 continue
-            if _of_a_library(run) or _stopped(recordings, run):
+            if _of_a_library(run) or _stopped(recordings, run) or of_another_grid(recordings, run):
                 continue
             hardware = recordings.counters(
                 chapter, run["variant"], run["n"], run["block"], run["params"],

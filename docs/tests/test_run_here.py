@@ -662,7 +662,7 @@ def test_the_stepper_begins_where_it_is_interesting(page: Page) -> None:
 
 @pytest.mark.parametrize(
     ("name", "panel"),
-    [(STORY, FAULTY), ("chapters/chapter05_unroll4", "run-last-warp-classic")],
+    [(STORY, FAULTY), ("notebooks/chapter05_unroll4", "run-last-warp-classic")],
 )
 def test_a_faulty_kernel_opens_between_the_lines_that_race(
     page: Page, name: str, panel: str

@@ -98,6 +98,11 @@ def test_every_difference_in_a_chapter_has_its_reason(repository: Path) -> None:
         assert Reason.UNKNOWN not in tally.reasons, f"{tally.name}: {tally.reasons}"
         # A variant of several launches is compared by their sums: eight counters a run.
         assert tally.counters % 8 == 0 and 8 <= tally.counters <= 8 * tally.launches
+    runs = Recordings(repository).reference.counters
+    assert runs
+    other = {run["variant"] for run in runs["runs"]
+             if comparison.of_another_grid(Recordings(repository), run)}  # fmt: skip
+    assert other == {"loads"}  # launches as many blocks as its registers allow
     # Arbitration is what the reason says it is, and is there: an empty comparison shows nothing.
     assert any(Reason.ARBITRATION in tally.reasons for tally in tallies)
 

@@ -259,7 +259,7 @@ def test_one_pass_with_its_interval_alone_errs_often(noises: list[Noise]) -> Non
 
 #: How often a gain is seen, at least: (length, passes, gain, share).
 SEEN = (
-    (LENGTHS[0], 3, 0.05, 0.30),
+    (LENGTHS[0], 3, 0.05, 0.25),  # chapter 13 has many of these
     (LENGTHS[1], 3, 0.02, 0.10),
     (LENGTHS[1], 3, 0.05, 0.40),
     (LENGTHS[2], 2, 0.02, 0.45),
