@@ -89,14 +89,15 @@ def over_all(view: View) -> Picture:
             f"On {view.device_name}, whole takes {significant(whole[min(whole)])} µs for one "
             f"element, {significant(floor)} µs for {short_size(first)} and "
             f"{significant(whole[last])} µs for {short_size(last)}. A floor plus the bytes at "
-            f"{rate:.0f} GB/s is within {100 * off:.0f} % of it from there on. Both parts are equal "
-            f"at {half / 1e6:.1f} million elements. An empty launch takes "
+            f"{rate:.0f} GB/s is within {100 * off:.0f} % of it from there on. Both parts are "
+            f"equal at {half / 1e6:.1f} million elements. An empty launch takes "
             f"{significant(time_of(nothing))} µs."
         ),
         caption=(
             f"A floor, then a slope. The dashed line is the floor, taken from {short_size(first)} "
             f"elements, plus the bytes at {rate:.0f} GB/s, taken from {short_size(last)}. It is "
-            f"never more than {100 * off:.0f} % off. The dotted line stands where both parts are equal."
+            f"never more than {100 * off:.0f} % off. The dotted line stands where both parts are "
+            "equal."
         ),
         table=Table(["kernel", "n", "block", "µs"], rows_of(series)),
         runs=[nothing, *(found for runs in series.values() for found in runs)],
