@@ -92,16 +92,17 @@ def test_every_probe_counts_what_hardware_counted(repository: Path) -> None:
 
 
 def test_every_difference_in_a_chapter_has_its_reason(repository: Path) -> None:
-    tallies = comparison.chapters(Recordings(repository))
+    recordings = Recordings(repository)
+    tallies = comparison.chapters(recordings)
     assert sum(tally.launches for tally in tallies) >= 100
     for tally in tallies:
         assert Reason.UNKNOWN not in tally.reasons, f"{tally.name}: {tally.reasons}"
         # A variant of several launches is compared by their sums: eight counters a run.
         assert tally.counters % 8 == 0 and 8 <= tally.counters <= 8 * tally.launches
-    runs = Recordings(repository).reference.counters
-    assert runs
-    other = {run["variant"] for run in runs["runs"]
-             if comparison.of_another_grid(Recordings(repository), run)}  # fmt: skip
+    counted = recordings.reference.counters
+    assert counted
+    other = {run["variant"] for run in counted["runs"]
+             if comparison.of_another_grid(recordings, run)}  # fmt: skip
     assert other == {"loads"}  # launches as many blocks as its registers allow
     # Arbitration is what the reason says it is, and is there: an empty comparison shows nothing.
     assert any(Reason.ARBITRATION in tally.reasons for tally in tallies)
