@@ -124,9 +124,7 @@ void add_sums(book::Chapter& chapter) {
     if (f.columns == 4) v.sizes = book::Sizes{.usual_embedded = kFew};
     return v;
   });
-  over(chapter, between(4, 4096), kAll, [](const Form& f) {
-    return on<SumOfRow>("sum", of_team(f.columns), f, rows_by_team<Sum>(f.columns));
-  });
+  over(chapter, between(4, 4096), kAll, sum_lanes);
   over(chapter, between(256, 1 << 20), kAll, [](const Form& f) {
     return with_block(on<SumOfRow>("sum", kBlock, f, rows_by_block<Sum>),
                       threads_for(f.columns, 128));
@@ -148,14 +146,7 @@ void add_total(book::Chapter& chapter, const std::string& method) {
 }
 
 void add_normalised(book::Chapter& chapter) {
-  over(chapter, {32}, kTwo, [](const Form& f) {
-    const Way way{"rows", "copy-rows", book::any_block(),
-                  [](std::size_t rows, std::size_t columns, unsigned block) {
-                    return up(rows * columns, std::size_t{4} * kLoads<float4> * block);
-                  },
-                  [](const book::Shape&, std::size_t, std::size_t) { return 0; }};
-    return on<CopyOfRow>("copy", way, f, copies);
-  });
+  over(chapter, {32}, kTwo, copied);
   const auto in_lanes = [](book::Variant v, const Form& f) {
     return with_block(std::move(v), f.columns == 256 ? 128 : 256);
   };
@@ -173,14 +164,7 @@ void add_normalised(book::Chapter& chapter) {
 }
 
 void add_column_sums(book::Chapter& chapter) {
-  over(chapter, {4096}, kTwo, [](const Form& f) {
-    Way way = of_lanes(32, 1, "warps", "column-per-warp");
-    way.grid = [](std::size_t, std::size_t columns, unsigned block) {
-      return up(columns, block / 32);
-    };
-    way.depth = [](const book::Shape&, std::size_t rows, std::size_t) { return depth(rows, 32); };
-    return on<SumOfColumn>("column", way, f, columns_by_warp);
-  });
+  over(chapter, {4096}, kTwo, column_warps);
   over(chapter, between(4, 131072), kTwo,
        [](const Form& f) { return with_block(column_sum(f), f.columns <= 8192 ? 512 : 256); });
 }

@@ -167,4 +167,28 @@ inline book::Variant column_sum(const Form& form) {
   return on<SumOfColumn>("column", down_columns(), form, sums_of_columns);
 }
 
+/// A warp per column, which the chapter compares with a lane per column.
+inline book::Variant column_warps(const Form& form) {
+  Way way = of_lanes(32, 1, "warps", "column-per-warp");
+  way.grid = [](std::size_t, std::size_t columns, unsigned block) {
+    return up(columns, block / 32);
+  };
+  way.depth = [](const book::Shape&, std::size_t rows, std::size_t) { return depth(rows, 32); };
+  return on<SumOfColumn>("column", way, form, columns_by_warp);
+}
+
+inline book::Variant sum_lanes(const Form& form) {
+  return on<SumOfRow>("sum", of_team(form.columns), form, rows_by_team<Sum>(form.columns));
+}
+
+/// One read and one write, as a floor for what normalises rows.
+inline book::Variant copied(const Form& form) {
+  const Way way{"rows", "copy-rows", book::any_block(),
+                [](std::size_t rows, std::size_t columns, unsigned block) {
+                  return up(rows * columns, std::size_t{4} * kLoads<float4> * block);
+                },
+                [](const book::Shape&, std::size_t, std::size_t) { return 0; }};
+  return on<CopyOfRow>("copy", way, form, copies);
+}
+
 }  // namespace chapter12

@@ -22,27 +22,6 @@ book::Variant beside(book::Variant v, const std::string& table, std::size_t most
   return v;
 }
 
-/// A warp per column, as in the chapter's comparison, whose tables have 16 rows at most here.
-book::Variant column_warps(const Form& form) {
-  Way way = of_lanes(32, 1, "warps", "column-per-warp");
-  way.grid = [](std::size_t, std::size_t columns, unsigned block) {
-    return up(columns, block / 32);
-  };
-  way.depth = [](const book::Shape&, std::size_t rows, std::size_t) { return depth(rows, 32); };
-  return on<SumOfColumn>("column", way, form, columns_by_warp);
-}
-book::Variant sum_lanes(const Form& form) {
-  return on<SumOfRow>("sum", of_team(form.columns), form, rows_by_team<Sum>(form.columns));
-}
-book::Variant copied(const Form& form) {
-  const Way way{"rows", "copy-rows", book::any_block(),
-                [](std::size_t rows, std::size_t columns, unsigned block) {
-                  return up(rows * columns, std::size_t{4} * kLoads<float4> * block);
-                },
-                [](const book::Shape&, std::size_t, std::size_t) { return 0; }};
-  return on<CopyOfRow>("copy", way, form, copies);
-}
-
 /// Tables that a total has to get right, whichever way.
 template <class Total, class What>
 void add_hard_ones(book::Chapter& chapter, const std::string& method) {
