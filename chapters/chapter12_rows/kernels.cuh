@@ -598,6 +598,7 @@ __global__ void __launch_bounds__(512)
       memcpy(&word, &block, sizeof word);
       told[row * pieces + piece] = word;
     }
+    __syncwarp();  // `volatile` alone orders no two lanes of a warp
     ExpSum all = ExpSum::none();
     for (unsigned k = threadIdx.x; k < pieces; k += blockDim.x) {
       unsigned long long word = kNotYet;

@@ -207,7 +207,7 @@ __device__ inline void init(Barrier* barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(in_shared(barrier)), "r"(arrivals)
                : "memory");
 }
-/// Shows this thread's new barriers to the copy engine, which looks at memory by a way of its own.
+/// Shows this thread's new barriers to the TMA, which looks at memory by a way of its own.
 __device__ inline void show_barriers() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -244,6 +244,20 @@ __device__ inline void send(Sum value, Sum* to, Barrier* barrier) {
                : "memory");
 }
 
+/// Waits for the first phase of a barrier at which other blocks of the cluster count. `wait` makes
+/// visible what its own block did, and this what all of them sent.
+__device__ inline void wait_for_mail(Barrier* barrier) {
+  unsigned over = 0;
+  while (over == 0) {
+    asm volatile(
+        "{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], 0; "
+        "selp.u32 %0, 1, 0, p; }"
+        : "=r"(over)
+        : "r"(in_shared(barrier))
+        : "memory");
+  }
+}
+
 /// One cluster, whose warps send their sums: each counts at the first block's barrier by itself,
 /// when it is there.
 ///
@@ -274,7 +288,7 @@ __global__ void __launch_bounds__(1024, 1) sent_to_one(const int* in, Sum* out, 
   }
   if (rank != 0 || threadIdx.x >= 32) return;
 
-  wait(&all_there, 0);
+  wait_for_mail(&all_there);
   Sum sum = 0;
   for (unsigned w = threadIdx.x; w < gridDim.x * warps; w += 32) sum += slot[w];
   sum = chapter08::warp_sum(sum);
@@ -297,7 +311,7 @@ __global__ void __launch_bounds__(512, 1)
 // end many-loads
 
 // begin bulk-copies
-/// Has the copy engine fetch so many bytes, a multiple of 16. They count at the barrier.
+/// Has the TMA fetch so many bytes, a multiple of 16. They count at the barrier.
 __device__ inline void fetch(int4* to, const int4* from, unsigned bytes, Barrier* barrier) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::

@@ -11,7 +11,7 @@ import json
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -220,6 +220,18 @@ def earlier(mutants: Mutants, root: Path) -> list[str]:
         for file, was in mutants.sources.items()
         if not (root / file).exists() or digest((root / file).read_bytes()) != was
     ]
+
+
+def unchanged(mutants: Mutants, root: Path) -> Mutants:
+    """The record without the files that have changed since, and without their chapters' mistakes."""
+    gone = set(earlier(mutants, root))
+    chapters = {Path(file).parts[1] for file in gone}
+    return replace(
+        mutants,
+        sources={file: was for file, was in mutants.sources.items() if file not in gone},
+        changes=tuple(each for each in mutants.changes if each.file not in gone),
+        mistakes=tuple(each for each in mutants.mistakes if each.chapter not in chapters),
+    )
 
 
 def reasons(root: Path, chapter: str) -> dict[tuple[str, str], str]:

@@ -2,7 +2,7 @@
 
     python -m tools.mutating list FILE              writes the mutants of all kernel files
     python -m tools.mutating list --left FILE       writes those that got through in the record, and
-                                                    those of files that it lacks
+                                                    those of files new or changed since
     python -m tools.mutating run LIST RESULTS       tries them; run again, it goes on
     python -m tools.mutating record RESULTS         puts the results into figures/data
     python -m tools.mutating record --again RESULTS puts those of `list --left` into the record
@@ -25,7 +25,7 @@ import time
 from itertools import groupby
 from pathlib import Path
 
-from figures.records.mutants import FILE, digest, read
+from figures.records.mutants import FILE, digest, read, unchanged
 from tools.files import write_whole
 from tools.mutating import ROOT, Failure
 from tools.mutating.mutant import Mutant
@@ -52,7 +52,7 @@ def listed() -> list[Mutant]:
 def _list(path: Path, left: bool) -> None:
     found, again = listed(), set[str]()
     if left:
-        kept = read((ROOT / FILE).read_text(encoding="utf-8"))
+        kept = unchanged(read((ROOT / FILE).read_text(encoding="utf-8")), ROOT)
         again = set(kept.sources)
         newer = [mutant for mutant in found if mutant.file not in again]
         found = [*(Mutant.read(vars(each)) for each in kept.passed), *newer]
@@ -167,7 +167,9 @@ def main(arguments: list[str] | None = None) -> int:
     one = commands.add_parser("list", help="write the mutants of all kernel files")
     one.add_argument("file", type=Path)
     one.add_argument(
-        "--left", action="store_true", help="those that passed in the record or are not in it"
+        "--left",
+        action="store_true",
+        help="those that passed in the record, and those of files new or changed since",
     )
     two = commands.add_parser("run", help="try all that RESULTS lacks")
     two.add_argument("list", type=Path)

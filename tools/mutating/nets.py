@@ -50,6 +50,7 @@ WORK = (
 )
 #: Instructions of a warp, per launch: at small shapes, under the checks, and at large ones.
 MOST, MOST_LOOKED_AT, MOST_LARGE = 20_000_000, 3_000_000, 400_000_000
+LIMIT = "the limit that was set"
 SECONDS = 120
 SEEDS, MORE_SEEDS = (1,), tuple(range(2, 10))
 LOOKED_AT = FIRST[:4]
@@ -128,8 +129,7 @@ def run(
             settings["EMU_FINDINGS"] = str(found)
         if count:
             settings["EMU_CSV"] = str(page)
-        most = MOST_LOOKED_AT if go_on or "EMU_SCHEDULE" in settings else MOST
-        settings.setdefault("EMU_MAX_INSTRUCTIONS", str(most))
+        settings.setdefault("EMU_MAX_INSTRUCTIONS", str(MOST_LOOKED_AT if go_on else MOST))
         try:
             done = subprocess.run(
                 [program.path, file, *(["--go-on"] if go_on else [])],
@@ -253,12 +253,20 @@ class Nets:
             caught.add("stopped", how)
 
     def checks(
-        self, variants: list[Variant], ptx: Path, caught: Caught, shapes: Sequence[Shape]
+        self,
+        variants: list[Variant],
+        base: Path,
+        ptx: Path,
+        caught: Caught,
+        shapes: Sequence[Shape],
+        **settings: str,
     ) -> None:
         cases = self._cases(variants, shapes, FEW_HEAVY)
-        ran = self._looked_at(ptx, cases, "all")
-        for each in ran.findings:
+        findings = self._looked_at(ptx, cases, "all", **settings).findings
+        for each in findings:
             caught.add(str(each["check"]), str(each["what"]))
+        if findings and (said := self._base(base, cases, "all", **settings).findings):
+            raise Failure(f"{self.program.path.name} as it is: {said[0]['what']}")
 
     def sums(self, variants: list[Variant], base: Path, ptx: Path, caught: Caught) -> None:
         # Heavy variants do other work than sums.
@@ -274,12 +282,30 @@ class Nets:
             caught.add("sum", f"not said: {sorted(right - told)[0][1]}")
 
     def schedules(
-        self, variants: list[Variant], ptx: Path, caught: Caught, seeds: Sequence[int]
+        self,
+        variants: list[Variant],
+        base: Path,
+        ptx: Path,
+        caught: Caught,
+        seeds: Sequence[int],
     ) -> None:
-        cases = self._cases(variants, LOOKED_AT[:3], FEW_HEAVY)
+        cases = [c for v in variants for c in self._cases([v], LOOKED_AT[:3], FEW_HEAVY)]
         for seed in seeds:
             if "schedule" not in caught.by:
-                self._result(cases, ptx, caught, {"EMU_SCHEDULE": f"apart:{seed}"})
+                apart = {"EMU_SCHEDULE": f"apart:{seed}"}
+                short = [case for case in cases if self._is_short(base, case, apart)]
+                self._result(short, ptx, caught, apart)
+
+    def _is_short(self, base: Path, case: str, apart: Mapping[str, str]) -> bool:
+        """Whether the kernels as they are end within half of the limit, so that a change has to
+        double the work to be stopped there."""
+        key = (base, case, *apart.values())
+        if key not in self._kept:
+            half = {**apart, "EMU_MAX_INSTRUCTIONS": str(MOST // 2)}
+            ran = self._kept[key] = run(self.program, [case], self.library, base, half)
+            if ran.status and LIMIT not in ran.said:
+                raise Failure(f"{self.program.path.name}, apart: {ran.case}: {ran.why}")
+        return self._kept[key].status == 0
 
     def counters(
         self,
@@ -317,7 +343,7 @@ class Nets:
         if not caught.by:
             self.places(changed, base, ptx, caught)
         if not caught.by:
-            self.checks(variants, ptx, caught, shapes)
+            self.checks(variants, base, ptx, caught, shapes)
         if not caught.by:
             self.checks_apart(changed, base, ptx, caught)
         if not caught.by:
@@ -368,20 +394,16 @@ class Nets:
 
     def checks_apart(self, changed: set[str], base: Path, ptx: Path, caught: Caught) -> None:
         """The checks again, with lanes, warps and blocks in an order of their own."""
-        cases = self._cases(self.program.that_launch(changed), APART, FEW_HEAVY)
+        variants = self.program.that_launch(changed)
         for seed in APART_SEEDS:
-            if caught.by:
-                return
-            schedule = {"EMU_SCHEDULE": f"apart:{seed}"}
-            if said := self._base(base, cases, "all", **schedule).findings:
-                raise Failure(f"{self.program.path.name}, apart: {said[0]['what']}")
-            for each in self._looked_at(ptx, cases, "all", **schedule).findings:
-                caught.add(str(each["check"]), str(each["what"]))
+            if not caught.by:
+                apart = {"EMU_SCHEDULE": f"apart:{seed}"}
+                self.checks(variants, base, ptx, caught, APART, **apart)
 
-    def more(self, changed: set[str], ptx: Path, caught: Caught) -> None:
+    def more(self, changed: set[str], base: Path, ptx: Path, caught: Caught) -> None:
         """For what got through: all small shapes under the checks, and more schedules."""
         variants = self.program.that_launch(changed, most=len(self.program.variants))
         few = [shape for shape in small() if shape[1] <= 65 or shape in FIRST]
-        self.checks(variants, ptx, caught, few)
+        self.checks(variants, base, ptx, caught, few)
         if not caught.by:
-            self.schedules(variants, ptx, caught, MORE_SEEDS)
+            self.schedules(variants, base, ptx, caught, MORE_SEEDS)

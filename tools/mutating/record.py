@@ -104,8 +104,8 @@ def _with_line(change: recorded.Change) -> recorded.Change:
 
 def record(results: Path, build: Path, *, again: bool = False) -> str:
     """The record's text; a Failure where the results are of other kernels. *again*: the results are
-    of changes that had passed, and of all those of files that the record lacks, or of some of these
-    files. The others stay as they were recorded, and so do their chapters' mistakes."""
+    of changes that had passed, and of all those of files that the record lacks or that have changed
+    since, or of some of these files. The others stay as they were recorded, and so do their chapters' mistakes."""
     sources = digests()
     listed = {file: len(mutants(file, (ROOT / file).read_bytes())) for file in kernel_files()}
     tried = _changes(results)
@@ -114,9 +114,8 @@ def record(results: Path, build: Path, *, again: bool = False) -> str:
     runs: tuple[recorded.Run, ...] = (run,)
     changes, planted = tried, tuple[recorded.Mistake, ...]()
     if again:
-        old = recorded.read((ROOT / recorded.FILE).read_text(encoding="utf-8"))
-        if changed := recorded.earlier(old, ROOT):
-            raise Failure(f"{', '.join(changed)} changed since the record: run all changes")
+        text = (ROOT / recorded.FILE).read_text(encoding="utf-8")
+        old = recorded.unchanged(recorded.read(text), ROOT)
         newer = {each.file for each in tried} - old.sources.keys()
         for file in newer:
             if sum(each.file == file for each in tried) < listed[file]:

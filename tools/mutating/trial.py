@@ -120,16 +120,16 @@ class Bench:
             if not caught.by:
                 each.results(variants, file, caught)
         for each, variants in nets[:1]:
-            each.checks(variants, file, caught, LOOKED_AT)
+            each.checks(variants, base, file, caught, LOOKED_AT)
             if "limit" not in caught.by.get("stopped", ""):  # what is endless is so again
                 each.sums(variants, base, file, caught)
                 each.counters(variants, base, file, caught)
             if not {"result", "stopped"} & set(caught.by):
-                each.schedules(variants, file, caught, SEEDS)
+                each.schedules(variants, base, file, caught, SEEDS)
         self._odd(changed, base, file, caught)
         for each, _variants in nets:
             if not caught.by:
-                each.more(changed, file, caught)
+                each.more(changed, base, file, caught)
         return caught
 
     def _odd(self, changed: set[str], base: Path, file: Path, caught: Caught) -> None:
@@ -159,7 +159,7 @@ class Bench:
             elif net == "counters":
                 each.counters(variants, base, file, caught)
             elif net == "schedule":
-                each.schedules(variants, file, caught, SEEDS)
+                each.schedules(variants, base, file, caught, SEEDS)
             else:
-                each.checks(variants, file, caught, LOOKED_AT)
+                each.checks(variants, base, file, caught, LOOKED_AT)
         return caught.by.get(net)
