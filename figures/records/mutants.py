@@ -223,7 +223,7 @@ def earlier(mutants: Mutants, root: Path) -> list[str]:
 
 
 def unchanged(mutants: Mutants, root: Path) -> Mutants:
-    """The record without the files that have changed since, and without their chapters' mistakes."""
+    """Without the files that have changed since, and without their chapters' mistakes."""
     gone = set(earlier(mutants, root))
     chapters = {Path(file).parts[1] for file in gone}
     return replace(

@@ -105,7 +105,8 @@ def _with_line(change: recorded.Change) -> recorded.Change:
 def record(results: Path, build: Path, *, again: bool = False) -> str:
     """The record's text; a Failure where the results are of other kernels. *again*: the results are
     of changes that had passed, and of all those of files that the record lacks or that have changed
-    since, or of some of these files. The others stay as they were recorded, and so do their chapters' mistakes."""
+    since, or of some of these files. The others stay as they were recorded, and so do their
+    chapters' mistakes."""
     sources = digests()
     listed = {file: len(mutants(file, (ROOT / file).read_bytes())) for file in kernel_files()}
     tried = _changes(results)
@@ -114,8 +115,8 @@ def record(results: Path, build: Path, *, again: bool = False) -> str:
     runs: tuple[recorded.Run, ...] = (run,)
     changes, planted = tried, tuple[recorded.Mistake, ...]()
     if again:
-        text = (ROOT / recorded.FILE).read_text(encoding="utf-8")
-        old = recorded.unchanged(recorded.read(text), ROOT)
+        kept = recorded.read((ROOT / recorded.FILE).read_text(encoding="utf-8"))
+        old = recorded.unchanged(kept, ROOT)
         newer = {each.file for each in tried} - old.sources.keys()
         for file in newer:
             if sum(each.file == file for each in tried) < listed[file]:
