@@ -154,6 +154,13 @@ def test_each_false_claim_of_a_paragraph_is_named(recorded_book: Book) -> None:
         assert "\u201cThe words of a person.\u201d" in warning and f"'{claim}' is false" in warning
 
 
+def test_a_claim_behind_a_blank_line_is_refused(recorded_book: Book) -> None:
+    """It would be printed, and held against nothing."""
+    built = build(recorded_book, paragraph(FASTER, f"\n   {HALF}"))
+    assert len(built.warnings) == 1
+    assert "is printed as text" in built.warnings[0] and HALF in built.warnings[0]
+
+
 # ---------------------------------------------------------------------------- a second card
 
 

@@ -78,7 +78,8 @@ def check_peak(folder: Path, loaded: RecordedSet) -> None:
 
 
 def check_sources(folder: Path, loaded: RecordedSet) -> None:
-    """All files are of one commit, which git knows where there is git."""
+    """Times and counters are of one commit, which git knows where there is git. What
+    compute-sanitizer found takes no part in any time, and may be of another."""
     first = None
     for file, source in loaded.sources():
         commit = source["commit"] if source else None
@@ -87,9 +88,12 @@ def check_sources(folder: Path, loaded: RecordedSet) -> None:
         elif commit != first[1]:
             what = f"{commit}, but {first[0]} is of {first[1]}: a set is of one commit"
             raise DataError(folder / file, "field 'source.commit'", what)
-    file, commit = first or ("", None)
-    if commit is not None and (what := history.unknown(folder, commit)):
-        raise DataError(folder / file, "field 'source.commit'", what)
+    named = [first] if first else []
+    if loaded.sanitizer and loaded.sanitizer["source"]:
+        named.append(("sanitizer.json", loaded.sanitizer["source"]["commit"]))
+    for file, commit in named:
+        if commit is not None and (what := history.unknown(folder, commit)):
+            raise DataError(folder / file, "field 'source.commit'", what)
 
 
 def check_manifest(folder: Path, loaded: RecordedSet) -> None:

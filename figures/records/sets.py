@@ -162,13 +162,11 @@ class RecordedSet:
             yield "sanitizer.json", self.sanitizer["device"]
 
     def sources(self) -> Iterator[tuple[str, SourceOrNone]]:
-        """Each file and the source that it says it is of."""
+        """Each file of times and counters, and the source that it says it is of."""
         for name, record in self.chapters.items():
             yield f"{name}.json", record.data["source"]
         if self.counters:
             yield "counters.json", self.counters["source"]
-        if self.sanitizer:
-            yield "sanitizer.json", self.sanitizer["source"]
 
 
 @dataclass(frozen=True)

@@ -373,6 +373,10 @@ LIES: dict[str, tuple[Lie, str, str | None]] = {
     "a commit of another repository": (
         _commit("0123456789abcdef0123456789abcdef01234567"), SMEM, "is not in this repository",
     ),
+    "the sanitizer's findings of another repository": (
+        _commit("0123456789abcdef0123456789abcdef01234567", "sanitizer.json"), "sanitizer.json",
+        "is not in this repository",
+    ),
     "one file of another commit": (
         _commit("0123456789abcdef0123456789abcdef01234567", SMEM), SMEM, "a set is of one commit",
     ),

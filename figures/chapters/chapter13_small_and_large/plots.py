@@ -343,7 +343,8 @@ def steady(view: View) -> Picture:
         panels[1].set_xlim(-0.6, len(by_offset) - 0.4)
         panels[1].set_xticks(range(len(by_offset)), [str(offset) for offset in by_offset])
         panels[1].set_title("place", loc="left", pad=10)
-        panels[1].set_xlabel("bytes from a page's start")
+        panels[1].tick_params(axis="x", labelrotation=90)
+        panels[1].set_xlabel("bytes past a page")
         panels[2].plot([int(one.which) for one in seconds], [one.median_us for one in seconds],
                        color=theme.drawn(SERIES[0]), lw=1.6)  # fmt: skip
         panels[2].set_title("time", loc="left", pad=10)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tools.mutating.mistakes import Mistake, chapters, mistakes
+from tools.mutating.nets import LOOKED_AT, ODD, SEEDS, Caught
 from tools.mutating.sources import Compiler
 from tools.mutating.trial import Bench, programs_of
 from tools.tests.built import BUILD, nvcc
@@ -40,6 +41,27 @@ def test_the_kernels_as_they_are_get_through(chapter: str, benches: dict[str, Be
     bench = benches[chapter]
     file, ptx = bench.base("kernels.cuh", older=False)
     assert bench.catch(set(ptx.kernels), file, file).by == {}
+
+
+#: What a net once took for a fault in the kernels as they are: work that is long a lane at a time,
+#: and lanes of a warp that poll what one of them writes.
+ONCE_REJECTED = {
+    "chapter12_rows": ("column_sums", "softmax_by_blocks"),
+    "chapter13_small_and_large": ("sent_to_one", "block_ring"),
+}
+
+
+@pytest.mark.parametrize("chapter", ONCE_REJECTED)
+def test_no_net_rejects_a_long_kernel_as_it_is(chapter: str, benches: dict[str, Bench]) -> None:
+    bench = benches[chapter]
+    file, ptx = bench.base("kernels.cuh", older=False)
+    asked = {name for name in ptx.kernels if any(each in name for each in ONCE_REJECTED[chapter])}
+    caught = Caught()
+    for nets in bench.nets:
+        variants = nets.program.that_launch(asked)
+        nets.checks(variants, file, file, caught, [*LOOKED_AT, *ODD])
+        nets.schedules(variants, file, file, caught, SEEDS)
+    assert asked and caught.by == {}
 
 
 def test_a_broken_change_is_refused_and_a_comment_is_none(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ recordings; ``.. claim::`` a paragraph. The words on the page are a person's.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -137,6 +138,7 @@ class ClaimDirective(SphinxDirective):
         words = _first_words(body)
         where = self.get_location()
         try:
+            _refuse_claim_in_text(self.content)
             claimed = _check(self.env, self.name, words, self.arguments[0], where)
         except NotYet:
             report.not_yet(self.env, f"{self.name}:: {self.arguments[0]}", where)
@@ -154,6 +156,14 @@ class ClaimDirective(SphinxDirective):
         if paragraphs:
             paragraphs[-1] += _mark(claimed)
         return body
+
+
+def _refuse_claim_in_text(lines: Iterable[str]) -> None:
+    """A claim behind a blank line would be printed, and held against nothing."""
+    for line in filter(None, map(str.strip, lines)):
+        with contextlib.suppress(BadClaim):
+            read_all(line)
+            raise Lost(f"'{line}' is printed as text: no blank line stands before a claim")
 
 
 def _first_words(body: Sequence[nodes.Node]) -> str:
