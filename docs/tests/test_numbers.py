@@ -75,6 +75,13 @@ def test_number_and_unit_stay_on_one_line(render: Render) -> None:
     assert "80.0\u00a0µs" in render(f"It is :measured:`{SMEM} smem median`.").html["index"]
 
 
+def test_a_unit_written_by_hand_stays_with_its_number_too(render: Render) -> None:
+    html = render("It is 12 % of 5 GB/s, 16 KiB and 3 µs; ``7 %`` is code, 8 msgs no unit.").html
+    for kept in ("12\u00a0%", "5\u00a0GB/s", "16\u00a0KiB", "3\u00a0µs", "8 msgs"):
+        assert kept in html["index"]
+    assert "7\u00a0%" not in html["index"]
+
+
 def test_number_carries_its_origin_and_the_page_ends_in_a_folded_table(render: Render) -> None:
     page = render(f"It is :measured:`{SMEM} smem median`.").page()
     (number,) = page.select("span.measured")

@@ -30,8 +30,12 @@ def test_the_model_goes_through_what_it_was_taken_from(view: View) -> None:
     made, (few, many, alone, both) = plots.fitted(view)
     assert made.us(many.run["n"], 1) == pytest.approx(many.run["median_us"], rel=1e-3)
     assert made.us(few.run["n"], 1) == pytest.approx(few.run["median_us"], rel=1e-2)
-    meeting = both.run["median_us"] - alone.run["median_us"]
-    assert made.us(0, 2) - made.us(0, 1) == pytest.approx(meeting, rel=0.2)
+    added = both.run["median_us"] - alone.run["median_us"]
+    assert made.us(0, 2) - made.us(0, 1) == pytest.approx(added, rel=0.2)
+    met = plots.of_processes(ROOT, PAIR.name)
+    step = met["last_all_reduce_2"] - met["nothing_2"]
+    assert made.us(0, 4) - made.us(0, 2) == pytest.approx(step)
+    assert 0 < step < added
 
 
 def test_the_best_number_of_gpus_is_where_the_curve_turns() -> None:

@@ -45,6 +45,7 @@ from . import (
     strings,
     tables,
     teaching,
+    units,
     versions,
 )
 
@@ -100,6 +101,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         rungs,
         running,
         teaching,
+        units,
         versions,
         instructions,
         headers,

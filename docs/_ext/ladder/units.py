@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import statistics
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from figures.kit.words import power, significant
 from figures.records.verdict import shared_digits
@@ -11,6 +17,9 @@ NO_BREAK = "\u00a0"
 THIN = "\u202f"  # narrow no-break space, between groups of three digits
 TIMES = "\u00d7"
 DASH = "\u2013"
+
+#: What a line doesn't begin with: a unit whose number ends the line before.
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]s|[KMG]iB|[kMGT]B(?:/s)?|[MG]Hz)(?![\w/]))")
 
 
 def digits(*values: float, places: int = 3) -> str:
@@ -124,3 +133,20 @@ def size(n: int) -> str:
     if n >= 1024 and n & (n - 1) == 0:
         return power(2, n.bit_length() - 1)
     return group(str(n))
+
+
+class KeepUnits(SphinxPostTransform):
+    """Puts a no-break space between number and unit where a page was written with a plain one."""
+
+    default_priority = 900
+
+    def run(self, **kwargs: Any) -> None:
+        for text in list(self.document.findall(nodes.Text)):
+            if not isinstance(text.parent, (nodes.literal, nodes.literal_block, nodes.raw)):
+                kept = _UNIT.sub(NO_BREAK, text)
+                if kept != text:
+                    text.parent.replace(text, nodes.Text(kept))
+
+
+def setup(app: Sphinx) -> None:
+    app.add_post_transform(KeepUnits)

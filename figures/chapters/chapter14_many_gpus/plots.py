@@ -158,13 +158,6 @@ def of_processes(root: Path, device: str) -> dict[str, float]:
     return {found["name"]: float(found["us"]) for found in _LINE.finditer(text)}
 
 
-@dataclass(frozen=True)
-class Bar:
-    name: str
-    us: float
-    is_of_processes: bool = False
-
-
 #: By variant, in the order in which they are shown.
 LAST = {
     "nothing_1": "nothing, one GPU",
@@ -175,35 +168,19 @@ LAST = {
     "last_atomics_2": "atomics",
     "last_host_2": "by the host",
 }
-OF_PROCESSES = {
-    "last_reduce_2": "reduce, two processes",
-    "last_all_reduce_2": "all-reduce, two processes",
-}
 
 
 def last_steps(view: View) -> Picture:
     """What it takes until two GPUs' sums are one."""
     found = {variant: view.find(NAME, variant) for variant in LAST}
-    bars = [Bar(name, time_of(found[variant])) for variant, name in LAST.items()]
-    processes = of_processes(view.recordings.root, view.known.name)
-    bars += [
-        Bar(name, processes[variant], is_of_processes=True)
-        for variant, name in OF_PROCESSES.items()
-        if variant in processes
-    ]
-    by_name = {bar.name: bar.us for bar in bars}
+    by_name = {name: time_of(found[variant]) for variant, name in LAST.items()}
 
     def draw(theme: Theme) -> Figure:
         rows = [
-            (bar.name, bar.us, f"{significant(bar.us)} µs", bar.name == "a store") for bar in bars
+            (name, us, f"{significant(us)} µs", name == "a store") for name, us in by_name.items()
         ]
         return bar_chart(theme, rows, "until GPU 0 has the total")
 
-    there = [bar for bar in bars if bar.is_of_processes]
-    apart = ""
-    if there:
-        each = listed([f"{bar.name.partition(',')[0]} {significant(bar.us)} µs" for bar in there])
-        apart = f" With one process per GPU: {each}."
     return Picture(
         draw=draw,
         alt=(
@@ -213,16 +190,16 @@ def last_steps(view: View) -> Picture:
             f"{significant(by_name['atomics'])} µs, the host in "
             f"{significant(by_name['by the host'])} µs. Empty kernels on both GPUs take "
             f"{significant(by_name['nothing, two GPUs'])} µs, on one "
-            f"{significant(by_name['nothing, one GPU'])} µs.{apart}"
+            f"{significant(by_name['nothing, one GPU'])} µs."
         ),
         caption=(
             "Each GPU has its sum. How long until GPU 0 has the total? The top two bars are empty "
-            "kernels. For one process and any way but the host's, starting both GPUs and noticing "
-            "the end takes most of the time."
+            "kernels. For any way but the host's, starting both GPUs and noticing the end takes "
+            "most of the time."
         ),
         table=Table(
-            ["step", "processes", "µs"],
-            [[bar.name, "2" if bar.is_of_processes else "1", significant(bar.us)] for bar in bars],
+            ["step", "µs"],
+            [[name, significant(us)] for name, us in by_name.items()],
         ),
         runs=list(found.values()),
     )
@@ -230,14 +207,17 @@ def last_steps(view: View) -> Picture:
 
 @dataclass(frozen=True)
 class Model:
-    """time = floor + bytes ÷ (GPUs × bandwidth) + log₂ GPUs × what a second GPU adds."""
+    """time = floor + bytes ÷ (GPUs × bandwidth) + step × log₂ GPUs, and what the first meeting of
+    several GPUs takes."""
 
     floor_us: float
     us_per_element: float
     step_us: float
+    meeting_us: float = 0
 
     def us(self, n: float, gpus: int) -> float:
-        return self.floor_us + self.us_per_element * n / gpus + self.step_us * math.log2(gpus)
+        met = self.meeting_us if gpus > 1 else 0
+        return self.floor_us + self.us_per_element * n / gpus + met + self.step_us * math.log2(gpus)
 
     def best(self, n: float, most: int) -> int:
         """The power of two among the numbers of GPUs that takes the least time."""
@@ -250,14 +230,19 @@ MODELLED = (2**24, 2**28, 2**31, 2**34)
 
 
 def fitted(view: View) -> tuple[Model, list[RecordedRun]]:
-    """The model's three numbers, each from a recorded time, and those."""
+    """The model's numbers, each from recorded times, and those. What a step takes shows where the
+    GPUs' processes have met already, and without their times all that a second GPU adds is one."""
     one = over(view, "all_reduce_1")
     few, many = one[0], one[-1]
     alone, both = (view.find(NAME, f"last_all_reduce_{gpus}") for gpus in (1, 2))
+    added = time_of(both) - time_of(alone)
+    met = of_processes(view.recordings.root, view.known.name)
+    step = met["last_all_reduce_2"] - met["nothing_2"] if met else added
     made = Model(
         floor_us=time_of(few),
         us_per_element=(time_of(many) - time_of(few)) / many.run["n"],
-        step_us=time_of(both) - time_of(alone),
+        step_us=step,
+        meeting_us=added - step,
     )
     return made, [few, many, alone, both]
 
@@ -306,15 +291,17 @@ def model(view: View) -> Picture:
         alt=(
             f"A model from times of {view.device_name}: {significant(made.floor_us)} µs, plus the "
             f"bytes at {4 / made.us_per_element / 1000:.0f} GB/s per GPU, plus "
+            f"{significant(made.meeting_us)} µs for the meeting of several, plus "
             f"{significant(made.step_us)} µs for each doubling of the GPUs. It is within "
             f"{100 * off:.0f} % of what one and two took. By it these are the best numbers of "
             f"GPUs: {best}."
         ),
         caption=(
             f"A model, not a measurement: a floor of {significant(made.floor_us)} µs, the bytes "
-            f"shared by all GPUs, and {significant(made.step_us)} µs more whenever their number "
-            "doubles. Marks are what one and two GPUs took. A curve turns upwards where another "
-            f"doubling costs more than it saves. {turns}"
+            f"shared by all GPUs, {significant(made.meeting_us)} µs once for their meeting, and "
+            f"{significant(made.step_us)} µs more whenever their number doubles. Marks are what "
+            "one and two GPUs took. A curve turns upwards where another doubling costs more than "
+            f"it saves. {turns}"
         ),
         table=Table(
             ["n", "GPUs", "µs by the model", "µs measured"],
