@@ -51,13 +51,17 @@ def text(folder: Path, fresh: Mapping[str, str], passes: int, commit: str | None
     return json.dumps(manifest, indent=1) + "\n"
 
 
-def write(folder: Path) -> None:
-    """The manifest of the files as they are; passes and commit are what the files say."""
+def told(folder: Path) -> tuple[int, str | None]:
+    """Passes and commit, by the files with times."""
     records = [json.loads(path.read_bytes()) for path in sorted(folder.glob("chapter*.json"))]
     passes = 1 + max(run["repeat"] for record in records for run in record["runs"])
     source = records[0]["source"]
-    written = text(folder, {}, passes, source["commit"] if source else None)
-    (folder / NAME).write_text(written, encoding="utf-8")
+    return passes, source["commit"] if source else None
+
+
+def write(folder: Path) -> None:
+    """The manifest of the files as they are; passes and commit are what the files say."""
+    (folder / NAME).write_text(text(folder, {}, *told(folder)), encoding="utf-8")
 
 
 def _hash(content: bytes) -> str:

@@ -41,7 +41,7 @@ from tools.measuring.plan import (
 from tools.measuring.programs import Program, Variant, chapter_names, find_programs, probe
 from tools.measuring.provenance import Source, source_of, write_stamp
 from tools.measuring.records import Record, collected, merged, publish, record_text, refuse_change
-from tools.measuring.steps import Parts, Result, Worker, duration
+from tools.measuring.steps import Parts, Result, Step, Worker, duration
 
 INTERRUPTED = 130
 #: They are not timed, so they may share the GPU; each takes a part of its memory.
@@ -129,6 +129,12 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "included",
     )
     add(
+        "--no-times",
+        action="store_true",
+        help="with --sanitizers: measure nothing else, and leave the times and counters that are "
+        "recorded; what the tools find may be of a later commit",
+    )
+    add(
         "--build",
         metavar="DIR",
         type=_build_folder,
@@ -184,6 +190,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         parser.error("--allow-dirty: only with --record")
     if options.dry_run and name == embedded.SET:
         parser.error("--dry-run: recording the embedded device takes one step, and no GPU")
+    if options.no_times and (not options.sanitizers or options.counters):
+        parser.error("--no-times: goes with --sanitizers, and without --counters")
     known = chapter_names()
     for chapter in options.chapters or []:
         if chapter not in known:
@@ -196,6 +204,7 @@ def _refuse_beside_export(parser: argparse.ArgumentParser, options: argparse.Nam
         "--chapters": options.chapters,
         "--counters": options.counters,
         "--sanitizers": options.sanitizers,
+        "--no-times": options.no_times,
         "--fresh": options.fresh,
         "--allow-dirty": options.allow_dirty,
         "--dry-run": options.dry_run,
@@ -261,12 +270,17 @@ def _show_steps(options: argparse.Namespace) -> int:
             Tool("compute-sanitizer", "") if options.sanitizers else None,
             _passes(options),
         )
-        steps = [*plan.timings(), *plan.counters(), *plan.sanitizers()]
+        steps = [*_timings(plan, options), *plan.counters(), *plan.sanitizers()]
     for step in steps:
         print(step.label)
     chapters = ", ".join(program.chapter for program in programs)
     print(f"{len(steps)} steps of {chapters}; nothing was measured")
     return 0
+
+
+def _timings(plan: Plan, options: argparse.Namespace) -> list[Step]:
+    """The timed steps; without times the first alone, which says what machine and build it is."""
+    return plan.timings()[: 1 if options.no_times else None]
 
 
 def _programs(options: argparse.Namespace, work: Path) -> list[Program]:
@@ -308,7 +322,7 @@ def _measure(options: argparse.Namespace) -> int:
         probe(programs[0], work)
 
         plan = Plan(programs, source, work, ncu, sanitizer, _passes(options))
-        timings, counters, checks = plan.timings(), plan.counters(), plan.sanitizers()
+        timings, counters, checks = _timings(plan, options), plan.counters(), plan.sanitizers()
         with Worker(Parts(work), [*timings, *counters, *checks]) as worker:
             timed = worker.do(timings)
             try:
@@ -325,13 +339,17 @@ def _measure(options: argparse.Namespace) -> int:
                 worker.do(checks, at_once=SANITIZERS_AT_ONCE, together=plan.check_together).values()
             )
 
-        records = [merged(program, timed, source, hashes, plan.passes) for program in programs]
-        for record in records[1:]:
-            refuse_change(records[0], record)
-        files = {f"{record['chapter']}.json": record_text(record) for record in records}
-        for chapter in (program.chapter for program in programs):
-            console = timed[timing_name(chapter, "default", 0)]["console"]
-            files[f"{chapter}.txt"] = f"$ ./run\n{console}"
+        files = dict[str, str]()
+        if options.no_times:
+            records = _of_the_same_card(folder, programs, timed[timings[0].name], source)
+        else:
+            records = [merged(program, timed, source, hashes, plan.passes) for program in programs]
+            for record in records[1:]:
+                refuse_change(records[0], record)
+            files = {f"{record['chapter']}.json": record_text(record) for record in records}
+            for chapter in (program.chapter for program in programs):
+                console = timed[timing_name(chapter, "default", 0)]["console"]
+                files[f"{chapter}.txt"] = f"$ ./run\n{console}"
         if ncu and counted:
             notes += _counter_notes(counted, plan.unknown)
             runs = [run for run in counted if "skipped" not in run]
@@ -347,11 +365,14 @@ def _measure(options: argparse.Namespace) -> int:
             old = folder / "sanitizer.json"
             files[old.name], note = collected(old, records, chapter_names(), extra, checked)
             notes += [note] if note else []
-        files[manifest.NAME] = manifest.text(folder, files, plan.passes, source.commit)
+        passes, commit = plan.passes, source.commit
+        if options.no_times:
+            passes, commit = manifest.told(folder)
+        files[manifest.NAME] = manifest.text(folder, files, passes, commit)
         publish(folder, work, files)
         # They are in the set's files now: the next start measures anew.
         done = [Parts(work).path(step) for step in [*timings, *counters, *checks]]
-        for part in done if options.chapters else work.glob("*.part"):
+        for part in done if options.chapters or options.no_times else work.glob("*.part"):
             part.unlink(missing_ok=True)
 
     unclean, differing = _verdict(programs, checked)
@@ -362,10 +383,25 @@ def _measure(options: argparse.Namespace) -> int:
     kept = f" ({worker.reused} of them at an earlier start)" if worker.reused else ""
     print(f"{worker.done} steps{kept}; this took {duration(time.monotonic() - start)}")
     print(f"written to {folder.relative_to(ROOT)}/: {', '.join(sorted(files))}")
-    for line in _noticed(records):
+    for line in [] if options.no_times else _noticed(records):
         print(f"note: {line}")
     print("next: tools/guide puts these numbers into the guide")
     return 1 if unclean else 0
+
+
+def _of_the_same_card(
+    folder: Path, programs: list[Program], first: Result, source: Source
+) -> list[Record]:
+    """What the files' heads say for a recording whose times stay; a Failure where these are of
+    another card, or aren't there."""
+    now = {**first["record"], "source": source.record(), "date": first["date"], "runs": []}
+    name = f"{now['chapter']}.json"
+    if not (folder / manifest.NAME).exists() or not (folder / name).exists():
+        raise Failure(f"--no-times: {folder.relative_to(ROOT)}/ has no recording whose times stay")
+    was = json.loads((folder / name).read_text(encoding="utf-8"))["device"]["name"]
+    if was != now["device"]["name"]:
+        raise Failure(f"--no-times: the recording is of {was}, and this is {now['device']['name']}")
+    return [{**now, "chapter": program.chapter} for program in programs]
 
 
 def _noticed(records: list[Record]) -> list[str]:

@@ -637,6 +637,8 @@ def test_a_dirty_stamp_is_not_recorded_from(book: Book) -> None:
         (["--record", "local"], "without --record"),
         (["--record", "embedded", "--chapters", ONE], "all chapters"),
         (["--allow-dirty"], "only with --record"),
+        (["--no-times"], "goes with --sanitizers"),
+        (["--no-times", "--sanitizers", "--counters"], "without --counters"),
         (["--chapters", "chapter77"], f"there are {ONE}, {TWO}"),
         (["--count"], "unrecognized"),
     ],
@@ -941,6 +943,36 @@ def test_sanitizers(book: Book) -> None:
         "--n 1048573 --block 256"
     )
     assert all(run["findings"] == 0 for run in runs if run is not race)
+
+
+def test_findings_alone_leave_the_times_as_they_are(book: Book) -> None:
+    first = book.commit()
+    nothing = book.measure("--sanitizers", "--no-times")
+    assert nothing.returncode == 1 and "has no recording whose times stay" in one_line(nothing)
+    assert book.measure().returncode == 0
+    names = (f"{ONE}.json", f"{ONE}.txt", f"{TWO}.json", f"{TWO}.txt")
+    before = {name: (book.local / name).read_bytes() for name in names}
+    (book.root / "later").write_text("")
+    later = book.commit()
+    done = book.measure("--sanitizers", "--no-times")
+    assert done.returncode == 0, done.stderr
+    assert book.timed() == [ONE]  # it says what machine this is
+    assert before == {name: (book.local / name).read_bytes() for name in names}
+    found = json.loads((book.local / "sanitizer.json").read_text())
+    assert found["source"]["commit"] == later and len(found["runs"]) == 2 * 4 * 4
+    told = json.loads((book.local / "manifest.json").read_text())
+    assert told["commit"] == first and told["passes"] == 2
+    assert set(told["files"]) == {*names, "sanitizer.json"}
+    assert not (book.local / ".partial").exists()
+
+
+def test_findings_of_another_card_are_refused(book: Book) -> None:
+    assert book.measure().returncode == 0
+    path = book.local / f"{ONE}.json"
+    path.write_text(path.read_text().replace('"name": "Fake GPU"', '"name": "Another GPU"'))
+    done = book.measure("--sanitizers", "--no-times")
+    assert done.returncode == 1 and "the recording is of Another GPU" in one_line(done)
+    assert not (book.local / "sanitizer.json").exists()
 
 
 def sanitized(book: Book) -> list[str]:
