@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -118,11 +119,15 @@ def test_a_file_that_the_record_lacks_is_put_into_it() -> None:
 def test_what_is_left_is_what_passed_and_what_is_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a file that the record lacks, all changes; of the others, those that had passed."""
+    """Of a file that the record lacks, or that has changed since, all changes; of the others, those
+    that had passed."""
     newest = max(RECORD.sources)
     sources = {file: was for file, was in RECORD.sources.items() if file != newest}
     kept = tuple(each for each in RECORD.changes if each.file != newest)
     monkeypatch.setattr(command, "ROOT", tmp_path)
+    for file in sources:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / file, tmp_path / file)
     (tmp_path / recorded.FILE).parent.mkdir(parents=True)
     lacking = replace(RECORD, sources=sources, changes=kept)
     (tmp_path / recorded.FILE).write_text(recorded.written(lacking), encoding="utf-8")
@@ -134,6 +139,14 @@ def test_what_is_left_is_what_passed_and_what_is_new(
     new = [each for each in every if each.file == newest]
     assert new and left == [*(Mutant.read(vars(each)) for each in lacking.passed), *new]
     assert told["again"] == sorted(sources)
+
+    edited = min(sources)
+    (tmp_path / edited).write_bytes(b"// changed\n")
+    assert command.main(["list", "--left", str(tmp_path / "left.json")]) == 0
+    told = json.loads((tmp_path / "left.json").read_text(encoding="utf-8"))
+    left = [Mutant.read(each) for each in told["mutants"]]
+    assert [m for m in left if m.file == edited] == [m for m in every if m.file == edited]
+    assert told["again"] == sorted(sources.keys() - {edited})
 
 
 def test_a_file_half_tried_is_refused_and_an_untried_one_stays_out(
