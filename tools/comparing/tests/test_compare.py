@@ -231,8 +231,10 @@ def test_a_card_that_is_only_slower_keeps_every_share_and_ratio(
     content = compared(sets["t4"], REFERENCE)
     (claims,) = content.claims
     for rung in content.pictures[1].rows:
-        # Its passes repeat the first one, the reference's are a median of three.
-        assert float(str(rung[1])) == pytest.approx(float(str(rung[2])), rel=0.01)
+        # Its passes repeat the first one, the reference's are a median of three, and both are
+        # rounded: below 10 to tenths.
+        theirs, ours = float(str(rung[1])), float(str(rung[2]))
+        assert theirs == pytest.approx(ours, rel=0.01, abs=0.101 if ours < 10 else 0)
     assert row(content, "Compute capability") == ["7.5", "9.0"]
     assert claims.replicated > 20
     assert noted(content).keys() == {"chapters missing", "no counters", "another commit"}
