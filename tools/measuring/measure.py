@@ -325,6 +325,8 @@ def _measure(options: argparse.Namespace) -> int:
         timings, counters, checks = _timings(plan, options), plan.counters(), plan.sanitizers()
         with Worker(Parts(work), [*timings, *counters, *checks]) as worker:
             timed = worker.do(timings)
+            if options.no_times:  # before what takes minutes
+                records = _of_the_same_card(folder, programs, timed[timings[0].name], source)
             try:
                 counted = list(worker.do(counters, together=plan.count_together).values())
             except CountersRefused:
@@ -340,9 +342,7 @@ def _measure(options: argparse.Namespace) -> int:
             )
 
         files = dict[str, str]()
-        if options.no_times:
-            records = _of_the_same_card(folder, programs, timed[timings[0].name], source)
-        else:
+        if not options.no_times:
             records = [merged(program, timed, source, hashes, plan.passes) for program in programs]
             for record in records[1:]:
                 refuse_change(records[0], record)

@@ -972,6 +972,7 @@ def test_findings_of_another_card_are_refused(book: Book) -> None:
     path.write_text(path.read_text().replace('"name": "Fake GPU"', '"name": "Another GPU"'))
     done = book.measure("--sanitizers", "--no-times")
     assert done.returncode == 1 and "the recording is of Another GPU" in one_line(done)
+    assert not sanitized(book)  # it is told before anything takes minutes
     assert not (book.local / "sanitizer.json").exists()
 
 
