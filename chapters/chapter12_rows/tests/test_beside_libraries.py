@@ -46,9 +46,10 @@ def test_no_slower_than_cub(recordings: Recordings, n: int, columns: int) -> Non
 
 
 def test_a_softmax_is_near_one_read_and_one_write(recordings: Recordings) -> None:
-    """8192 rows of 32768 beside what an H200 reads and writes at its best, 467 µs. The bar was a
-    tenth. One recorded card took 9.7 % more, another 10.4 %: of two cards of a kind, one misses."""
-    assert min(ours(recordings, "softmax", 2**28, 32768)) < 1.11 * 467
+    """8192 rows of 32768, beside a plain copy of them in the same lease. (At the speed of reading
+    alone both would take 467 µs, which no copy that we tried comes near.)"""
+    copy = recordings.run(CHAPTER, "copy_rows_32", 2**28, only=SET)
+    assert min(ours(recordings, "softmax", 2**28, 32768)) < 1.03 * float(copy.run["median_us"])
 
 
 def test_a_line_that_is_no_time_is_named() -> None:
