@@ -22,6 +22,35 @@ book::Variant beside(book::Variant v, const std::string& table, std::size_t most
   return v;
 }
 
+/// A variant for one size of block: of a large table, once is enough.
+book::Variant with_warps(book::Variant v) {
+  v.blocks = book::any_block(32, 32);
+  v.block = 32;
+  return v;
+}
+
+/// Columns in so many slices, whatever the device holds: in few of them a warp has rows for several
+/// turns.
+book::Variant in_slices(std::size_t slices, const Form& form) {
+  Way way = down_columns();
+  way.name = "sum_of_" + std::to_string(slices);
+  way.grid = [slices](std::size_t, std::size_t columns, unsigned) {
+    return slices * up(columns, 32);
+  };
+  return on<SumOfColumn>("column", way, form, sums_of_columns);
+}
+/// A softmax by several blocks of which so few are there that each has rows for several turns.
+book::Variant two_rows_at_once(const Form& form) {
+  Way way = together();
+  way.name = "two_at_once";
+  way.grid = [](std::size_t rows, std::size_t columns, unsigned block) {
+    return std::min<std::size_t>(rows, 2) * kept_pieces_of(columns, block);
+  };
+  book::Variant v = on<SoftmaxOfRow>("softmax", way, form, softmaxes_by_blocks);
+  v.counters = book::Counters::kNone;
+  return v;
+}
+
 /// Tables that a total has to get right, whichever way.
 template <class Total, class What>
 void add_hard_ones(book::Chapter& chapter, const std::string& method) {
@@ -87,7 +116,24 @@ void add_hard_ones(book::Chapter& chapter) {
         beside(on<MomentsOfRow>("moments", kBlocks, form, rows_by_blocks<Moments>), table, 65537));
   }
 
-  // More rows, or words, than 16 bits count.
+  // Rows for several turns; pieces that are full to the last word, or a word short of it.
+  add({two_rows_at_once}, "turns", {.columns = 100}, 4097);
+  for (const std::size_t columns : {2044, 2048}) {
+    const std::string table = "turns_" + std::to_string(columns);
+    chapter.add(with_warps(beside(two_rows_at_once({.columns = columns}), table, 16385)));
+  }
+  for (const std::size_t columns : {1, 5, 33}) {
+    for (const std::size_t slices : {1, 3}) {
+      const std::string table = "turns_" + std::to_string(columns);
+      chapter.add(beside(in_slices(slices, {.columns = columns}), table, 16385));
+    }
+  }
+  // More rows, words or columns than 16 bits count; and as many rows at once.
+  const std::size_t past = std::size_t{1} << 19;
+  chapter.add(with_warps(beside(in_slices(1, {.rows = 3}), "three_rows", past)));
+  chapter.add(with_warps(beside(in_slices(1, {.columns = 1}), "many", past)));
+  chapter.add(with_warps(beside(in_slices(2100, {.columns = 1}), "many", past)));
+  chapter.add(with_warps(beside(two_rows_at_once({.columns = 1}), "many", 65537)));
   add({sum_lanes, softmax_lanes, layer_norm_lanes, column_warps}, "many", {.columns = 1}, 65537);
   add({copied}, "many", {.columns = 4}, std::size_t{1} << 19);
   add({column_warps}, "three", {.columns = 3}, 1025);  // some warps of a block have no column
