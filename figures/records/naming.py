@@ -8,8 +8,8 @@ from typing import Any
 
 REFERENCE = "nvidia-h200"
 #: Further cards' committed sets: what a page says must hold there too, or the page says otherwise.
-#: The pair of cards has what is about several GPUs, and nothing else.
-SECOND = ("nvidia-h100", "nvidia-h100-pair")
+#: A pair of cards has what is about several GPUs, and nothing else. The first pair tells that.
+SECOND = ("nvidia-h100", "nvidia-h200-pair", "nvidia-h100-pair")
 LOCAL = "local"
 EMBEDDED = "embedded"
 DEFAULT_N = 2**24

@@ -16,8 +16,8 @@ from figures.records.recordings import Recordings
 from figures.records.sets import load_set
 
 ROOT = Path(__file__).resolve().parents[2]
-PAIR = ROOT / "figures/data/nvidia-h100-pair"
-HERE = "chapters/chapter14_many_gpus/transcripts/nvidia-h100-pair"
+PAIR = ROOT / "figures/data/nvidia-h200-pair"
+HERE = "chapters/chapter14_many_gpus/transcripts/nvidia-h200-pair"
 
 
 @pytest.fixture(scope="module")

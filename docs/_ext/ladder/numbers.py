@@ -13,7 +13,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxRole
 
 from figures.records import schema
-from figures.records.naming import SECOND, STALLS, run_name
+from figures.records.naming import REFERENCE, SECOND, STALLS, run_name
 from figures.records.rates import peak_of
 from figures.records.recordings import RecordedRun, Run
 from figures.records.schema import CountedRun, TimedRun
@@ -165,9 +165,11 @@ PROVENANCE_FIELDS = ("driver", "toolkit")
 
 
 def book_of(env: BuildEnvironment, card: str) -> Book:
-    """The book's recordings, or those of a second *card* that is named."""
-    if card and card not in SECOND:
-        raise Lost(f"there is no second card '{card}'{nearest(card, SECOND)}")
+    """The book's recordings, or those of a second *card* that is named; the reference is one to a
+    page that another card's recordings tell."""
+    cards = (REFERENCE, *SECOND)
+    if card and card not in cards:
+        raise Lost(f"there is no second card '{card}'{nearest(card, cards)}")
     if card and not any(known.name == card for known in Book(env).everything().sets(card)):
         raise Lost(f"nothing is recorded on {card}")
     return Book(env, card)

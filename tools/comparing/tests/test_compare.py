@@ -34,7 +34,7 @@ from tools.comparing.tests.conftest import PAGES, ROOT, Compare, Told
 from tools.measuring.notices import Notice
 
 H100 = "nvidia-h100"
-PAIR = "nvidia-h100-pair"
+PAIR = "nvidia-h200-pair"
 
 
 @pytest.fixture(scope="module")
@@ -514,9 +514,9 @@ def test_the_command_says_where_the_page_is_and_what_it_shows(
         (["embedded"], 1, "the embedded device's set has no times to compare"),
         ([REFERENCE], 2, "the reference alone; say what to compare it with"),
         ([H100, H100], 2, "nvidia-h100: given twice"),
-        ([PAIR, PAIR], 2, "nvidia-h100-pair: given twice"),
-        ([str(ROOT / "figures/data" / PAIR), PAIR], 1, "nvidia-h100-pair: given twice"),
-        ([PAIR, str(ROOT / "figures/data" / PAIR)], 1, "nvidia-h100-pair: given twice"),
+        ([PAIR, PAIR], 2, f"{PAIR}: given twice"),
+        ([str(ROOT / "figures/data" / PAIR), PAIR], 1, f"{PAIR}: given twice"),
+        ([PAIR, str(ROOT / "figures/data" / PAIR)], 1, f"{PAIR}: given twice"),
         (list("abcde"), 2, "5 recordings; a page shows up to 4"),
         ([str(ROOT / "docs")], 1, "is refused: it holds no chapter's times"),
         ([str(ROOT / "README.md")], 1, "README.md is not an exported recording"),
