@@ -139,8 +139,8 @@ def all_ways(view: View) -> Picture:
             f"{ways.ahead('host_2')}."
         ),
         caption=(
-            "Three ways for two GPUs to hand over. Follow the line of one GPU to the right: each "
-            "way pays once its own line falls below."
+            "Three ways for two GPUs to hand over. Follow the line of one GPU to the right: a way "
+            "pays where its line is below."
         ),
         table=ways.table(),
         runs=ways.runs(),
@@ -194,8 +194,7 @@ def last_steps(view: View) -> Picture:
         ),
         caption=(
             "Each GPU has its sum. How long until GPU 0 has the total? The top two bars are empty "
-            "kernels. For any way but the host's, starting both GPUs and noticing the end takes "
-            "most of the time."
+            "kernels. Only atomics and the host take longer than those on both GPUs."
         ),
         table=Table(
             ["step", "µs"],
@@ -207,17 +206,18 @@ def last_steps(view: View) -> Picture:
 
 @dataclass(frozen=True)
 class Model:
-    """time = floor + bytes ÷ (GPUs × bandwidth) + step × log₂ GPUs, and what the first meeting of
-    several GPUs takes."""
+    """time = floor + bytes ÷ (GPUs × bandwidth) + step × log₂ GPUs, and what it takes to start
+    several GPUs."""
 
     floor_us: float
     us_per_element: float
     step_us: float
-    meeting_us: float = 0
+    start_us: float = 0
 
     def us(self, n: float, gpus: int) -> float:
-        met = self.meeting_us if gpus > 1 else 0
-        return self.floor_us + self.us_per_element * n / gpus + met + self.step_us * math.log2(gpus)
+        start = self.start_us if gpus > 1 else 0
+        reading = self.us_per_element * n / gpus
+        return self.floor_us + reading + start + self.step_us * math.log2(gpus)
 
     def best(self, n: float, most: int) -> int:
         """The power of two among the numbers of GPUs that takes the least time."""
@@ -242,7 +242,7 @@ def fitted(view: View) -> tuple[Model, list[RecordedRun]]:
         floor_us=time_of(few),
         us_per_element=(time_of(many) - time_of(few)) / many.run["n"],
         step_us=step,
-        meeting_us=added - step,
+        start_us=added - step,
     )
     return made, [few, many, alone, both]
 
@@ -291,17 +291,17 @@ def model(view: View) -> Picture:
         alt=(
             f"A model from times of {view.device_name}: {significant(made.floor_us)} µs, plus the "
             f"bytes at {4 / made.us_per_element / 1000:.0f} GB/s per GPU, plus "
-            f"{significant(made.meeting_us)} µs for the meeting of several, plus "
+            f"{significant(made.start_us)} µs for starting several, plus "
             f"{significant(made.step_us)} µs for each doubling of the GPUs. It is within "
             f"{100 * off:.0f} % of what one and two took. By it these are the best numbers of "
-            f"GPUs: {best}."
+            f"GPUs, of up to {MOST_GPUS}: {best}."
         ),
         caption=(
             f"A model, not a measurement: a floor of {significant(made.floor_us)} µs, the bytes "
-            f"shared by all GPUs, {significant(made.meeting_us)} µs once for their meeting, and "
-            f"{significant(made.step_us)} µs more whenever their number doubles. Marks are what "
-            "one and two GPUs took. A curve turns upwards where another doubling costs more than "
-            f"it saves. {turns}"
+            f"shared by all GPUs, {significant(made.start_us)} µs once for starting several, and "
+            f"{significant(made.step_us)} µs more whenever their number doubles. Marks are sums by "
+            "NCCL on one and two GPUs. A curve turns upwards where another doubling costs more "
+            f"than it saves. {turns}"
         ),
         table=Table(
             ["n", "GPUs", "µs by the model", "µs measured"],
