@@ -17,7 +17,7 @@ from figures.records.sets import load_set
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIR = ROOT / "figures/data/nvidia-h200-pair"
-HERE = "chapters/chapter14_many_gpus/transcripts/nvidia-h200-pair"
+HERE = f"chapters/chapter14_many_gpus/transcripts/{PAIR.name}"
 
 
 @pytest.fixture(scope="module")

@@ -22,8 +22,8 @@ book::Variant beside(book::Variant v, const std::string& table, std::size_t most
   return v;
 }
 
-/// A variant for one size of block: of a large table, once is enough.
-book::Variant with_warps(book::Variant v) {
+/// A variant for blocks of one warp alone: of a large table, once is enough.
+book::Variant of_one_warp(book::Variant v) {
   v.blocks = book::any_block(32, 32);
   v.block = 32;
   return v;
@@ -32,22 +32,21 @@ book::Variant with_warps(book::Variant v) {
 /// Columns in so many slices, whatever the device holds: in few of them a warp has rows for several
 /// turns.
 book::Variant in_slices(std::size_t slices, const Form& form) {
-  Way way = down_columns();
-  way.name = "sum_of_" + std::to_string(slices);
-  way.grid = [slices](std::size_t, std::size_t columns, unsigned) {
-    return slices * up(columns, 32);
+  book::Variant v = column_sum(form);
+  v.name += "_of_" + std::to_string(slices);
+  v.grid = [slices, form](std::size_t n, unsigned) {
+    return book::grid_for(slices * up(form.columns_of(n), 32), 1);
   };
-  return on<SumOfColumn>("column", way, form, sums_of_columns);
+  return v;
 }
 /// A softmax by several blocks of which so few are there that each has rows for several turns.
 book::Variant two_rows_at_once(const Form& form) {
-  Way way = together();
-  way.name = "two_at_once";
-  way.grid = [](std::size_t rows, std::size_t columns, unsigned block) {
-    return std::min<std::size_t>(rows, 2) * kept_pieces_of(columns, block);
+  book::Variant v = softmax_blocks(form);
+  v.name = "softmax_two_at_once";
+  v.grid = [form](std::size_t n, unsigned block) {
+    const std::size_t rows = std::min<std::size_t>(form.rows_of(n), 2);
+    return book::grid_for(rows * kept_pieces_of(form.columns_of(n), block), 1);
   };
-  book::Variant v = on<SoftmaxOfRow>("softmax", way, form, softmaxes_by_blocks);
-  v.counters = book::Counters::kNone;
   return v;
 }
 
@@ -120,7 +119,7 @@ void add_hard_ones(book::Chapter& chapter) {
   add({two_rows_at_once}, "turns", {.columns = 100}, 4097);
   for (const std::size_t columns : {2044, 2048}) {
     const std::string table = "turns_" + std::to_string(columns);
-    chapter.add(with_warps(beside(two_rows_at_once({.columns = columns}), table, 16385)));
+    chapter.add(of_one_warp(beside(two_rows_at_once({.columns = columns}), table, 16385)));
   }
   for (const std::size_t columns : {1, 5, 33}) {
     for (const std::size_t slices : {1, 3}) {
@@ -130,10 +129,10 @@ void add_hard_ones(book::Chapter& chapter) {
   }
   // More rows, words or columns than 16 bits count; and as many rows at once.
   const std::size_t past = std::size_t{1} << 19;
-  chapter.add(with_warps(beside(in_slices(1, {.rows = 3}), "three_rows", past)));
-  chapter.add(with_warps(beside(in_slices(1, {.columns = 1}), "many", past)));
-  chapter.add(with_warps(beside(in_slices(2100, {.columns = 1}), "many", past)));
-  chapter.add(with_warps(beside(two_rows_at_once({.columns = 1}), "many", 65537)));
+  chapter.add(of_one_warp(beside(in_slices(1, {.rows = 3}), "three_rows", past)));
+  chapter.add(of_one_warp(beside(in_slices(1, {.columns = 1}), "many", past)));
+  chapter.add(of_one_warp(beside(in_slices(2100, {.columns = 1}), "many", past)));
+  chapter.add(of_one_warp(beside(two_rows_at_once({.columns = 1}), "many", 65537)));
   add({sum_lanes, softmax_lanes, layer_norm_lanes, column_warps}, "many", {.columns = 1}, 65537);
   add({copied}, "many", {.columns = 4}, std::size_t{1} << 19);
   add({column_warps}, "three", {.columns = 3}, 1025);  // some warps of a block have no column
