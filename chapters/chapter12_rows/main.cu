@@ -18,8 +18,8 @@ namespace {
 using namespace chapter12;
 
 using Columns = std::vector<std::size_t>;
-/// The rows' lengths: of a vector per row up to a vocabulary and beyond.
-const Columns kColumns{4, 16, 32, 256, 1024, 4096, 8192, 32768, 50257, 131072, 1 << 20};
+/// The rows' lengths: of one element, of a vector, up to a vocabulary and beyond.
+const Columns kColumns{1, 2, 4, 16, 32, 256, 1024, 4096, 8192, 32768, 50257, 131072, 1 << 20};
 /// Those of which profilers look at every method that takes them.
 const Columns kCounted{32, 4096, 32768};
 
@@ -115,15 +115,20 @@ book::Variant with_block(book::Variant v, unsigned block) {
 
 /// Three tables' worth of elements, for the map of which method wins where.
 const std::vector<std::size_t> kAll{1u << 20, 1u << 24, 1u << 28};
+const std::vector<std::size_t> kSmall{1u << 20, 1u << 24};
 const std::vector<std::size_t> kTwo{1u << 24, 1u << 28};
 
 void add_sums(book::Chapter& chapter) {
-  over(chapter, between(4, 256), kAll, [](const Form& f) {
+  const auto of_thread = [](const Form& f) {
     book::Variant v = on<SumOfRow>("sum", kThread, f, rows_by_thread<Sum>);
     // Whatever n and block: there is always one that takes them.
-    if (f.columns == 4) v.sizes = book::Sizes{.usual_embedded = kFew};
+    if (f.columns == 1) v.sizes = book::Sizes{.usual_embedded = kFew};
     return v;
-  });
+  };
+  // Up to 2^24 rows: as many results as elements, and the host looks at each.
+  over(chapter, between(1, 2), kSmall, of_thread);
+  over(chapter, between(1, 2), kSmall, sum_lanes);
+  over(chapter, between(4, 256), kAll, of_thread);
   over(chapter, between(4, 4096), kAll, sum_lanes);
   over(chapter, between(256, 1 << 20), kAll, [](const Form& f) {
     return with_block(on<SumOfRow>("sum", kBlock, f, rows_by_block<Sum>),
@@ -131,7 +136,7 @@ void add_sums(book::Chapter& chapter) {
   });
   over(chapter, between(8192, 1 << 20), kAll,
        [](const Form& f) { return on<SumOfRow>("sum", kBlocks, f, rows_by_blocks<Sum>); });
-  over(chapter, kColumns, kAll, sum_cub);
+  over(chapter, between(4, 1 << 20), kAll, sum_cub);
 }
 
 /// Another total, of short rows and of long ones.

@@ -93,6 +93,22 @@ int ours(const int* in, Sum* out, std::size_t n) {
   chapter08::whole<<<grid, kBlock>>>(in, words, out, n);
   return cudaGetLastError();
 }
+int ours_one_warp(const int* in, Sum* out, std::size_t n) {
+  chapter13::one_warp<<<1, 32>>>(in, out, n);
+  return cudaGetLastError();
+}
+int ours_one_block(const int* in, Sum* out, std::size_t n) {
+  chapter13::one_block<<<1, 256>>>(in, out, n);
+  return cudaGetLastError();
+}
+/// \pre no more blocks than a word can count
+int ours_few_blocks(const int* in, Sum* out, std::size_t n) {
+  constexpr unsigned kBlock = 256;
+  const auto grid = static_cast<unsigned>((n + 4 * kBlock - 1) / (4 * kBlock));
+  auto* word = reinterpret_cast<unsigned long long*>(memory + kBytes - 64);
+  chapter13::few_blocks<<<grid, kBlock>>>(in, word, out, n);
+  return cudaGetLastError();
+}
 int cub_plain(const int* in, Sum* out, std::size_t n) {
   std::size_t bytes = kBytes - 64;
   return cub::DeviceReduce::Sum(memory, bytes, in, out, n);
