@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from figures.records.naming import REFERENCE, SECOND
+from figures.records.naming import REFERENCE
 from tools.tests.built import BUILD, ROOT, nvcc
 from tools.tests.limits import LIMIT
 
