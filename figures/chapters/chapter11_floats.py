@@ -6,6 +6,7 @@ import math
 import struct
 from collections.abc import Iterator
 from functools import partial as bind
+from pathlib import Path
 from typing import NamedTuple
 
 from matplotlib.figure import Figure
@@ -13,12 +14,14 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
 from figures.kit import style
+from figures.kit.axes import draw_curves, heading, label_ends, sizes_axis
 from figures.kit.canvas import canvas
 from figures.kit.chapter import Chapter
 from figures.kit.pictures import MissingData, Picture, Table, View, rate_of
 from figures.kit.style import MARKERS, Theme
 from figures.kit.words import listed, power, size
-from figures.records.libraries import FloatSum, recorded_sums
+from figures.records.libraries import FloatSum, path_of, recorded_sums
+from figures.records.naming import REFERENCE, SECOND
 from figures.records.recordings import RecordedRun
 
 NAME = "chapter11_floats"
@@ -345,10 +348,123 @@ def error_and_speed(view: View, n: int) -> Picture:
     )  # fmt: skip
 
 
+# ----------------------------------------------------------------------- The same floats, otherwise
+
+
+class Bits(NamedTuple):
+    """One line of ``same_bits.txt``: which launch, and what the two sums were."""
+
+    data: str
+    n: int
+    block: int
+    grid: int
+    exact: str
+    plain: str
+
+
+def same_bits_of(root: Path, name: str) -> list[Bits]:
+    """What a set's card printed; none where nothing was recorded.
+
+    :raises ValueError: a line that is neither a head, a comment nor a launch
+    """
+    path = path_of(root, NAME, name, "same_bits")
+    if not path.exists():
+        return []
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        if not words or words[0] in ("#", "data"):
+            continue
+        try:
+            data, n, block, grid, exact, plain = words
+            found.append(Bits(data, int(n), int(block), int(grid), exact, plain))
+        except ValueError:
+            raise ValueError(f"{path}: no launch: {line!r}") from None
+    return found
+
+
+def same_bits(view: View) -> Picture:
+    """How many different sums the same floats have, over n, by each of two methods."""
+    root = view.recordings.root
+    lines = same_bits_of(root, view.known.name)
+    if not lines:
+        raise MissingData(f"{NAME} has no same_bits in {view.known.name}")
+    sums: dict[tuple[str, int], tuple[set[str], set[str]]] = {}
+    for line in lines:
+        exact, plain = sums.setdefault((line.data, line.n), (set(), set()))
+        exact.add(line.exact)
+        plain.add(line.plain)
+    sizes = sorted({n for _data, n in sums})
+    launches = len(lines) // len(sums)
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure(4.0)
+        ends = draw_curves(axes, theme, [
+            (data, [(n, len(sums[data, n][1])) for n in sizes]) for data in DATA
+        ])  # fmt: skip
+        most = max(len(exact) for exact, _plain in sums.values())
+        axes.axhline(most, color=theme.ink, lw=2, zorder=1)
+        axes.annotate("exact", xy=(sizes[0], most), xytext=(6, 5), textcoords="offset points",
+                      color=theme.ink, weight="bold")  # fmt: skip
+        sizes_axis(axes, sizes)
+        named = [n for n in sizes if n not in (4097, 65537)]  # their neighbours are near
+        axes.set_xticks(named, [f"{n:,}".replace(",", " ") for n in named])
+        axes.set_ylim(0, None)
+        heading(axes, f"different sums among {launches} launches")
+        label_ends(axes, theme, ends)
+        return figure
+
+    others = []
+    for name in (REFERENCE, *SECOND):
+        if name != view.known.name and (theirs := same_bits_of(root, name)):
+            same = [line[:5] for line in theirs] == [line[:5] for line in lines]
+            others.append((name.removeprefix("nvidia-").upper(), same))
+    agree = [name for name, same in others if same]
+    differ = [name for name, same in others if not same]
+    exact_count = sum(len(exact) for exact, _plain in sums.values())
+    plain_count = sum(len(plain) for _exact, plain in sums.values())
+    outcome = (
+        f"Of {len(lines)} launches on {len(sums)} arrays, the exact sum has "
+        f"{exact_count} different results, and the plain one has {plain_count}."
+        + (
+            f" The {listed(agree)} gave the same bits in every launch of the exact sum."
+            if agree
+            else ""
+        )
+        + (f" The {listed(differ)} did not give the same bits." if differ else "")
+    )
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, how many different sums {launches} launches with other blocks "
+            f"and grids give of the same floats. Plain: "
+            + "; ".join(
+                f"{data} {listed([str(len(sums[data, n][1])) for n in sizes])}" for data in DATA
+            )
+            + f", for n = {listed([str(n) for n in sizes])}. {outcome}"
+        ),
+        caption=(
+            f"Each array was added up by {launches} launches: six block sizes, and grids of 1 to "
+            "264 blocks. The curves are the plain sum's on four kinds of data, and the line is the "
+            f"exact sum's on all. {outcome}"
+        ),
+        table=Table(
+            ["data", "n", "exact: different sums", "plain: different sums"],
+            [
+                [data, n, len(exact), len(plain)] for (data, n), (exact, plain) in sums.items()
+            ],
+        ),
+        runs=[],
+    )  # fmt: skip
+
+
 CHAPTER = Chapter(
     NAME,
     swept=("plain_uniform", "kahan_uniform", "neumaier_uniform", "double_uniform", "exact_uniform",
            "cub_uniform"),
-    plots={"chapter11_error_and_speed": bind(error_and_speed, n=2**28)},
+    plots={
+        "chapter11_error_and_speed": bind(error_and_speed, n=2**28),
+        "chapter11_same_bits": same_bits,
+    },
     diagrams={"floats_on_a_ruler": floats_on_a_ruler},
 )  # fmt: skip
