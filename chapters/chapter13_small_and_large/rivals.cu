@@ -1,4 +1,4 @@
-// Other people's sums of ints in 64 bits, and ours among them, as functions that
+// Other people's sums of ints in 64 bits and of floats, and ours among them, as functions that
 // tools/measuring/rivals.py calls: a library of its own, compiled for that comparison alone, and by
 // whatever CCCL the compiler finds first.
 #include <cub/device/device_reduce.cuh>
@@ -9,6 +9,7 @@
 #include <thrust/reduce.h>
 
 #include "../chapter08_multi_pass/kernels.cuh"
+#include "../chapter11_floats/kernels.cuh"
 #include "kernels.cuh"
 
 #if CCCL_VERSION >= 3005000
@@ -50,8 +51,8 @@ struct Tuned {
   }
 };
 
-template <class... Wishes>
-int sum_with(const int* in, Sum* out, std::size_t n, Wishes... wishes) {
+template <class In, class Out, class... Wishes>
+int sum_with(const In* in, Out* out, std::size_t n, Wishes... wishes) {
   namespace execution = cuda::std::execution;
   const Kept kept;
   return cub::DeviceReduce::Sum(
@@ -60,12 +61,22 @@ int sum_with(const int* in, Sum* out, std::size_t n, Wishes... wishes) {
 }
 #endif
 
-unsigned resident(unsigned block) {
+/// As many blocks as the device holds at once, and no more than have 16 elements for each thread.
+template <class Kernel>
+unsigned full_grid(Kernel* kernel, unsigned block, std::size_t shared_bytes, std::size_t n) {
   int device = 0, sms = 0, blocks = 0;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, chapter08::whole<long long>, block, 0);
-  return static_cast<unsigned>(sms * blocks);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(block),
+                                                shared_bytes);
+  const std::size_t held = static_cast<unsigned>(sms * blocks);
+  const std::size_t useful = (n + 16 * std::size_t{block} - 1) / (16 * std::size_t{block});
+  return static_cast<unsigned>(held < useful ? held : useful);
+}
+/// What our kernels hand over by, all zeros, at the end of the memory.
+constexpr std::size_t kOurs = 4096;
+unsigned char* ours_in_memory() {
+  return memory + kBytes - kOurs;
 }
 
 }  // namespace rivals
@@ -86,11 +97,9 @@ int rivals_begin() {
 /// Each queues a sum on the default stream. An error of CUDA's, or 0.
 int ours(const int* in, Sum* out, std::size_t n) {
   constexpr unsigned kBlock = 256;
-  const std::size_t useful = (n + 16 * kBlock - 1) / (16 * kBlock);
-  const unsigned grid =
-      resident(kBlock) < useful ? resident(kBlock) : static_cast<unsigned>(useful);
-  auto* words = reinterpret_cast<unsigned long long*>(memory + kBytes - 64);
-  chapter08::whole<<<grid, kBlock>>>(in, words, out, n);
+  const auto kernel = chapter08::whole<long long>;
+  auto* words = reinterpret_cast<unsigned long long*>(ours_in_memory());
+  kernel<<<full_grid(kernel, kBlock, 0, n), kBlock>>>(in, words, out, n);
   return cudaGetLastError();
 }
 int ours_one_warp(const int* in, Sum* out, std::size_t n) {
@@ -105,12 +114,12 @@ int ours_one_block(const int* in, Sum* out, std::size_t n) {
 int ours_few_blocks(const int* in, Sum* out, std::size_t n) {
   constexpr unsigned kBlock = 256;
   const auto grid = static_cast<unsigned>((n + 4 * kBlock - 1) / (4 * kBlock));
-  auto* word = reinterpret_cast<unsigned long long*>(memory + kBytes - 64);
+  auto* word = reinterpret_cast<unsigned long long*>(ours_in_memory());
   chapter13::few_blocks<<<grid, kBlock>>>(in, word, out, n);
   return cudaGetLastError();
 }
 int cub_plain(const int* in, Sum* out, std::size_t n) {
-  std::size_t bytes = kBytes - 64;
+  std::size_t bytes = kBytes - kOurs;
   return cub::DeviceReduce::Sum(memory, bytes, in, out, n);
 }
 int thrust_into_host(const int* in, Sum* out, std::size_t n) {
@@ -118,7 +127,39 @@ int thrust_into_host(const int* in, Sum* out, std::size_t n) {
   const Sum sum = thrust::reduce(thrust::device, first, first + n, Sum{0});
   return cudaMemcpyAsync(out, &sum, sizeof sum, cudaMemcpyHostToDevice);
 }
+/// The same of floats; the plain and the exact sum with their chapter's blocks.
+int ours_plain_floats(const float* in, float* out, std::size_t n) {
+  using chapter11::Plain;
+  constexpr unsigned kBlock = 256;
+  const auto kernel = chapter11::sum<Plain, 4>;
+  auto* partial = reinterpret_cast<Plain*>(memory);
+  auto* ticket = reinterpret_cast<unsigned*>(ours_in_memory());
+  kernel<<<full_grid(kernel, kBlock, 0, n), kBlock>>>(in, out, partial, ticket, n);
+  return cudaGetLastError();
+}
+int ours_exact_floats(const float* in, float* out, std::size_t n) {
+  constexpr unsigned kBlock = 512;
+  constexpr std::size_t kShared = sizeof(long long) * chapter11::kBins * kBlock;
+  const auto kernel = chapter11::exact<kBlock, 4>;
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                       static_cast<int>(kShared));
+  auto* state = reinterpret_cast<chapter11::Exact*>(ours_in_memory());
+  kernel<<<full_grid(kernel, kBlock, kShared, n), kBlock, kShared>>>(in, out, state, n);
+  return cudaGetLastError();
+}
 #if HAS_MODES
+int cub_floats_not_guaranteed(const float* in, float* out, std::size_t n) {
+  namespace execution = cuda::execution;
+  return sum_with(in, out, n, execution::require(execution::determinism::not_guaranteed));
+}
+int cub_floats_run_to_run(const float* in, float* out, std::size_t n) {
+  namespace execution = cuda::execution;
+  return sum_with(in, out, n, execution::require(execution::determinism::run_to_run));
+}
+int cub_floats_gpu_to_gpu(const float* in, float* out, std::size_t n) {
+  namespace execution = cuda::execution;
+  return sum_with(in, out, n, execution::require(execution::determinism::gpu_to_gpu));
+}
 int cub_atomic(const int* in, Sum* out, std::size_t n) {
   namespace execution = cuda::execution;
   return sum_with(in, out, n, execution::require(execution::determinism::not_guaranteed));

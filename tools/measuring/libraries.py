@@ -126,10 +126,12 @@ def spread(times: list[float]) -> str:
     return f"{middle:10.2f} {low:10.2f} {high:10.2f}"
 
 
-def ways_to_add(
-    torch: Any, cupy: Any
-) -> list[tuple[str, str, Callable[[Array], Array], Callable[[Array], Array]]]:
-    """Each library's sums: whose, in what, how it holds PyTorch's data, and the call."""
+#: Whose sum, in what, how it holds PyTorch's data, and the call.
+Way = tuple[str, str, Callable[[Array], Array], Callable[[Array], Array]]
+
+
+def ways_to_add(torch: Any, cupy: Any) -> list[Way]:
+    """Each library's sums."""
     return [
         ("torch", "float", lambda x: x, lambda x: x.sum()),
         ("torch", "double", lambda x: x, lambda x: x.sum(dtype=torch.float64).float()),
@@ -139,12 +141,13 @@ def ways_to_add(
     ]  # fmt: skip
 
 
-def sums_of_floats(torch: Any, cupy: Any, n: int, clock: Clock) -> Iterator[str]:
+def sums_of_floats(torch: Any, cupy: Any, n: int, clock: Clock, ways: list[Way]) -> Iterator[str]:
     """A line for each way of each library to add floats up, on each kind of data: its error, and
     how many results it has among launches of the same data, with those of data four bytes on, and
     with those of other orders."""
+    width = max(8, *(len(method) for _library, method, _held, _add in ways))
     yield (
-        f"{'library':8} {'method':8} {'data':8} {'n':>10} {'error':>10} "
+        f"{'library':8} {'method':{width}} {'data':8} {'n':>10} {'error':>10} "
         f"{'again':>6} {'moved':>6} {'order':>6} {'us':>10} {'from':>10} {'to':>10}"
     )
     for kind in KINDS:
@@ -156,13 +159,14 @@ def sums_of_floats(torch: Any, cupy: Any, n: int, clock: Clock) -> Iterator[str]
         orders = [
             data[torch.randperm(n, device="cuda", generator=chance)] for _ in range(OTHER_ORDERS)
         ]
-        for library, method, held, add in ways_to_add(torch, cupy):
+        for library, method, held, add in ways:
             times = clock.times(partial(add, held(data)))
             again = [float(add(held(data))) for _ in range(AGAIN)]
             there = float(add(held(moved)))
             other = [float(add(held(order))) for order in orders]
             yield (
-                f"{library:8} {method:8} {kind:8} {n:10} {relative_error(again[0], exact):10.3e} "
+                f"{library:8} {method:{width}} {kind:8} {n:10} "
+                f"{relative_error(again[0], exact):10.3e} "
                 f"{len(set(again)):6} {len({again[0], there}):6} {len({again[0], *other}):6} "
                 f"{spread(times)}"
             )
@@ -239,7 +243,7 @@ def main(arguments: list[str]) -> int:
     clock = Clock(torch, chosen.samples)
     print(heading(torch, cupy))
     lines = (
-        sums_of_floats(torch, cupy, chosen.n, clock)
+        sums_of_floats(torch, cupy, chosen.n, clock, ways_to_add(torch, cupy))
         if chosen.what == "floats"
         else work_along_rows(torch, chosen.n, clock)
     )

@@ -1,9 +1,12 @@
-"""Chapter 13's sum beside other people's, and what else its time depends on.
+"""Chapter 13's and 11's sums beside other people's, and what else a time depends on.
 
-usage: python3 -m tools.measuring.rivals sums|steady --cccl FOLDER [--build DIR] [--samples COUNT]
+usage: python3 -m tools.measuring.rivals sums|floats|steady --cccl FOLDER [--build DIR]
+                                         [--samples COUNT]
 
 ``sums`` times sums of ints in 64 bits: ours, CUB's and Thrust's of the toolkit and of a newer CCCL,
-PyTorch's and CuPy's. ``steady`` times ours on other values, at other addresses, and once a second
+PyTorch's and CuPy's. ``floats`` adds up chapter 11's data, by the plain and the exact sum and by
+CUB's with each promise that the newer CCCL makes, and compares with the exact sum as ``libraries``
+does. ``steady`` times ours on other values, at other addresses, and once a second
 through a minute of load. FOLDER is a newer CCCL's headers, unpacked from the package index:
 
     pip download --no-deps nvidia-cuda-cccl==13.3.5.0.6
@@ -32,9 +35,11 @@ from tools.measuring.libraries import (
     SEED,
     Array,
     Clock,
+    Way,
     heading,
     input_bits,
     spread,
+    sums_of_floats,
     torch_and_cupy,
 )
 
@@ -57,6 +62,14 @@ THEIRS = {
     "cub_tuned_512": "sum,tuned_512x32",
     "cub_atomic_512": "sum,not_guaranteed,tuned_512x32",
     "thrust_into_host": "reduce",
+}
+#: Those of floats, whose library, and what they are called on the page.
+FLOATS = {
+    "ours_plain_floats": ("book", "plain"),
+    "ours_exact_floats": ("book", "exact"),
+    "cub_floats_not_guaranteed": ("cub", "not_guaranteed"),
+    "cub_floats_run_to_run": ("cub", "run_to_run"),
+    "cub_floats_gpu_to_gpu": ("cub", "gpu_to_gpu"),
 }
 LARGE = 2**28
 PLACES = 9
@@ -151,6 +164,21 @@ def timed_sums(
             yield f"{library_name:8} {'sum':32} {n:10} {spread(clock.times(add))}"
 
 
+def ways_to_add_floats(torch: Any, library: ctypes.CDLL) -> list[Way]:
+    """Each sum of floats in the library, as ``libraries`` takes it."""
+    out = torch.zeros(1, device="cuda")
+
+    def way(call: Any) -> Callable[[Array], Array]:
+        def add(data: Array) -> Array:
+            queue(call, data, out)
+            return out
+
+        return add
+
+    calls = sums_of(library, {function: function for function in FLOATS})
+    return [(*FLOATS[function], lambda data: data, way(call)) for function, call in calls.items()]
+
+
 def condition() -> str:
     """The clock in MHz, watts and degrees, as nvidia-smi has them now."""
     fields = "clocks.sm,power.draw,temperature.gpu"
@@ -213,7 +241,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python3 -m tools.measuring.rivals", description=(__doc__ or "").partition("\n")[0]
     )
-    parser.add_argument("what", choices=("sums", "steady"))
+    parser.add_argument("what", choices=("sums", "floats", "steady"))
     parser.add_argument("--cccl", type=Path, required=True, help="the headers of a newer CCCL")
     parser.add_argument("--build", type=Path, help="keeps what is compiled there")
     parser.add_argument("--samples", type=int, default=31, help="calls per time (default: 31)")
@@ -243,11 +271,13 @@ def main(arguments: list[str]) -> int:
             for name, library in libraries.items()
         )
         print(heading(torch, cupy, versions))
-        lines = (
-            timed_sums(torch, cupy, libraries, clock)
-            if chosen.what == "sums"
-            else steadiness(torch, cupy, newer, clock)
-        )
+        if chosen.what == "sums":
+            lines = timed_sums(torch, cupy, libraries, clock)
+        elif chosen.what == "floats":
+            ways = ways_to_add_floats(torch, newer)
+            lines = sums_of_floats(torch, cupy, LARGE, clock, ways)
+        else:
+            lines = steadiness(torch, cupy, newer, clock)
         for line in lines:
             print(line, flush=True)
     return 0

@@ -243,6 +243,11 @@ def _with(view: View, times: Callable[[Path, str, str], Sequence[object]]) -> Vi
     return view
 
 
+def exponent(n: int) -> str:
+    """2¹⁷ of 131072."""
+    return power(2, n.bit_length() - 1)
+
+
 def rivals(view: View) -> Picture:
     """Other people's times divided by our fastest's, over n."""
     view = _with(view, whole_sums)
@@ -285,10 +290,11 @@ def rivals(view: View) -> Picture:
     for one in sums:
         if one.library.startswith("cub") and one.n <= ALL_LAUNCH:
             best[one.n] = min(one.median_us, best.get(one.n, one.median_us))
-    factors = [us / ours[n] for n, us in best.items() if n in ours]
+    factors = sorted((us / ours[n], n) for n, us in best.items() if n in ours)
     small = (
-        f"Up to {power(2, int(math.log2(ALL_LAUNCH)))}, the fastest of CUB's modes takes "
-        f"{min(factors):.2f} to {max(factors):.2f} times as long as our fastest."
+        f"Up to {exponent(ALL_LAUNCH)}, the fastest of CUB's modes takes {factors[0][0]:.2f} (at "
+        f"{exponent(factors[0][1])}) to {factors[-1][0]:.2f} (at {exponent(factors[-1][1])}) times "
+        "as long as our fastest."
         if factors
         else ""
     )
