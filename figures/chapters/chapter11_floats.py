@@ -180,7 +180,14 @@ APART = 0.17
 
 
 #: What other people's libraries are called.
-THEIRS = {"torch": "PyTorch", "cupy": "CuPy"}
+THEIRS = {"torch": "PyTorch", "cupy": "CuPy", "cub": "CUB"}
+#: What is said of a sum behind its library's name: in what it adds, or what it promises.
+SAID = {
+    "double": "double",
+    "not_guaranteed": "no promise",
+    "run_to_run": "run to run",
+    "gpu_to_gpu": "GPU to GPU",
+}
 
 
 def _error(found: RecordedRun) -> float:
@@ -225,7 +232,7 @@ def _theirs(sums: list[FloatSum], n: int) -> Iterator[Row]:
         row = {s.data: s for s in sums if (s.library, s.method, s.n) == (library, method, n)}
         if all(data in row for data in DATA):
             yield Row(
-                THEIRS.get(library, library) + (" double" if method == "double" else ""),
+                " ".join(filter(None, (THEIRS.get(library, library), SAID.get(method)))),
                 {data: row[data].error for data in DATA},
                 {data: 4 * n / row[data].median_us / 1000 for data in DATA},
             )
@@ -250,6 +257,13 @@ def _bits_told(sums: list[FloatSum], n: int) -> str:
     )
     if wide and all(each.moved == each.order == 1 for each in wide):
         text += " Their sums in double didn't change in these tries."
+    promised = [each for each in sums if each.n == n and each.method == "gpu_to_gpu"]
+    if promised:
+        kept = all(each.again == each.moved == each.order == 1 for each in promised)
+        text += (
+            " CUB of the newest release has names for what it promises. With *GPU to GPU* its bits "
+            + ("didn't change either." if kept else "changed in some of these tries.")
+        )
     return text
 
 
@@ -264,7 +278,9 @@ def error_and_speed(view: View, n: int) -> Picture:
            for run in f.repeats):  # fmt: skip
         raise MissingData(f"{NAME} at n = {size(n)} is recorded without errors")
     founds = [found for row in found_of.values() for found in row.values()]
-    sums = recorded_sums(view.recordings.root, NAME, view.known.name)
+    root = view.recordings.root
+    sums = recorded_sums(root, NAME, view.known.name)
+    sums += [s for s in recorded_sums(root, NAME, view.known.name, "rivals") if s.library == "cub"]
     ours, theirs = list(_ours(found_of)), list(_theirs(sums, n))
     rows = ours + theirs
     floor = 10 ** math.floor(math.log10(min(e for r in rows for e in r.errors.values() if e)))
@@ -316,7 +332,7 @@ def error_and_speed(view: View, n: int) -> Picture:
     )
     slow = min(min(r.rates.values()) for r in ours)
     fast = max(max(r.rates.values()) for r in ours)
-    beside = ", and PyTorch's and CuPy's in float and in double," if theirs else ""
+    beside = f", and {listed([r.name for r in theirs])}," if theirs else ""
     slow_ones = [f"{r.name} {r.speed} GB/s" for r in theirs]
     return Picture(
         draw=draw,

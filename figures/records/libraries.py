@@ -99,9 +99,9 @@ def recorded(root: Path, chapter: str, device: str) -> dict[Table, float]:
     return times(_text(root, chapter, device))
 
 
-def recorded_sums(root: Path, chapter: str, device: str) -> list[FloatSum]:
-    """Those of a set; none where nothing was recorded."""
-    return float_sums(_text(root, chapter, device))
+def recorded_sums(root: Path, chapter: str, device: str, name: str = "libraries") -> list[FloatSum]:
+    """Those of a set, in one of its transcripts; none where nothing was recorded."""
+    return float_sums(_text(root, chapter, device, name))
 
 
 def whole_sums(root: Path, chapter: str, device: str) -> list[WholeSum]:

@@ -99,7 +99,9 @@ def test_each_way_has_a_line() -> None:
         randperm=lambda n, device, generator: chance.permutation(n),
     )
     cupy = SimpleNamespace(**{**vars(np), "from_dlpack": lambda x: x.view(np.ndarray)})
-    head, *lines = libraries.sums_of_floats(torch, cupy, 5000, Still())
+    head, *lines = libraries.sums_of_floats(
+        torch, cupy, 5000, Still(), libraries.ways_to_add(torch, cupy)
+    )
     names = head.split()
     found = [dict(zip(names, line.split(), strict=True)) for line in lines]
     assert [(each["library"], each["method"]) for each in found[:4]] == [

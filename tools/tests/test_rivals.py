@@ -27,6 +27,8 @@ def test_the_toolkits_library_has_what_is_called(tmp_path: Path) -> None:
     library = ctypes.CDLL(str(made))
     assert set(rivals.sums_of(library, rivals.OURS)) == set(rivals.OURS.values())
     assert set(rivals.sums_of(library, rivals.THEIRS)) == {"sum", "reduce"}
+    floats = rivals.sums_of(library, {name: name for name in rivals.FLOATS})
+    assert set(floats) == {"ours_plain_floats", "ours_exact_floats"}
     assert rivals.version_text(library).startswith("3.")
 
 
