@@ -415,7 +415,8 @@ TEST(Race, BulkCopies) {
               ElementsAre("init: reads global memory that was never written"));
   // To global memory: the source stays in use until its thread has waited.
   const std::string store =
-      "st.shared.u32 [%r1], %r0; bar.sync 0; setp.ne.u32 %p4, %r0, 0; @%p4 bra DONE;\n"
+      "st.shared.u32 [%r1], %r0; fence.proxy.async.shared::cta; bar.sync 0;\n"
+      "setp.ne.u32 %p4, %r0, 0; @%p4 bra DONE;\n"
       "mov.u32 %r6, 128; cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], %r6;\n"
       "cp.async.bulk.commit_group;\n";
   const std::string waited = "cp.async.bulk.wait_group 0;", again = "st.shared.u32 [tile], 7;";
@@ -423,6 +424,131 @@ TEST(Race, BulkCopies) {
   EXPECT_THAT(check(store + again + waited, 32).found, ElementsAre(kWar));
   EXPECT_THAT(check(store + "ld.global.u32 %r5, [%rd0];" + waited, 32).found,
               ElementsAre(kRawGlobal));
+}
+
+// --- proxy fences --------------------------------------------------------------------------------
+
+/// What a copy does where an ordinary write is, and no fence shows it that.
+std::string unshown(const std::string& does) {
+  return "race: a bulk copy " + does + " memory with no proxy fence after a write there";
+}
+const std::string kStore = "st.shared.u32 [%r1], %r0;", kBarrier = "bar.sync 0;";
+const std::string kFence = "fence.proxy.async.shared::cta;";
+const std::string kAlone = "setp.ne.u32 %p4, %r0, 0; @%p4 bra DONE;";
+const std::string kWaited = "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;";
+/// Thread 0 copies the tile of 64 threads, and waits.
+const std::string kCopyOut =
+    "mov.u32 %r6, 256; cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], %r6;" + kWaited;
+const std::string kCopyIn =
+    "mov.u32 %r6, 256; mbarrier.init.shared.b64 [other], 1;\n"
+    "mbarrier.arrive.expect_tx.shared.b64 _, [other], %r6;\n"
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd0+4096], %r6,"
+    " [other];\n"
+    "WAIT: mbarrier.try_wait.parity.shared.b64 %p3, [other], 0; @!%p3 bra WAIT;\n";
+
+TEST(ProxyFences, OfTheThreadThatWritesOrOneAfterIt) {
+  const auto copied = [](const std::string& before) {
+    return check(before + kAlone + kCopyOut, 64).found;
+  };
+  const std::string first = "setp.eq.u32 %p1, %r0, 0;";
+  EXPECT_THAT(copied(kStore + kFence + kBarrier), IsEmpty());
+  EXPECT_THAT(copied(kStore + "fence.proxy.async;" + kBarrier), IsEmpty());
+  EXPECT_THAT(copied(kStore + kBarrier + first + "@%p1 " + kFence), IsEmpty());
+  for (const std::string& wrong : {
+           kStore + kBarrier, kFence + kStore + kBarrier,
+           kStore + kFence + kBarrier + kStore + kBarrier,
+           kStore + "fence.proxy.async.global;" + kBarrier,
+           kStore + "fence.proxy.alias; fence.acq_rel.gpu;" + kBarrier,
+           kStore + "fence.mbarrier_init.release.cluster;" + kBarrier,
+           kStore + kBarrier + first + "@!%p1 " + kFence,  // of threads that the copy isn't after
+           first + kStore + "@%p1 " + kFence + kBarrier,   // its own write alone
+       }) {
+    EXPECT_THAT(copied(wrong), ElementsAre(unshown("from shared"))) << wrong;
+  }
+  // Of one thread alone.
+  const std::string four = "st.shared.v4.u32 [tile], {%r0, %r0, %r0, %r0};";
+  const std::string copy = "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 16;";
+  EXPECT_THAT(check(four + kFence + copy + kWaited, 1).found, IsEmpty());
+  EXPECT_THAT(check(four + copy + kWaited, 1).found, ElementsAre(unshown("from shared")));
+  // What isn't ordered at all is a race like others, fence or none.
+  EXPECT_THAT(check(kStore + kFence + kAlone + kCopyOut, 64, "race").found,
+              ElementsAre(kRaw, kWar));
+  EXPECT_THAT(check(kStore + kAlone + kCopyOut, 64, "race").found,
+              ElementsAre(unshown("from shared"), kRaw, kWar));
+}
+
+TEST(ProxyFences, AreNamedWithBothPlaces) {
+  const Checked c = check(".loc 1 7 3\n" + kStore + "setp.eq.u32 %p1, %r0, 0; @%p1 " + kFence +
+                              kBarrier + kAlone + "\n.loc 1 9 3\n" + kCopyOut,
+                          64, "race", 1, true, ".file 1 \"/a/k.cu\"\n");
+  ASSERT_EQ(c.findings.size(), 1u);
+  EXPECT_THAT(c.findings[0].places, ElementsAre("k.cu:9", "k.cu:7"));
+  EXPECT_THAT(c.findings[0].details[0], HasSubstr("block (0, 0, 0), byte 4 of tile"));
+  EXPECT_THAT(c.findings[0].details[1], HasSubstr("thread (1, 0, 0) writes it at k.cu:7"));
+  EXPECT_THAT(c.findings[0].details[2], HasSubstr("thread (0, 0, 0) copies from it at k.cu:9"));
+  EXPECT_THAT(c.findings[0].details[3], HasSubstr("it takes fence.proxy.async"));
+}
+
+TEST(ProxyFences, AreHandedOnAsOtherOrderIs) {
+  // Warp 0 stores and arrives, and thread 32 copies what it has waited for.
+  const auto handed = [](const std::string& before, const std::string& after) {
+    const std::string wait =
+        "mbarrier.try_wait.parity.shared.b64 %p3, [other], 0; @!%p3 bra CONSUME;"
+        "setp.ne.u32 %p4, %r0, 32; @%p4 bra DONE;" +
+        after + "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], 128;" + kWaited +
+        "bra DONE;";
+    return check(handed_over(kStore + before + "mbarrier.arrive.shared.b64 _, [other];", wait), 64)
+        .found;
+  };
+  EXPECT_THAT(handed(kFence, ""), IsEmpty());
+  EXPECT_THAT(handed("", kFence), IsEmpty());
+  EXPECT_THAT(handed("", ""), ElementsAre(unshown("from shared")));
+  // By a flag, from thread 0 to thread 32.
+  const auto flagged = [](const std::string& before) {
+    return check(
+               "setp.eq.u32 %p1, %r0, 0; @%p1 st.volatile.shared.u32 [other], 0;"
+               "setp.eq.u32 %p2, %r0, 32;" +
+                   kBarrier +
+                   "@%p2 bra LOOK; @!%p1 bra DONE; st.shared.v4.u32 [tile], {%r0, %r0, %r0, %r0};" +
+                   before +
+                   "st.release.cta.shared.u32 [other], 1; bra DONE;\n"
+                   "LOOK: ld.acquire.cta.shared.u32 %r4, [other]; setp.eq.u32 %p3, %r4, 0;"
+                   "@%p3 bra LOOK; cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], "
+                   "16;" +
+                   kWaited,
+               64)
+        .found;
+  };
+  EXPECT_THAT(flagged(kFence), IsEmpty());
+  EXPECT_THAT(flagged(""), ElementsAre(unshown("from shared")));
+}
+
+TEST(ProxyFences, AreAskedForWhereOrdinaryWritesAre) {
+  const auto found = [](const std::string& body, unsigned blocks = 1) {
+    return check(body, 64, "race", blocks).found;
+  };
+  // A copy over them.
+  EXPECT_THAT(found(kStore + kBarrier + kAlone + kCopyIn), ElementsAre(unshown("to shared")));
+  EXPECT_THAT(found(kStore + kFence + kBarrier + kAlone + kCopyIn), IsEmpty());
+  // Not for an mbarrier, for what has been read, for what another bulk copy has brought, nor for
+  // what earlier blocks did.
+  EXPECT_THAT(found(kAlone + kCopyIn + kCopyOut), IsEmpty());
+  EXPECT_THAT(found("ld.shared.u32 %r5, [%r1];" + kBarrier + kAlone + kCopyIn), IsEmpty());
+  EXPECT_THAT(found(kAlone + kCopyIn + kStore, 3), IsEmpty());
+  EXPECT_THAT(found(kAlone + kCopyOut + kStore + kFence + kCopyOut), IsEmpty());
+  // cp.async writes as stores do.
+  const std::string async = "cp.async.ca.shared.global [%r1], [%rd1], 4; cp.async.wait_all;";
+  EXPECT_THAT(found(async + kBarrier + kAlone + kCopyOut), Contains(unshown("from shared")));
+  EXPECT_THAT(found(async + kFence + kBarrier + kAlone + kCopyIn), IsEmpty());
+  EXPECT_THAT(found("red.shared.add.u32 [%r1], 1;" + kBarrier + kAlone + kCopyOut),
+              ElementsAre(unshown("from shared")));
+  // In global memory.
+  const std::string far = "st.global.u32 [%rd1+4096], %r0;", near = "st.global.u32 [%rd1], %r0;";
+  EXPECT_THAT(found(far + kBarrier + kAlone + kCopyIn), ElementsAre(unshown("from global")));
+  EXPECT_THAT(found(far + kFence + kBarrier + kAlone + kCopyIn),
+              ElementsAre(unshown("from global")));
+  EXPECT_THAT(found(far + "fence.proxy.async.global;" + kBarrier + kAlone + kCopyIn), IsEmpty());
+  EXPECT_THAT(found(near + kBarrier + kAlone + kCopyOut), ElementsAre(unshown("to global")));
 }
 
 TEST(Race, NamesTheCallOfWhatWasInlined) {
@@ -514,6 +640,46 @@ TEST(RaceOfBlocks, FencesReachAsFarAsTheirScope) {
   // A fence of a proxy hands nothing on.
   EXPECT_THAT(across("fence.proxy.async; " + raise, look, "membar.gl;").found,
               ElementsAre(kRawBlocks));
+}
+
+TEST(RaceOfBlocks, ProxyFencesAreOfEitherBlock) {
+  const auto copied = [](const std::string& before, const std::string& after) {
+    return check(
+        "mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 0; @%p1 bra SEND;\n"
+        "LOOK: ld.acquire.gpu.global.u32 %r4, [%rd0+256]; setp.eq.u32 %p2, %r4, 0; @%p2 bra LOOK;" +
+            after + kCopyIn + "bra DONE;\nSEND: st.global.u32 [%rd0+4096], 42;" + before +
+            "st.release.gpu.global.u32 [%rd0+256], 1;",
+        1, "race", 2);
+  };
+  EXPECT_THAT(copied("fence.proxy.async;", "").found, IsEmpty());
+  EXPECT_THAT(copied("", "fence.proxy.async.global;").found, IsEmpty());
+  const Checked c = copied(kFence, kFence);
+  ASSERT_THAT(c.found, ElementsAre(unshown("from global")));
+  EXPECT_THAT(c.findings[0].details[1], HasSubstr("block (0, 0, 0), thread (0, 0, 0) writes it"));
+  EXPECT_THAT(c.findings[0].details[2], HasSubstr("block (1, 0, 0), thread (0, 0, 0) copies from"));
+}
+
+TEST(RaceOfBlocks, ProxyFencesComeBackByWayOfAnother) {
+  // Thread 0 of block 0 writes, block 1 is told and tells thread 32, which copies.
+  const auto copied = [](const std::string& before) {
+    return check(
+               "mov.u32 %r3, %ctaid.x; setp.ne.u32 %p1, %r3, 0; setp.eq.u32 %p2, %r0, 32;\n"
+               "and.b32 %r4, %r0, 31; setp.ne.u32 %p3, %r4, 0; @%p3 bra DONE; @%p1 bra BETWEEN;\n"
+               "@%p2 bra LAST; st.shared.v4.u32 [tile], {%r0, %r0, %r0, %r0};" +
+                   before +
+                   "st.release.gpu.global.u32 [%rd0+256], 1; bra DONE;\n"
+                   "BETWEEN: @%p2 bra DONE;\n"
+                   "LOOK: ld.acquire.gpu.global.u32 %r4, [%rd0+256]; setp.eq.u32 %p4, %r4, 0;\n"
+                   "@%p4 bra LOOK; st.release.gpu.global.u32 [%rd0+512], 1; bra DONE;\n"
+                   "LAST: ld.acquire.gpu.global.u32 %r4, [%rd0+512]; setp.eq.u32 %p4, %r4, 0;\n"
+                   "@%p4 bra LAST; cp.async.bulk.global.shared::cta.bulk_group [%rd0], [tile], "
+                   "16;" +
+                   kWaited,
+               64, "race", 2)
+        .found;
+  };
+  EXPECT_THAT(copied(kFence), IsEmpty());
+  EXPECT_THAT(copied(""), ElementsAre(unshown("from shared")));
 }
 
 TEST(RaceOfBlocks, AnUpdateThatGivesBackWhatWasThereIsOrderedAfterIt) {

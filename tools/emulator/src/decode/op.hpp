@@ -95,6 +95,11 @@ struct Fence {
   bool acquires = true, releases = true;
 };
 
+/// fence.proxy.async: of which memory.
+struct ProxyFence {
+  bool shared = true, global = true;
+};
+
 struct Together {
   Slot member = 0;             ///< the mask that names lanes
   bool orders_memory = false;  ///< bar.warp.sync alone

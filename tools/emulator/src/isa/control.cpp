@@ -96,7 +96,11 @@ void build_barrier(Builder& b) {
 }
 
 /// Fences of a proxy: every way to memory is one here.
-void proxy_fence(Warp&, const Op&, Mask) {
+void alias_fence(Warp&, const Op&, Mask) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+void proxy_fence(Warp& warp, const Op& op, Mask mask) {
+  warp.block().tell([&](BlockObserver& o) { o.proxy_fence(warp, op, mask); });
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 void fence(Warp& warp, const Op& op, Mask mask) {
@@ -105,11 +109,17 @@ void fence(Warp& warp, const Op& op, Mask mask) {
 }
 void build_fence(Builder& b) {
   if (b.take("proxy")) {
-    if (!b.take_any("alias", "async")) b.unsupported("this proxy");
-    b.take_any("global", "shared::cta", "shared::cluster");
+    const bool alias = b.take("alias");
+    if (!alias && !b.take("async")) b.unsupported("this proxy");
+    ProxyFence how;
+    if (!alias && b.take("global")) {
+      how.shared = false;
+    } else if (!alias && b.take_any("shared::cta", "shared::cluster")) {
+      how.global = false;
+    }
     b.finish();
     b.expect_operands(0, 0);
-    b.emit(&proxy_fence);
+    b.emit(alias ? &alias_fence : &proxy_fence).put(how);
     return;
   }
   Fence how;

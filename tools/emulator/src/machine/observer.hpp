@@ -99,6 +99,8 @@ class BlockObserver {
   /// told of instructions.
   virtual void handed(Warp&, const Op&, Mask /*lanes*/, const std::uint32_t* /*from*/) {}
   virtual void fence(Warp&, const Op&, Mask /*lanes*/) {}
+  /// A fence between ordinary accesses and those of bulk copies (fence.proxy.async).
+  virtual void proxy_fence(Warp&, const Op&, Mask /*lanes*/) {}
   /// Lanes have waited for the grids before this one, which may have been at work until then
   /// (griddepcontrol.wait).
   virtual void waited_for_grids() {}

@@ -126,6 +126,9 @@ class BlockChecks final : public BlockObserver {
   void fence(Warp& warp, const Op& op, Mask lanes) override {
     if (race_) race_->fence(warp, lanes, op.as<Fence>());
   }
+  void proxy_fence(Warp& warp, const Op& op, Mask lanes) override {
+    if (race_) race_->proxy_fence(warp, lanes, op.as<ProxyFence>());
+  }
   void waited_for_grids() override {
     if (race_) race_->waited_for_grids();
   }

@@ -65,7 +65,13 @@ void RaceCheck::copy_began(const Copy& told) {
   catch_up(w, kBit[copy.lane]);
   ++number_;
   const Known view = known(w, copy.lane);
-  const auto one = [&](Space space, Address at, bool writes) {
+  const bool bulk = copy.from_space != Space::kGeneric;
+  static const Past kNothing;
+  const auto shown = [&](Space space) {
+    const auto& past = space == Space::kShared ? view->shown_shared : view->shown_global;
+    return !bulk ? nullptr : past ? past.get() : &kNothing;
+  };
+  const auto one = [&](Space space, Address at, bool writes, const Past* seen) {
     Mark mark;
     mark.block = space == Space::kShared ? kHere : block_;
     mark.time = kNever;
@@ -75,16 +81,16 @@ void RaceCheck::copy_began(const Copy& told) {
     mark.warp = static_cast<std::uint8_t>(w);
     mark.kind = writes ? Mark::kWrites : 0;
     mark.number = number_;
+    mark.bulk = bulk;
     touch({.warp = copy.warp,
            .space = space,
            .direction = writes ? Direction::kCopy : Direction::kLoad,
            .known = *view,
-           // A bulk copy goes another way to memory, and needs a fence for that.
-           .after_own = copy.from_space == Space::kGeneric},
+           .shown = seen},
           at, copy.bytes, mark);
   };
-  if (copy.from_space != Space::kGeneric) one(copy.from_space, copy.from, false);
-  one(copy.to_space, copy.to, true);
+  if (bulk) one(copy.from_space, copy.from, false, shown(told.from_space));
+  one(copy.to_space, copy.to, true, shown(told.to_space));
   copies_.emplace(
       copy.number,
       OnItsWay{w, copy.lane, static_cast<std::uint32_t>(&copy.op - copy.warp.code().ops.data()),
@@ -413,6 +419,32 @@ bool RaceCheck::observed(const Touch& touch, Marks& marks, std::size_t i, const 
   return false;
 }
 
+/// Of the lanes of an ordinary write that comes before a bulk copy, those whose part in it no proxy
+/// fence has shown the copy. PTX ISA, "Async Proxy": bulk copies "are performed in the asynchronous
+/// proxy", ordinary accesses in the generic one, and "accessing the same memory location across
+/// multiple proxies needs a cross-proxy fence", fence.proxy.async. Where it has to be, "Causality
+/// Order" says of fence.proxy.alias alone: along the path from the one access to the other. So it
+/// may be the writing thread's, as in CUTLASS, or that of a thread that comes after it.
+///
+/// None is asked for
+/// - between mbarrier.init and a copy that counts there: cp.async.bulk "accesses its mbarrier
+///   operand using generic-proxy" (PTX 9.4; CUB's transform has dropped the fence that it had);
+/// - after a bulk copy that was waited for: "followed by an implicit generic-async proxy fence";
+/// - between a read and a copy that overwrites what was read. The words ask for it, but pipelines
+///   of loads, CUTLASS's too, do without.
+/// Between blocks any fence will do, of the block that writes, after that, or of the other.
+Mask RaceCheck::unshown(const Touch& touch, const Mark& before) const {
+  if (!touch.shown || reads_only(before) || before.bulk) return 0;
+  if (before.block == (touch.space == Space::kShared ? kHere : block_)) {
+    if (before.time <= begun_) return 0;
+    return touch.shown->unknown(before.warp, before.lanes, before.time);
+  }
+  if (clustered_) return 0;
+  const bool shown =
+      grid_.fences_of(before.block).shows >= before.time || grid_.fences_of(block_).shows > 0;
+  return shown ? 0 : before.lanes;
+}
+
 /// Looks for races with one mark, lane by lane. Of the words that both touch it gives back those
 /// that are ordered, and those that were reported.
 std::pair<Mask, Mask> RaceCheck::compare(const Touch& touch, Marks& marks, std::size_t index,
@@ -421,8 +453,9 @@ std::pair<Mask, Mask> RaceCheck::compare(const Touch& touch, Marks& marks, std::
   const Mask both = before.words & now.words;
   const Mask open = unknown(touch, before, before.lanes);
   if (open == 0) return {both, 0};
-  const bool one_warp =
-      before.of_warp(now) && before.time != kNever && (now.time != kNever || touch.after_own);
+  // A bulk copy may overtake what its thread read before; as to what it wrote, see `unshown`.
+  const bool overtakes = touch.shown && reads_only(before) && !before.bulk;
+  const bool one_warp = before.of_warp(now) && before.time != kNever && !overtakes;
   const bool stores = (before.kind & Mark::kWrites) && touch.direction == Direction::kStore;
   // Two stores by one instruction: same_instruction has looked at them.
   const bool passes = excused(before, now) || (stores && one_warp && before.number == now.number &&
@@ -476,6 +509,9 @@ void RaceCheck::visit(const Touch& touch, Marks& marks, Address at, Mark now) {
           sure ? std::pair{both, Mask{0}} : compare(touch, marks, i, at, now);
       if ((now.kind & Mark::kReadOnly) && !reads_only(before) && ordered && before.time != kNever) {
         report_read_only(touch, at, now, before, ordered);
+      }
+      if (const Mask lanes = ordered ? unshown(touch, before) : 0) {
+        report_unshown(touch, at, now, before, ordered, lanes);
       }
       if (writes_plainly(now) || (writes && before.kind == now.kind)) gone = ordered;
       if (writes) gone |= told;

@@ -47,6 +47,7 @@ class RaceCheck {
   void reached() { grid_.unfollowed = true; }
   void met(const Warp& warp, Mask lanes);
   void fence(const Warp& warp, Mask lanes, const Fence& fence);
+  void proxy_fence(const Warp& warp, Mask lanes, const ProxyFence& fence);
   void waited_for_grids() { grid_.waited = true; }
   void copy_began(const Copy& copy);
   void copy_landed(std::uint64_t number);
@@ -99,7 +100,7 @@ class RaceCheck {
     const std::byte* values = nullptr;  ///< lane i's at i * bytes; null: not known
     unsigned bytes = 0;
     const std::uint64_t* address = nullptr;
-    bool after_own = false;  ///< of a copy: what its thread did and has waited for comes before it
+    const Past* shown = nullptr;  ///< of a bulk copy: what a proxy fence has shown it; else null
   };
   struct OnItsWay {
     unsigned warp, lane;
@@ -119,6 +120,7 @@ class RaceCheck {
   void arrive(std::vector<Arrived>& out, unsigned warp, Mask lanes, bool waits);
   Known join_all(const std::vector<Arrived>& all);
   void order(const Access& access, unsigned lane);
+  void come_back(View& view) const;
   void took(SyncScope scope);
   Mbarrier& mbarrier(Address at);
 
@@ -137,6 +139,7 @@ class RaceCheck {
   Mask unknown(const Touch& touch, const Mark& before, Mask lanes) const;
   std::pair<Mask, Mask> compare(const Touch& touch, Marks& marks, std::size_t i, Address at,
                                 const Mark& now);
+  Mask unshown(const Touch& touch, const Mark& before) const;
   bool observed(const Touch& touch, Marks& marks, std::size_t i, const Mark& now, unsigned lane,
                 unsigned byte) const;
   static void keep(Marks& marks, const Mark& now);
@@ -159,6 +162,8 @@ class RaceCheck {
               unsigned before_lane, bool same_value);
   void report_read_only(const Touch& touch, Address at, const Mark& now, const Mark& before,
                         Mask words);
+  void report_unshown(const Touch& touch, Address at, const Mark& now, const Mark& before,
+                      Mask words, Mask unshown);
   std::string block_name(std::uint32_t block) const;
   std::string missing(unsigned warp, unsigned lane, const Mark& now, const Mark& before);
 
@@ -173,6 +178,8 @@ class RaceCheck {
   std::array<std::vector<Arrived>, 16> barriers_;
   /// For races with other kernels: this block has read strongly, and then executed a fence.
   bool looked_ = false, took_ = false, took_of_system_ = false;
+  bool shows_ = false;  ///< this block has executed a proxy fence
+  Time begun_ = 0;      ///< what was done until then is in the past of all this block's threads
   bool clustered_;  ///< blocks see each other's shared memory: it is looked at as global memory is
   std::vector<Arrived> cluster_arrived_;
   Known cluster_sum_;                 ///< what this block knew when all of it had arrived

@@ -80,10 +80,15 @@ class RaceGrid {
   /// who reads what is known in the same order as it happens.
   std::mutex strong;
   Logs logs;
-  /// When a block last executed a fence, by its own clock; 0 for never.
+  /// When a block last executed a fence, by its own clock; 0 for never. `shows`: one that shows
+  /// global memory to bulk copies.
   struct Fences {
-    Time block = 0, grid = 0;
+    Time block = 0, grid = 0, shows = 0;
   };
+  void showed(std::uint32_t block, Time time) {
+    const std::scoped_lock lock(mutex_);
+    fences_[block].shows = time;
+  }
   void fenced(std::uint32_t block, Time time, bool grid, bool system) {
     const std::scoped_lock lock(mutex_);
     Fences& last = fences_[block];

@@ -25,6 +25,17 @@ void tidy(Chain::Blocks& blocks) {
   blocks.resize(n + 1);
 }
 
+void add(std::shared_ptr<const Past>& sum, const std::shared_ptr<const Past>& past) {
+  if (!past || sum == past) return;
+  if (!sum) {
+    sum = past;
+    return;
+  }
+  auto both = std::make_shared<Past>(*sum);
+  both->join(*past);
+  sum = std::move(both);
+}
+
 }  // namespace
 
 // --- Past ------------------------------------------------------------------------------------
@@ -177,12 +188,20 @@ OthersPtr Others::with(const OthersPtr& others, Source source) {
   return join(one, others);
 }
 
+// --- View ------------------------------------------------------------------------------------
+
+void View::join(const View& other) {
+  own.join(other.own);
+  others = Others::join(others, other.others);
+  add(shown_shared, other.shown_shared);
+  add(shown_global, other.shown_global);
+}
+
 Known join(const Known& a, const Known& b) {
   if (!a || a == b) return b;
   if (!b) return a;
   auto sum = std::make_shared<View>(*a);
-  sum->own.join(b->own);
-  sum->others = Others::join(sum->others, b->others);
+  sum->join(*b);
   return sum;
 }
 

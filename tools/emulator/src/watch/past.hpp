@@ -93,6 +93,11 @@ struct Others {
 struct View {
   Past own;          ///< of its own block
   OthersPtr others;  ///< null: nothing
+  /// Of `own` what a proxy fence has shown to bulk copies, in shared and in global memory; null:
+  /// nothing.
+  std::shared_ptr<const Past> shown_shared, shown_global;
+
+  void join(const View& other);
 };
 using Known = std::shared_ptr<const View>;
 Known join(const Known& a, const Known& b);  ///< null knows nothing

@@ -17,7 +17,8 @@ constexpr std::size_t kMostPending = 256;
 /// A block begins as if all had met: what was done here before is in the past of all threads.
 void RaceCheck::begin(std::uint64_t block) {
   block_ = static_cast<std::uint32_t>(block);
-  looked_ = took_ = took_of_system_ = false;
+  looked_ = took_ = took_of_system_ = shows_ = false;
+  begun_ = clock_;
   auto view = std::make_shared<View>();
   view->own.add_all(clock_);
   if (agents_) view->own.add(kAgentWarp, kAllLanes, clock_);
@@ -80,8 +81,7 @@ Known RaceCheck::join_all(const std::vector<Arrived>& all) {
     wait &= a.waits;
     if (a.known.get() == last) continue;
     last = a.known.get();
-    sum->own.join(last->own);
-    sum->others = Others::join(sum->others, last->others);
+    sum->join(*last);
   }
   if (wait && threads == threads_) {
     sum->own.add_all(clock_);
@@ -125,7 +125,7 @@ void RaceCheck::cluster_waited(const Warp& warp, Mask lanes) {
   auto sum = cluster_sum_ ? std::make_shared<View>(*cluster_sum_) : std::make_shared<View>();
   if (clustered_ && cluster_log_->size() > 0) {
     sum->others = Others::join(sum->others, cluster_log_->to_grid(cluster_log_->size()));
-    sum->own.join(sum->others->of(block_));
+    come_back(*sum);
   }
   const Known handed = std::move(sum);
   const std::vector<Knowing> before = warps_[warp.number()].knowing;
@@ -174,19 +174,23 @@ void RaceCheck::catch_up_one(unsigned warp, unsigned lane) {
       if (!holds_) lock.lock();
       for (const Taken& t : all) {
         if (t.from_grid) sum->others = Others::join(sum->others, t.log->to_grid(t.length));
-        if (const Known own = t.log->to_block(t.length, block_, t.from_grid)) {
-          sum->own.join(own->own);
-          sum->others = Others::join(sum->others, own->others);
-        }
+        if (const Known own = t.log->to_block(t.length, block_, t.from_grid)) sum->join(*own);
       }
     }
-    // What this block once told others comes back.
-    if (sum->others) sum->own.join(sum->others->of(block_));
+    if (sum->others) come_back(*sum);
     caught_up_.before = before;
     caught_up_.acquired = all;
     caught_up_.now = std::move(sum);
   }
   learn(warp, kBit[lane], caught_up_.now);
+}
+
+/// What this block once told others comes back. Whether a proxy fence came before isn't kept there:
+/// where there has been one, it did.
+void RaceCheck::come_back(View& view) const {
+  const auto past = std::make_shared<const Past>(view.others->of(block_));
+  view.own.join(*past);
+  if (shows_) view.join({.own = {}, .others = {}, .shown_shared = past, .shown_global = past});
 }
 
 /// What this block does from here on may come after what another kernel did.
@@ -226,6 +230,22 @@ void RaceCheck::fence(const Warp& warp, Mask lanes, const Fence& fence) {
     });
   }
   grid_.fenced(block_, clock_, wide, fence.scope == SyncScope::kSystem);
+  ++clock_;
+}
+
+/// Bulk copies see what a lane knows now, as soon as they come after this fence.
+void RaceCheck::proxy_fence(const Warp& warp, Mask lanes, const ProxyFence& fence) {
+  shows_ = true;
+  const unsigned w = warp.number();
+  catch_up(w, lanes);
+  for_each_lane(lanes, [&](unsigned i) {
+    auto view = std::make_shared<View>(*handed_now(w, i));
+    const auto past = std::make_shared<const Past>(view->own);
+    if (fence.shared) view->shown_shared = past;
+    if (fence.global) view->shown_global = past;
+    learn(w, kBit[i], view);
+  });
+  if (fence.global) grid_.showed(block_, clock_);
   ++clock_;
 }
 

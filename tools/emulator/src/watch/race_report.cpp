@@ -103,6 +103,42 @@ void RaceCheck::report_read_only(const Touch& touch, Address at, const Mark& now
       });
 }
 
+/// The first byte of `words` that one of these lanes of `before` wrote; nothing where none did.
+void RaceCheck::report_unshown(const Touch& touch, Address at, const Mark& now, const Mark& before,
+                               Mask words, Mask unshown) {
+  const bool writes = now.kind & Mark::kWrites;
+  const bool shared = touch.space == Space::kShared || (at & kOfCluster);
+  const char* const what =
+      writes   ? shared ? "a bulk copy to shared memory with no proxy fence after a write there"
+                        : "a bulk copy to global memory with no proxy fence after a write there"
+      : shared ? "a bulk copy from shared memory with no proxy fence after a write there"
+               : "a bulk copy from global memory with no proxy fence after a write there";
+  for (unsigned byte = 0; byte < kLineBytes; ++byte) {
+    if (!(words >> byte / 4 & 1) || !(before.bytes >> byte % 4 & 1)) continue;
+    const Mask theirs = before.lanes_at(byte) & unshown;
+    if (theirs == 0) continue;
+    findings_.note("race", what, now.pc, before.pc, [&] {
+      const bool blocks = before.block != now.block;
+      const auto who = [&](const Mark& m, Mask lanes) {
+        const std::string name =
+            m.warp == kAgentWarp
+                ? "a copy"
+                : findings_.thread(m.warp, static_cast<unsigned>(std::countr_zero(lanes)));
+        return blocks ? block_name(m.block) + ", " + name : name;
+      };
+      return std::vector<std::string>{
+          (blocks ? "" : findings_.block_name() + ", ") + findings_.memory(touch.space, at + byte),
+          who(before, theirs) + does(before, false) + " it at " + findings_.line(before.pc),
+          who(now, now.lanes) + does(now, true) + " it at " + findings_.line(now.pc),
+          std::string("a bulk copy goes to memory another way than stores: between the two, in the "
+                      "thread that writes or in one that comes after it, it takes "
+                      "fence.proxy.async") +
+              (shared ? ", or its .shared::cta" : ", or its .global")};
+    });
+    return;
+  }
+}
+
 /// What is missing between accesses of two blocks; empty where a barrier of the block would do.
 std::string RaceCheck::missing(unsigned warp, unsigned lane, const Mark& now, const Mark& before) {
   if (before.kind & now.kind & Mark::kStrong) {

@@ -47,6 +47,7 @@ struct Mark {
   std::uint8_t bytes = 15;  ///< of each word
   std::uint8_t kind = 0;
   std::uint8_t size = 0;     ///< of an element that is accessed at once
+  bool bulk = false;         ///< by a bulk copy, which goes to memory another way than the rest
   std::uint16_t number = 0;  ///< of the instruction carried out, as far as it fits
 
   Mask lanes_at(unsigned byte) const {
