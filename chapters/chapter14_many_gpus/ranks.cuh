@@ -55,19 +55,21 @@ inline std::optional<unsigned> number_in(const char* name) {
 inline std::optional<Place> place_among_ranks() {
   constexpr const char* kLaunchers[][3] = {
       {"RANK", "WORLD_SIZE", "LOCAL_RANK"},
+      {"RANK", "WORLD_SIZE", "RANK"},  // by hand, on one machine
       {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
       {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
       {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"}};
   for (const auto& [rank_name, size_name, local_name] : kLaunchers) {
     const auto rank = number_in(rank_name);
     const auto size = number_in(size_name);
-    if (!rank || !size) continue;
+    const auto local_rank = number_in(local_name);
+    if (!rank || !size || !local_rank) continue;
     if (*rank >= *size) {
       throw book::bad_argument(std::string(rank_name) + "=" + std::to_string(*rank) + ": below " +
                                size_name + ", which is " + std::to_string(*size));
     }
     if (*size < 2) return std::nullopt;
-    return Place{*rank, *size, number_in(local_name).value_or(*rank)};
+    return Place{*rank, *size, *local_rank};
   }
   return std::nullopt;
 }

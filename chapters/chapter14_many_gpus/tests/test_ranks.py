@@ -23,6 +23,8 @@ CHAPTER = "chapter14_many_gpus"
 HERE = Path(__file__).resolve().parent
 #: Seconds that a rank waits, here; and those within which a program that gives up has ended.
 PATIENCE, AT_ONCE, SOON = 2, 10, 20
+#: Debian's name of it, as other launchers are called mpirun, too. tools/setup test brings it.
+MPIRUN = "mpirun.openmpi"
 MAGIC = 0x6C61646465723134
 
 #: No socket can be made, or the second GPU has little memory free.
@@ -65,26 +67,40 @@ def free_port() -> int:
         return port
 
 
+#: GPUs, and so ranks, of each machine that the launchers below stand for.
+PER_MACHINE = 2
+
+
 def torchrun(rank: int, size: int) -> dict[str, str]:
-    return {"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank)}
+    local = str(rank % PER_MACHINE)
+    return {"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": local}
 
 
 def open_mpi(rank: int, size: int) -> dict[str, str]:
     names = ("RANK", "SIZE", "LOCAL_RANK")
-    values = (rank, size, rank)
+    values = (rank, size, rank % PER_MACHINE)
     return {f"OMPI_COMM_WORLD_{n}": str(v) for n, v in zip(names, values, strict=True)}
 
 
 def mpich(rank: int, size: int) -> dict[str, str]:
-    return {"PMI_RANK": str(rank), "PMI_SIZE": str(size), "MPI_LOCALRANKID": str(rank)}
+    """In an allocation of Slurm's it starts a process of its own on each machine, and those start
+    the ranks, which inherit Slurm's numbers."""
+    local = str(rank % PER_MACHINE)
+    own = {"PMI_RANK": str(rank), "PMI_SIZE": str(size), "MPI_LOCALRANKID": local}
+    return {**slurm(rank // PER_MACHINE, size // PER_MACHINE), **own}
 
 
 def slurm(rank: int, size: int) -> dict[str, str]:
     return {
         "SLURM_PROCID": str(rank),
         "SLURM_STEP_NUM_TASKS": str(size),
-        "SLURM_LOCALID": str(rank),
+        "SLURM_LOCALID": str(rank % PER_MACHINE),
     }
+
+
+def slurm_pmi2(rank: int, size: int) -> dict[str, str]:
+    """``srun --mpi=pmi2``, as it was seen to."""
+    return {"PMI_RANK": str(rank), "PMI_SIZE": str(size), **slurm(rank, size)}
 
 
 def environment(port: int, **more: str) -> dict[str, str]:
@@ -171,13 +187,47 @@ def nccl(stub: Path, tmp_path: Path) -> dict[str, str]:
 # ------------------------------------------------------------------------------- who there is
 
 
-@pytest.mark.parametrize("launcher", [torchrun, open_mpi, mpich, slurm])
+@pytest.mark.parametrize("launcher", [torchrun, open_mpi, mpich, slurm, slurm_pmi2])
 def test_any_launcher_will_do(launcher: Callable[[int, int], dict[str, str]]) -> None:
-    ranks = run(3, "--n", "12345", launcher=launcher)
+    ranks = run(3, "--n", "12345", launcher=launcher, EMU_DEVICES=str(PER_MACHINE))
     assert [rank.returncode for rank in ranks] == [0, 0, 0], said(ranks)
     assert "host_3" in ranks[0].stdout and "exact" not in ranks[0].stdout
     assert "not for the GPUs of 3 processes" in ranks[0].stdout
     assert ranks[1].stdout == ranks[2].stdout == "", "rank 0 alone prints"
+
+
+def mpirun(*ranks: tuple[int, tuple[str, ...]], **settings: str) -> Done:
+    """Open MPI's launcher starts so many ranks with such arguments, and then others."""
+    command = [MPIRUN, "--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE"]
+    for number, arguments in ranks:
+        command += ["-n", str(number), str(program(CHAPTER)), *arguments, ":"]
+    started = subprocess.Popen(
+        command[:-1],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(free_port(), **settings),
+    )
+    return end(started)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_open_mpi_starts_them(size: int, nccl: dict[str, str]) -> None:
+    ways = [f"{way}_{size}" for way in ("host", "all_reduce")]
+    done = mpirun((size, ("--n", "12345", "--variant", *ways)), **nccl)
+    assert done.returncode == 0, done.stdout + done.stderr
+    # As many processes as were asked for, of which rank 0 alone prints.
+    assert done.stdout.count("\nsum is 1572145\n") == 1, done.stdout + done.stderr
+    assert all(f"\n{way} " in done.stdout for way in ways), done.stdout
+    made = sorted(call for call in calls(nccl) if call.startswith("init"))
+    assert made == [f"init {rank} of {size}" for rank in range(size)]
+
+
+def test_open_mpi_is_told_of_ranks_that_do_not_do_the_same() -> None:
+    done = mpirun((2, ("--n", "1000")), (1, ("--n", "1001")))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "ranks 0 and 2 do not do the same: rank 0: --n 1000" in done.stderr
 
 
 def test_torchruns_own_store_keeps_its_port() -> None:
