@@ -269,3 +269,16 @@ def fences(ptx: str, kernel: str) -> int:
     """Fences there, and atomics that order other accesses as a fence would."""
     ordered = r"\b(?:membar|fence)\b|\b(?:atom|red|ld|st)\.[\w.]*\b(?:acquire|release|acq_rel)\b"
     return len(re.findall(ordered, runs(ptx, kernel)))
+
+
+#: Fences and strong accesses with the scope of a GPU, which an atomic has if it says none, or less.
+_NEAR = re.compile(
+    r"\bmembar\.(?:gl|cta)\b|\bfence\.[\w.]*\b(?:gpu|cluster|cta)\b|"
+    r"\b(?:ld|st)\.(?![\w.]*\bshared)[\w.]*(?<!:)\b(?:gpu|cluster|cta)\b|"
+    r"\b(?:atom|red)\.(?!async|[\w.]*\bshared|[\w.]*\bsys\b)"
+)
+
+
+def near_orders(ptx: str, kernel: str) -> int:
+    """What orders or hands on there, and not as far as another GPU."""
+    return len(_NEAR.findall(runs(ptx, kernel)))

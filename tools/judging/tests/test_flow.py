@@ -93,6 +93,31 @@ def test_atomics_of_a_pipeline(lines: list[str], alone: bool) -> None:
     assert form.counts_in_pipelines(code(*lines), "k") == alone
 
 
+@pytest.mark.parametrize(
+    ("line", "near"),
+    [
+        ("membar.sys;", 0),
+        ("membar.gl;", 1),
+        ("fence.acq_rel.sys;", 0),
+        ("fence.acq_rel.gpu;", 1),
+        ("fence.sc.cta;", 1),
+        ("st.release.sys.global.u32 [%rd1], %r1;", 0),
+        ("st.release.gpu.global.u32 [%rd1], %r1;", 1),
+        ("ld.acquire.sys.u32 %r1, [%rd1];", 0),
+        ("ld.relaxed.cluster.u32 %r1, [%rd1];", 1),
+        ("ld.volatile.global.u32 %r1, [%rd1];", 0),
+        ("ld.acquire.cta.shared.u32 %r1, [%r2];", 0),
+        ("ld.shared::cluster.u32 %r1, [%r2];", 0),
+        ("atom.global.add.u32 %r1, [%rd1], 1;", 1),
+        ("red.relaxed.sys.global.add.u32 [%rd1], 1;", 0),
+        ("atom.shared.add.u32 %r1, [%r2], 1;", 0),
+        ("bar.warp.sync -1;", 0),
+    ],
+)
+def test_what_reaches_no_other_gpu(line: str, near: int) -> None:
+    assert form.near_orders(code(line), "k") == near
+
+
 def test_where_ways_meet() -> None:
     ways = "@%p1 bra A;", "mov.u32 %r1, 1;", "bra B;", "A:", "mov.u32 %r1, 2;", "B:", "bar.sync 0;"
     (function,) = flow.functions(code(*ways))
