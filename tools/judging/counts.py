@@ -31,6 +31,6 @@ ATOMICS = {
     "shared_collisions": "shared_collisions",
 }
 #: Properties of a kernel, which no launch adds to.
-STATIC = ("shared_bytes", "divisions", "doubles", "fences", "near_orders", "dependent_loads")
+STATIC = ("shared_bytes", "divisions", "doubles", "fences", "below_system_scope", "dependent_loads")
 
 COUNTED = (*COUNTS, *SUMS, REQUESTS, *ATOMICS, *STATIC)

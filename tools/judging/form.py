@@ -279,6 +279,6 @@ _NEAR = re.compile(
 )
 
 
-def near_orders(ptx: str, kernel: str) -> int:
+def below_system_scope(ptx: str, kernel: str) -> int:
     """What orders or hands on there, and not as far as another GPU."""
     return len(_NEAR.findall(runs(ptx, kernel)))

@@ -118,7 +118,7 @@ def _formed(
         "divisions": form.divisions(ptx, entry),
         "doubles": form.doubles(ptx, entry),
         "fences": form.fences(ptx, entry),
-        "near_orders": form.near_orders(ptx, entry),
+        "below_system_scope": form.below_system_scope(ptx, entry),
         "dependent_loads": form.dependent_loads(ptx, entry),
         "in_pipelines": int(form.counts_in_pipelines(ptx, entry)),
     }

@@ -115,7 +115,7 @@ def test_atomics_of_a_pipeline(lines: list[str], alone: bool) -> None:
     ],
 )
 def test_what_reaches_no_other_gpu(line: str, near: int) -> None:
-    assert form.near_orders(code(line), "k") == near
+    assert form.below_system_scope(code(line), "k") == near
 
 
 def test_where_ways_meet() -> None:
