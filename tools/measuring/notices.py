@@ -1,7 +1,7 @@
 """What a recording shows of its card that no median would: said, and never averaged away.
 
 It is found in the chapters' records as they are written. So ``tools/measure`` can say it where it
-ends, and ``tools/compare`` at the head of its page.
+ends, ``tools/compare`` at the head of its page, and a reader's own guide beside their numbers.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ class Notice:
     name: str
     text: str
     is_warning: bool = True
+    #: Whose times to take with care, where it is not all of them.
+    chapters: tuple[str, ...] = ()
 
 
 def of_the_card(records: Records) -> Iterator[Notice]:
@@ -118,13 +120,16 @@ def _clocks(records: Records) -> Iterator[Notice]:
         if both := low.keys() & slower.keys():
             article = "an" if clock == "SM" else "a"
             lowest = min(both, key=lambda name: (low[name], name))
+            others = both - {lowest}
+            more = f"After {chapters_text(others)} it was low, too. " if others else ""
             yield Notice(
                 "clock dropped",
                 f"Right after {chapters_text([lowest])}, nvidia-smi read {article} {clock} clock "
                 f"of {low[lowest]:.0f} MHz: {percent(1 - low[lowest] / highest)} below its "
                 f"highest reading, {highest:.0f} MHz. In the last pass that chapter's median run "
-                f"took {percent(slower[lowest])} longer than in the first. The card may already "
-                "have been idling when it was read, so go by the times.",
+                f"took {percent(slower[lowest])} longer than in the first. {more}The card may "
+                "already have been idling when it was read, so go by the times.",
+                chapters=tuple(sorted(both)),
             )
 
 
@@ -169,12 +174,14 @@ def _drift(records: Records) -> Iterator[Notice]:
         moved = {at: sign * by for at, by in drifts.items() if sign * by > DRIFT}
         if moved:
             chapter, repeat = most = max(moved, key=lambda at: moved[at])
-            shown = chapters_text({name for name, _ in moved}).capitalize()
+            names = sorted({name for name, _ in moved})
             yield Notice(
                 "drift between passes",
-                f"{shown} took {word} in a later pass than in the first: most of all "
-                f"{chapters_text([chapter])}, whose median run took {percent(moved[most])} {word} "
-                f"in pass {repeat + 1}. A card that throttles, or that others use, does this.",
+                f"{chapters_text(names).capitalize()} took {word} in a later pass than in the "
+                f"first: most of all {chapters_text([chapter])}, whose median run took "
+                f"{percent(moved[most])} {word} in pass {repeat + 1}. A card that throttles, or "
+                "that others use, does this.",
+                chapters=tuple(names),
             )
 
 

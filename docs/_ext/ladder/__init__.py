@@ -33,6 +33,7 @@ from . import (
     markup,
     methods,
     mutants,
+    noticed,
     numbers,
     pairs,
     pictures,
@@ -54,8 +55,9 @@ def _own_digest(conf: Path) -> str:
     """Changes with the code that pages are made by, so that they follow it."""
     from figures import comparison, records, spine
     from figures.kit import style, words
+    from tools.measuring import notices
 
-    modules = (comparison, spine, style, words)
+    modules = (comparison, spine, style, words, notices)
     readers = [Path(module.__file__) for module in modules if module.__file__]
     readers += sorted(Path(records.__path__[0]).glob("*.py"))
     digest = hashlib.sha256()
@@ -105,6 +107,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         versions,
         instructions,
         headers,
+        noticed,
     ):
         module.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -34,6 +34,7 @@ from figures.records.recordings import (
 from figures.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
 from figures.records.sets import NoSuchRun, Provenance, RecordedSet, provenance_of
 from figures.records.transcripts import transcripts
+from tools.measuring.notices import Notice, Record, of_the_card, sizes_left_out
 
 from . import inputs
 from .names import RunName, chapter_of
@@ -338,6 +339,19 @@ class Book:
     def has_local(self) -> bool:
         """Whether the reader's own numbers stand beside these."""
         return not self._asked_card and _recordings(self.root, self.runs_dir).local is not None
+
+    def noticed(self) -> tuple[str, list[Notice]]:
+        """The reader's own card and what to know of its recording, as tools/measure warned of it;
+        nothing of none."""
+        recordings = self.everything()
+        if not recordings.local:
+            return "", []
+        book: dict[str, Record] = {}
+        for known in (recordings.reference, *recordings.second.values()):
+            book = {name: record.data for name, record in known.chapters.items()} | book
+        own = {name: record.data for name, record in recordings.local.chapters.items()}
+        found = (*of_the_card(own), *sizes_left_out(own, book))
+        return recordings.local.device_name, [each for each in found if each.is_warning]
 
     def variants(self, chapter: str) -> list[str]:
         """The variants that a chapter times by default, in the order recorded."""
