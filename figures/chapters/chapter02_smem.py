@@ -30,7 +30,7 @@ from figures.kit.patterns import (
     load_tile,
 )
 from figures.kit.pictures import LARGE_N, Picture, Table, View, run_columns, run_row, time_of
-from figures.kit.style import OKABE_ITO, SERIES, Theme, readable
+from figures.kit.style import LIGHT, OKABE_ITO, SERIES, Theme, readable
 from figures.kit.trees import (
     EXAMPLE,
     by_level,
@@ -105,8 +105,8 @@ def tree_smem() -> Picture:
             "stays in shared memory."
         ),
         caption=(
-            f"chapter02's smem with a block of {block} threads. Coloured cells are written in "
-            "that step; grey ones keep what they had."
+            f"chapter02's smem with a block of {block} threads. Shaded cells are written in "
+            "that step; the others keep what they had."
         ),
         table=Table(
             ["memory", "loads", "stores"],
@@ -211,12 +211,18 @@ SCHEDULERS = 4  # per SM
 
 def slot_colours(theme: Theme) -> dict[str, str]:
     """A colour for each kind of slot. Printed in grey, they are still four shades."""
-    hues = {slots.SHARED: (SHARED_HUE, 9.0), slots.ADD: ("vermillion", 5.0)}
-    stronger = {
+    # On a dark page purple is the lighter of two: it stays as light as it is.
+    strong, light = (9.0, 3.0) if theme is LIGHT else (12.2, 7.6)
+    hues = {
+        slots.SHARED: (SHARED_HUE, strong),
+        slots.ADD: ("vermillion", 5.0),
+        slots.BARRIER: ("purple", light),
+    }
+    shades = {
         kind: readable(OKABE_ITO[hue], theme.background, ratio)
         for kind, (hue, ratio) in hues.items()
     }
-    return {**stronger, slots.BARRIER: theme.drawn("purple"), slots.REST: theme.grid}
+    return {**shades, slots.REST: theme.grid}
 
 
 def issue_slots() -> Picture:
@@ -231,10 +237,6 @@ def issue_slots() -> Picture:
 
     def draw(theme: Theme) -> Figure:
         colours = slot_colours(theme)
-        faint = {
-            slots.ADD: theme.tint("vermillion", 0.6),
-            slots.SHARED: theme.tint(SHARED_HUE, 0.6),
-        }
         apart, each = 2, warps // SCHEDULERS  # warps per scheduler, with a gap between them
         columns, pitch = (len(body) + apart) * each - apart, SCHEDULERS + 2.2
         height = pitch * len(steps)
@@ -249,7 +251,7 @@ def issue_slots() -> Picture:
         ):
             axes.add_patch(Rectangle((x, height + 2.2), 2, 2, facecolor=colours[kind], lw=0))
             axes.text(x + 3, height + 3.2, word, **text)
-        axes.text(0, height + 6.2, "one cell per instruction; faint: issued for nothing", **text)
+        axes.text(0, height + 6.2, "one cell per instruction; low: issued for nothing", **text)
         for row, step in enumerate(steps):
             top = height - row * pitch
             for warp in range(warps):
@@ -264,8 +266,8 @@ def issue_slots() -> Picture:
                     # What none of its lanes takes part in, a warp issues all the same.
                     idle = kind != slots.BARRIER and warp not in step.lanes
                     axes.add_patch(
-                        Rectangle((left + place, top - lane - 1), 1, 1,
-                                  facecolor=faint[kind] if idle else colours[kind], lw=0)
+                        Rectangle((left + place, top - lane - 1), 1, 0.4 if idle else 1,
+                                  facecolor=colours[kind], lw=0)
                     )  # fmt: skip
             axes.text(columns + 2, top - SCHEDULERS / 2, f"{step.adding}", **text)
             edges = [top - row_edge for row_edge in range(SCHEDULERS + 1)]
@@ -286,7 +288,7 @@ def issue_slots() -> Picture:
             f"The instructions that one block of {block} threads issues for its tree in shared "
             f"memory. Each group of {SCHEDULERS} rows is a step, and each row one of the SM's "
             f"{SCHEDULERS} schedulers. A scheduler issues for {warps // SCHEDULERS} of the warps, "
-            "one on either side of the gap. Faint cells are instructions that a warp issues "
+            "one on either side of the gap. Low cells are instructions that a warp issues "
             "although none of its lanes takes part. At the right, how many numbers the step adds."
         ),
         table=Table(

@@ -146,7 +146,7 @@ def lanes_at_work() -> Picture:
                     axes.add_patch(
                         Rectangle(
                             (x + 1, y + 0.1), patterns.WARP - 2, 0.8, lw=0.5,
-                            facecolor=theme.tint(hue, 0.75) if busy else "none",
+                            facecolor=theme.tint(hue, 0.65) if busy else "none",
                             edgecolor=theme.drawn(hue) if busy else theme.muted,
                         )
                     )  # fmt: skip
@@ -174,8 +174,8 @@ def lanes_at_work() -> Picture:
             f"fills whole warps while it can, then one warp, and occupies {pairs['strided']}."
         ),
         caption=(
-            f"A block of {block} threads, one row per step of its tree. Strongly coloured "
-            "lanes add. Faint lanes are off while others in their warp add. Empty frames are warps "
+            f"A block of {block} threads, one row per step of its tree. Solid lanes add. "
+            "Faint lanes are off while others in their warp add. Empty frames are warps "
             "with nothing to add."
         ),
         table=Table(

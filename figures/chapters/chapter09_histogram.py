@@ -74,11 +74,13 @@ def _panel(axes: Axes, theme: Theme, layout: Layout, values: Sequence[int], top:
     axes.text(LEFT - 0.7, top - LANES / 2, "lanes", ha="right", va="center", color=theme.muted)
     for lane, value in enumerate(values):
         bank = layout(lane, value) % BANKS
-        hue = "vermillion" if len(banks[bank]) > 1 else "blue"
+        waits = len(banks[bank]) > 1
+        hue = "vermillion" if waits else "blue"
         axes.plot([LEFT + lane + 0.5, LEFT + bank + 0.5], [top - LANES + 0.2, ground + 0.15],
                   color=theme.drawn(hue), lw=1.0)  # fmt: skip
         axes.plot([LEFT + lane + 0.5], [top - LANES / 2], ls="none", marker="o", markersize=7,
-                  color=theme.drawn(hue))  # fmt: skip
+                  color=theme.drawn(hue), mew=1.4,
+                  mfc=theme.background if waits else theme.drawn(hue))  # fmt: skip
     for bank in range(BANKS):
         axes.add_patch(Rectangle((LEFT + bank + 0.06, ground - 1), 0.88, 0.94, lw=0.8,
                                  facecolor="none", edgecolor=theme.grid))  # fmt: skip
@@ -122,8 +124,9 @@ def copies_in_banks() -> Picture:
         ),
         caption=(
             "One atomic instruction of a warp: each lane adds 1 to the bin of its byte, and each "
-            f"column is one of the {BANKS} banks. Blue words are served in the first pass. Orange "
-            "words wait, because their bank is busy with another word. These are the first bytes "
+            f"column is one of the {BANKS} banks. The words of the first row are served in the "
+            "first pass. Those below wait, because their bank is busy with another word. Hollow "
+            "lanes want a word of such a bank. These are the first bytes "
             "that the first warp counts of the uniform data."
         ),
         table=Table(

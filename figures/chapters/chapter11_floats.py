@@ -153,7 +153,7 @@ def floats_on_a_ruler() -> Picture:
         caption=(
             f"Every float is {DIGITS} bits somewhere on a ruler of {bits} bits, counting the sign. "
             f"A bin is for {PER_BIN} exponents, so its elements reach over 39 bits, and "
-            "neighbouring bins overlap; they are drawn in three rows. Blue bins get "
+            "neighbouring bins overlap; they are drawn in three rows. Shaded bins get "
             "one of these floats, the first of the wide and of the uniform data."
         ),
         table=Table(
@@ -352,7 +352,7 @@ def error_and_speed(view: View, n: int) -> Picture:
         caption=(
             f"n = {size(n)}. Each mark is the largest error of the passes on one kind of data: "
             "further left is nearer to the exact sum, and the nearest float itself lies in the "
-            "green area. The speeds stand at the right. *Same bits*: whatever the block, the grid "
+            "shaded area. The speeds stand at the right. *Same bits*: whatever the block, the grid "
             "and the card. *Other bits*: from one launch to the next. Our others repeat their "
             "bits on one card, as long as block and grid stay the same." + _bits_told(sums, n)
         ),

@@ -180,8 +180,8 @@ def _tree(kernel: Kernel, name: str, partner: str) -> Picture:
             f"global memory: {loads} loads and {stores} stores in all, the result's included."
         ),
         caption=(
-            f"chapter01's {name} with a block of {block} threads. Coloured cells are written in "
-            "that step. Grey ones keep what they had."
+            f"chapter01's {name} with a block of {block} threads. Shaded cells are written in "
+            "that step. The others keep what they had."
         ),
         table=Table(
             ["step", "threads that add", "global loads", "global stores"],

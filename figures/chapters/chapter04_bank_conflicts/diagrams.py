@@ -97,8 +97,8 @@ def bank_strides() -> Picture:
         ),
         caption=(
             f"The {patterns.WARP} words of one load, a column for each bank and a row for each "
-            f"{patterns.BANKS * patterns.BANK_BYTES} bytes. Blue words arrive in the first pass. "
-            "Orange words wait: their bank is busy with another word."
+            f"{patterns.BANKS * patterns.BANK_BYTES} bytes. Dark blue words arrive in the "
+            "first pass. Light orange words wait: their bank is busy with another word."
         ),
         table=Table(
             ["lane", *(f"stride {stride}: word, bank" for stride in SHOWN_STRIDES)],
@@ -190,7 +190,7 @@ def tile_banks() -> Picture:
         ("Plain", "Padded"),
         "Without padding all of them lie in one bank. With a free word behind each row they lie on "
         "a diagonal, each in a bank of its own.",
-        "Each blue square is the word that one lane reads; words below each other share a bank, "
+        "Each square is the word that one lane reads; words below each other share a bank, "
         "and wait for each other.",
     )
 
@@ -240,7 +240,7 @@ def bank_steps() -> Picture:
         axes.set_xticks(range(len(strided)), [str(2 ** (step.step - 1)) for step in strided])
         axes.set_xlabel("s, the distance between partners")
         axes.set_ylim(0, max(step.wavefronts for step in strided) * 1.3)
-        axes.set_title("passes per block; blue: what every tree needs", loc="left", pad=10)
+        axes.set_title("passes per block; solid: what every tree needs", loc="left", pad=10)
         return figure
 
     total = sum(step.conflicts for step in strided)

@@ -69,9 +69,9 @@ def _request(axes: Axes, theme: Theme, example: str, top: float) -> None:
 
 
 HOW_TO_READ = (
-    "At the top are the lanes and the words that they load, the first half warp in blue. Ticks are "
-    "32 bytes apart. Each row below shows the transactions of one generation, named by its compute "
-    "capability. 7× means seven transactions of the same piece."
+    "At the top are the lanes and the words that they load, the first half warp in dark blue. "
+    "Ticks are 32 bytes apart. Each row below shows the transactions of one generation, named by "
+    "its compute capability. 7× means seven transactions of the same piece."
 )
 
 
@@ -168,7 +168,7 @@ def vec3_layouts() -> Picture:
         layout: [costs.sectors(request) for request in requests]
         for layout, requests in loads.items()
     }
-    hues = ("vermillion", "green", "blue")  # of x, y and z
+    hues = ("vermillion", "green", "blue")  # of x, y and z, from the top of a row to its bottom
 
     def components(layout: str, access: Access) -> list[tuple[int, int]]:
         """The words of an access in the picture, each with whether it is x, y or z."""
@@ -199,7 +199,7 @@ def vec3_layouts() -> Picture:
                 for access in request:
                     for word, k in components(layout, access):
                         axes.add_patch(
-                            Rectangle((word + 0.3 + 0.05, y + 0.12), 0.7, 0.71, lw=0,
+                            Rectangle((word + 0.3 + 0.05, y + 0.61 - 0.245 * k), 0.7, 0.225, lw=0,
                                       facecolor=theme.drawn(hues[k]))
                         )  # fmt: skip
                 axes.text(words + 26, y + 0.45, str(count), va="center", ha="right")
@@ -218,8 +218,9 @@ def vec3_layouts() -> Picture:
             f"{least}: {'; '.join(totals)}."
         ),
         caption=(
-            f"A warp loads {warp} vectors, x orange, y green and z blue. Each row is one "
-            "request and each frame one sector. Coloured words are the ones the warp asked for."
+            f"A warp loads {warp} vectors. Each row is one request and each frame one sector. A "
+            "mark is a word that the warp asked for: x at the top of its frame, y in the middle, "
+            "z at the bottom."
         ),
         table=Table(
             ["layout", "requests", "sectors touched", "sectors that the vectors fill"],
