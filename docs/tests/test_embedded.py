@@ -268,6 +268,14 @@ def test_instructions_come_from_the_tables(book: Book, counts: Counts) -> None:
     assert built.warnings == []
     (table,) = built.page().select("table")
     assert table("tr")[1].get_text(" ", strip=True) == "branches, barriers, fences bra ret"
+    others = ["alpha", "beta", "delta", "epsilon", "gamma"]
+    for name in others:
+        text = 'constexpr Row kRows[] = {\n    {"x", build},\n};\n'
+        source.with_name(f"{name}.cpp").write_text(text)
+    (table,) = book.build().page().select("table")
+    assert [row.select("th, td")[0].get_text() for row in table("tr")[2:]] == others
+    for name in others:
+        source.with_name(f"{name}.cpp").unlink()
     source.write_text("// none\n")
     (warning,) = book.build().warnings
     assert "no instruction table" in warning

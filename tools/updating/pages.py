@@ -29,6 +29,19 @@ ALL_PICTURES = """Promise.all([...document.images].map(image => {
   return image.decode().catch(() => 0);
 }))"""
 
+#: Scripts go on changing a page once it is there. This waits until nothing has changed for half a
+#: second, or until ten seconds have passed.
+STILL = """() => new Promise(done => {
+  let quiet = setTimeout(done, 500);
+  const changed = () => {
+    clearTimeout(quiet);
+    quiet = setTimeout(done, 500);
+  };
+  const all = {attributes: true, characterData: true, childList: true, subtree: true};
+  new MutationObserver(changed).observe(document, all);
+  setTimeout(done, 10000);
+})"""
+
 Pixels = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
 
 
@@ -150,6 +163,7 @@ def compared(
                     view = context.new_page()
                     view.goto((guide / change.name).as_uri())
                     view.evaluate(ALL_PICTURES)
+                    view.evaluate(STILL)
                     views.append(view)
                 _look(change, views[0], views[1], pictures)
                 for view in views:

@@ -61,7 +61,7 @@ class Instructions(LookupDirective):
 
     def show(self, book: Book) -> list[nodes.Node]:
         found = tables(book)
-        order = [*(room for room in ROOMS if room in found), *(set(found) - set(ROOMS))]
+        order = [*(room for room in ROOMS if room in found), *(r for r in found if r not in ROOMS)]
         rows: list[list[Cell]] = []
         for room in order:
             rows.append([str(ROOMS.get(room, room.replace("_", " "))), _named(found[room])])

@@ -18,7 +18,7 @@ import pip
 import pytest
 from bs4 import BeautifulSoup
 
-from tools.updating.pages import Change, lines
+from tools.updating.pages import Change, compared, lines
 from tools.updating.pins import Package, lists, raised
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -356,3 +356,16 @@ def test_the_words_of_a_page() -> None:
     assert lines(html) == ["T", "An even line", "[a plot]"]
     assert Change("x").pixels is None and Change("x").seen  # it may look different
     assert Change("x", pixels=1).seen and not Change("x", pixels=0).seen
+
+
+def test_a_page_is_pictured_when_its_scripts_are_done(tmp_path: Path) -> None:
+    for name, pause in (("old", 0), ("new", 200)):
+        guide = tmp_path / name
+        guide.mkdir()
+        add = "document.body.append(document.createElement('hr'))"
+        script = f"for (let k = 0; k < 20; ++k) setTimeout(() => {add}, k * {pause})"
+        (guide / "index.html").write_text(f"<body><h1>T</h1><script>{script}</script></body>")
+    _, (change,), unseen = compared(
+        tmp_path / "old", tmp_path / "new", tmp_path / "pictures", lambda *_said: None
+    )
+    assert (unseen, change.text, change.pixels) == ("", [], 0)
