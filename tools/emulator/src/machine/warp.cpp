@@ -55,6 +55,7 @@ void Warp::start(Mask lanes) {
   live_ = lanes;
   cluster_arrived_ = cluster_over_ = 0;
   polls_ = 0;
+  suspends_ = false;
   looked_ = {};
   if (lanes) groups_[new_group(lanes, 0, -1, State::kReady, {})].met = true;
 }
@@ -167,10 +168,12 @@ Warp::Status Warp::run_apart(Random& random) {
   bool ran = false;
   if (suspended()) look_again();
   for (unsigned row = random.stretch(kGroupsInARow); row > 0; --row) {
-    std::array<unsigned, kLanes + 1> ready{};
+    // With no jump that chance decides: this is done for every few instructions.
+    std::array<unsigned, kLanes + 1> ready;
     unsigned count = 0;
     for (unsigned i = 0; i < top_; ++i) {
-      if (groups_[i].state == State::kReady) ready[count++] = i;
+      ready[count] = i;
+      count += groups_[i].state == State::kReady ? 1 : 0;
     }
     if (count == 0 && live_ && !ran) return Status::kWaiting;
     if (count == 0) break;
@@ -189,10 +192,11 @@ void Warp::scatter(unsigned index, Random& random) {
   Group& group = groups_[index];
   group.met = false;
   const unsigned parts = 1u << random.below(6);
-  std::array<Mask, kLanes> lanes{};
+  std::array<Mask, kLanes> lanes;
+  std::fill_n(lanes.begin(), parts, Mask{0});
   for (Mask m = group.lanes; m; m &= m - 1) lanes[random.below(parts)] |= m & (~m + 1);
   group.lanes = 0;
-  for (const Mask part : lanes) {
+  for (const Mask part : std::span(lanes).first(parts)) {
     if (part && group.lanes) new_group(part, group.pc, group.entry, State::kReady, group.calls);
     if (!group.lanes) group.lanes = part;
   }
@@ -213,6 +217,8 @@ void Warp::run_group(unsigned index) {
   std::uint32_t pc = group.pc;
   Mask lanes = group.lanes;
   std::uint64_t executed = 0, threads = 0;
+  Mask counted = 0;  // the lanes of an instruction before, mostly those of the next one too
+  unsigned lanes_counted = 0;
   // Counts go to the warp when the group stops, also by a fault.
   struct Flush {
     Warp& warp;
@@ -239,7 +245,15 @@ void Warp::run_group(unsigned index) {
     if (op.control == Control::kStraight) [[likely]] {
       if (op.counted) {
         ++executed;
-        threads += mask == kAllLanes ? kLanes : count_lanes(mask);
+        if (mask == kAllLanes) {
+          threads += kLanes;
+        } else {
+          if (mask != counted) {
+            counted = mask;
+            lanes_counted = count_lanes(mask);
+          }
+          threads += lanes_counted;
+        }
       }
       if (mask) op.run(*this, op, mask);
       ++pc;
@@ -694,6 +708,7 @@ bool Warp::suspend(Group& group, const Op& op, Mask mask) {
     const bool over_for_none = mask == group.lanes && !(predicate(op.d) & mask);
     if (over_for_none && (!random || random->below(kTriesToGiveUp) != 0)) {
       group.state = State::kSuspended;
+      suspends_ = true;
       return false;
     }
   }
@@ -713,7 +728,8 @@ void Warp::look_again() {
 }
 
 bool Warp::suspended() const {
-  return std::ranges::any_of(groups(), [](const Group& g) { return g.state == State::kSuspended; });
+  return suspends_ &&
+         std::ranges::any_of(groups(), [](const Group& g) { return g.state == State::kSuspended; });
 }
 
 void Warp::give_up() {

@@ -174,6 +174,7 @@ class Warp {
   const Op* const* met_at_ = nullptr;  ///< of each lane, while those at several places run together
   unsigned polls_ = 0;                 ///< since lanes last met: many of them look like a wait
   bool polled_ = false;
+  bool suspends_ = false;  ///< a group has been suspended since the warp began
   struct Look {
     const Op* op = nullptr;
     Address at = 0;  ///< generic
