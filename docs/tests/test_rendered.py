@@ -98,6 +98,22 @@ def test_every_chapter_of_the_climb_shows_where_it_stands() -> None:
     assert {name: said for name, said in found.items() if said != (2, True, [])} == {}
 
 
+@guide_is_there
+def test_home_names_each_chapter_of_the_climb_once() -> None:
+    """What it is about stands beside its first bar, without its number, which is there already."""
+    bars = _parsed(GUIDE / "index.html").select(".climb-bar.asked")
+    named: dict[str, list[str]] = {}
+    for bar in bars:
+        (number,), (about,) = bar.select(".climb-chapter"), bar.select(".climb-named")
+        named.setdefault(number.get_text(), []).append(about.get_text())
+    for number, (first, *others) in named.items():
+        (path,) = (GUIDE / "chapters").glob(f"chapter{int(number):02}_*.html")
+        title = next(iter(_parsed(path).select("h1"))).find(string=True)
+        assert title == f"Chapter {number}. {first}"
+        assert not any(others), number
+    assert len(named) > 5
+
+
 FIGURE = """
 <figure class="picture"><img src="x.svg" alt="{alt}"><img src="x.svg" alt="{alt}">
 <figcaption>What it shows.</figcaption>{data}</figure>

@@ -7,6 +7,7 @@ and the strip at the chapter's end, beside its ``rung``, shows them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -64,6 +65,10 @@ class rung_bar(nodes.list_item):  # docutils names its node classes in lower cas
     """One bar; ``share`` of the way to the roof, its ``rung``, its chapter's ``number``."""
 
 
+class named(nodes.inline):
+    """Stands beside a blank bar: what its chapter, of that ``page``, is about."""
+
+
 class climb_strip(nodes.container):
     """The bars with what is said of them; ``device`` is what they were recorded on."""
 
@@ -89,11 +94,16 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
     if here:
         bars = [bar for bar in bars if bar.chapter <= here]
     items = nodes.bullet_list(classes=["climb"])
+    told = ""
     for bar in bars:
         item = _bar(bar.change, bar.found, wall, number=number_of(bar.chapter))
         item["rung"] = bar.rung
         if form == "blank" or bar.chapter == here:
             item["classes"] += ["asked"] if form == "reached" else ["asked", "blank"]
+        if form == "blank":  # its first bar says for all of a chapter what that is about
+            page = f"chapters/{bar.chapter}" if bar.chapter != told else ""
+            item.insert(1, named(classes=["climb-named"], page=page))
+            told = bar.chapter
         items += item
     for words, found in ((_("CUB\u2019s sum"), library), (_("read roof"), roof)):
         item = _bar(words, found, wall)
@@ -103,7 +113,10 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
     made = climb_strip(classes=kind, device=short_device(view.device_name))
     made += nodes.paragraph("", _("GB/s, finished sums"), classes=["climb-title"])
     made += items
-    said = _("A bar stays blank until you have guessed it.") + " " if form == "blank" else ""
+    said = ""
+    if form == "blank":
+        said = _("Each row is one change. Its name and its speed appear once you have guessed it.")
+        said += " "
     said += _(
         "Each bar is a finished sum: {n} integers in, one value out, on the {device}."
     ).format(n=units.size(LARGE_N), device=short_device(view.device_name))
@@ -186,6 +199,17 @@ def _depart(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append("</li>\n")
 
 
+def _visit_named(self: HTML5Translator, node: nodes.Element) -> None:
+    self.body.append(self.starttag(node, "span", ""))
+    if node["page"]:
+        title = self.builder.env.titles[node["page"]].astext()
+        self.body.append(self.encode(re.sub(r"^Chapter \d+\. ", "", title)))
+
+
+def _depart_named(self: HTML5Translator, node: nodes.Element) -> None:
+    self.body.append("</span>")
+
+
 def _visit_strip(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append(self.starttag(node, "div", "\n", **{"data-device": node["device"]}))
 
@@ -197,5 +221,6 @@ def _depart_strip(self: HTML5Translator, node: nodes.Element) -> None:
 def setup(app: Sphinx) -> None:
     app.add_node(climb_strip, html=(_visit_strip, _depart_strip))
     app.add_node(rung_bar, html=(_visit, _depart))
+    app.add_node(named, html=(_visit_named, _depart_named))
     app.add_directive("climb", Climb)
     app.add_transform(Here)
