@@ -34,8 +34,7 @@
     ["source__diverging_branches.sum", "source__branches.sum"],
   ]);
   const ASSEMBLED = "Rows \u201cof the PTX\u201d count PTX instructions, and the assembler changes some of them on the way to " +
-    "machine code. A division or a remainder is one instruction in PTX and many in machine code. A short branch becomes " +
-    "predicated instructions, which don\u2019t diverge.";
+    "machine code. Chapter 3 shows which.";
   const HEATS = {
     instructions: ["instructions", "warp instructions"],
     sectors: ["global_sectors", "global sectors"],
