@@ -247,11 +247,11 @@ def issue_slots() -> Picture:
             (0, slots.ADD, "adds"),
             (12, slots.SHARED, "loads, stores"),
             (34, slots.BARRIER, "waits"),
-            (46, slots.REST, "the loop"),
+            (46, slots.REST, "overhead"),
         ):
             axes.add_patch(Rectangle((x, height + 2.2), 2, 2, facecolor=colours[kind], lw=0))
             axes.text(x + 3, height + 3.2, word, **text)
-        axes.text(0, height + 6.2, "one cell per instruction; low: issued for nothing", **text)
+        axes.text(0, height + 6.2, "one cell per instruction", **text)
         for row, step in enumerate(steps):
             top = height - row * pitch
             for warp in range(warps):
@@ -288,8 +288,9 @@ def issue_slots() -> Picture:
             f"The instructions that one block of {block} threads issues for its tree in shared "
             f"memory. Each group of {SCHEDULERS} rows is a step, and each row one of the SM's "
             f"{SCHEDULERS} schedulers. A scheduler issues for {warps // SCHEDULERS} of the warps, "
-            "one on either side of the gap. Low cells are instructions that a warp issues "
-            "although none of its lanes takes part. At the right, how many numbers the step adds."
+            "one on either side of the gap. Low cells are loads, stores and additions that a warp "
+            "issues although none of its lanes takes part. At the right, how many numbers the step "
+            "adds."
         ),
         table=Table(
             ["step", "numbers added", "instructions issued", "of these, additions"],

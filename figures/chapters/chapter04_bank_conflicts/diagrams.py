@@ -120,7 +120,7 @@ def bank_strides() -> Picture:
 #: The layouts of chapter 4's tile: what stands above each, and bytes of a lane's load.
 TILE_LAYOUTS = {
     "Plain": ("no padding", 4),
-    "Padded": ("one free word per row", 4),
+    "Padded": ("one spare word per row", 4),
     "Swizzled": ("swizzled", 4),
     "SwizzledBy4": ("swizzled by fours", 16),
 }
@@ -188,7 +188,7 @@ def tile_banks() -> Picture:
     """A column of a tile: all in one bank, and on the diagonal."""
     return _tile_maps(
         ("Plain", "Padded"),
-        "Without padding all of them lie in one bank. With a free word behind each row they lie on "
+        "Without padding all of them lie in one bank. With a spare word after each row they lie on "
         "a diagonal, each in a bank of its own.",
         "Each square is the word that one lane reads; words below each other share a bank, "
         "and wait for each other.",
