@@ -126,6 +126,7 @@ RULES: list[tuple[str, Callable[[Outcome, re.Match[str]], bool]]] = [
     (r"(Step to a load at s|S)tride (\d+)", lambda one, m: one.preset["variant"].endswith(m[2])),
     (r"Count the sectors", lambda one, _: one.counters["Global load sectors"] > 0),
     (r"Which lines (run most often|make the wavefronts)\?", lambda one, _: len(one.warm) > 1),
+    (r"Step to the first load of round 3", lambda one, _: "4 of 32 lanes active" in one.said),
     (r"Step to a bank conflict", starts("conflict")),
     (r"Step to the first that diverges", starts("branch")),
     (r"Step to the first barrier", starts("barrier")),
@@ -163,11 +164,23 @@ RULES: list[tuple[str, Callable[[Outcome, re.Match[str]], bool]]] = [
     ),
 ]
 
+DIVERGING = "Diverging branches (of the PTX)"
 REQUESTS, SECTORS = "Global load requests", "Global load sectors"
 CONFLICTS, SHARED = "Shared load bank conflicts", "Shared load wavefronts"
 WARP = "Warp instructions (of the PTX)"
 #: By panel: a preset, another, a counter, and from how many to how many times it the other has.
 COMPARED: dict[str, list[tuple[str, str, str, float, float]]] = {
+    "run-gmem-early-exit": [
+        ("The loop", "Written out", SECTORS, 1, 1),
+        ("The loop", "Early exit", SECTORS, 1, 1),
+        ("The loop", "Written out", WARP, 0.4, 0.5),
+        ("Written out", "Early exit", WARP, 0.9, 0.95),
+    ],
+    "run-mixed-paths": [
+        ("1 kind of work per warp", "2 kinds per warp", DIVERGING, 2, 3),
+        ("1 kind of work per warp", "32 kinds per warp", DIVERGING, 40, 45),
+        ("1 kind of work per warp", "32 kinds, one per warp", DIVERGING, 1, 1),
+    ],
     "run-gmem-loop": [("Blocks of 256", "Blocks of 128", SECTORS, 1.05, 1.1)],
     "run-smem-loop": [("Strided slots", "Neighbouring slots", CONFLICTS, 0, 0)],
     "run-first-add": [("One load per thread", "Two loads per thread", WARP, 0.5, 0.6)],
