@@ -80,6 +80,27 @@ def test_no_page_scrolls_sideways(page: Page, width: int) -> None:
     assert wide == []
 
 
+#: The words of code in a line of text, short or long, that end on another line than they begin. Two
+#: kinds of table break their code anywhere.
+BROKEN = """short => [...document.querySelectorAll(`article code.literal${short} .pre`)]
+  .filter(one => !one.closest("table"))
+  .filter(one => new Set([...one.getClientRects()].map(each => Math.round(each.top))).size > 1)
+  .map(one => one.textContent)"""
+
+
+def test_short_code_stays_on_a_line_and_long_code_does_not(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 900})
+    long = []
+    for name in EVERY_PAGE:
+        unfolded(page, name)
+        assert page.evaluate(BROKEN, ".short") == [], name
+        long += page.evaluate(BROKEN, ":not(.short)")
+    assert long
+    page.goto(address("embedded_use"))
+    page.add_style_tag(content="code.short .pre { white-space: normal !important }")
+    assert any(text.startswith("--") for text in page.evaluate(BROKEN, ".short"))
+
+
 #: Tables whose last columns have to be scrolled to.
 WIDE = """() => [...document.querySelectorAll(".table-wrapper")]
   .filter(one => one.scrollWidth > one.clientWidth).length"""

@@ -1,10 +1,20 @@
-"""Where the HTML that Sphinx writes would mislead a screen reader."""
+"""Where the HTML that Sphinx writes would mislead a screen reader, or a phone."""
 
 from __future__ import annotations
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
+
+#: Letters of code that fit on a phone's line, in a list in a box, too.
+SHORT = 29
+
+
+def _visit_literal(self: HTML5Translator, node: nodes.literal) -> None:
+    # A line may break at any hyphen, those of --n too. The style keeps short code whole.
+    if all(len(word) <= SHORT for word in node.astext().split()):
+        node["classes"].append("short")
+    HTML5Translator.visit_literal(self, node)
 
 
 def _visit_citation(self: HTML5Translator, node: nodes.citation) -> None:
@@ -23,6 +33,9 @@ def _visit_entry(self: HTML5Translator, node: nodes.entry) -> None:
 
 
 def setup(app: Sphinx) -> None:
+    app.add_node(
+        nodes.literal, override=True, html=(_visit_literal, HTML5Translator.depart_literal)
+    )
     app.add_node(
         nodes.citation, override=True, html=(_visit_citation, HTML5Translator.depart_citation)
     )
