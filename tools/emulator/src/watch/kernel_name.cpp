@@ -6,8 +6,11 @@
 
 #include <cctype>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <regex>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -114,14 +117,24 @@ std::string normalised(std::string name) {
   return std::regex_replace(name, *mark, "$1 $2");
 }
 
-}  // namespace
-
-std::string kernel_name(const std::string& mangled) {
+std::string readable(const std::string& mangled) {
   if (!mangled.starts_with("_Z")) return mangled;
   if (mangled.size() > kLongestName) return mangled;
   const std::string name = with_parameters_named(mangled);
   if (name.empty()) return mangled;
   return name.size() > kLongestName ? name : normalised(name);
+}
+
+}  // namespace
+
+std::string kernel_name(const std::string& mangled) {
+  // Kept, since many launches are of few kernels. Never destroyed: names are told at exit too.
+  static auto* const known = new std::map<std::string, std::string>;
+  static std::mutex knowing;
+  const std::scoped_lock lock(knowing);
+  auto it = known->find(mangled);
+  if (it == known->end()) it = known->emplace(mangled, readable(mangled)).first;
+  return it->second;
 }
 
 }  // namespace emu

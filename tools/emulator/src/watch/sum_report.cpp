@@ -75,12 +75,14 @@ void Judge::take(const SumOutput& output) {
     return;
   }
   std::vector<Node> nodes{output.node};
+  Node lowest = output.node;
   ++now_;
   const auto reach = [&](Node n) {
     if (n == 0 || stamp_[n] == now_) return;
     stamp_[n] = now_;
     factor_[n] = 0;
     nodes.push_back(n);
+    lowest = std::min(lowest, n);
   };
   stamp_[output.node] = now_;
   factor_[output.node] = 1;
@@ -90,7 +92,15 @@ void Judge::take(const SumOutput& output) {
     reach(b);
   }
   visited_ += nodes.size();
-  std::ranges::sort(nodes, std::greater<>());
+  // Those that are made last first. Where they lie close their marks have that order already.
+  if ((output.node - lowest) / 8 < nodes.size()) {
+    nodes.clear();
+    for (Node n = output.node; n >= lowest; --n) {
+      if (stamp_[n] == now_) nodes.push_back(n);
+    }
+  } else {
+    std::ranges::sort(nodes, std::greater<>());
+  }
   std::vector<Leaf> found;
   std::map<std::uint32_t, std::vector<Leaf>> by_region;
   std::map<Node, std::vector<Piece>> pieces;
