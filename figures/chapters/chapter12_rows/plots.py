@@ -141,7 +141,7 @@ def map_of_rows(view: View) -> Picture:
     ]
     outcome = (
         f"The floors name one method at {len(alone)} of {len(tables)} tables and leave several at "
-        f"the others. The fastest is among those left at {right}"
+        f"the others. The fastest is among those left at {'all' if right == len(tables) else right}"
         + (f", and not at {listed(missed)}." if missed else ".")
     )
     return Picture(
@@ -233,8 +233,7 @@ def floors_over_columns(view: View, n: int) -> Picture:
             + (f"; nearest: {listed(close)}." if close else ".")
         ),
         caption=(
-            "Points are measured. Dashed lines are the highest of the five floors, which no time "
-            "of these sums went into."
+            "Points are times, and dashed lines the highest of the five floors."
         ),
         table=Table(
             ["method", "columns", "rows", "µs", "floor, µs", "which"],
