@@ -54,8 +54,8 @@ def test_a_floor_is_what_it_is_by_hand(method: str, found: Any, floor: str, us: 
     assert floors.floors_of(CARD, method, found)[floor] == pytest.approx(us)
 
 
-def test_floors_leave_what_is_near_the_lowest() -> None:
-    assert floors.left_by({"lanes": 10, "block": 10.9, "thread": 11.1}) == {"lanes", "block"}
+def test_what_is_near_the_lowest_is_among_them() -> None:
+    assert floors.among_lowest({"lanes": 10, "block": 10.9, "thread": 11.1}) == {"lanes", "block"}
 
 
 @pytest.fixture(scope="module", params=["nvidia-h200", "nvidia-h100"])
@@ -74,7 +74,7 @@ def test_no_time_is_below_its_floors(view: View) -> None:
             assert time_of(run) > 0.99 * floor, (method, n, columns)
 
 
-def test_what_is_fastest_is_left_by_the_floors(view: View) -> None:
+def test_what_is_fastest_has_one_of_the_lowest_floors(view: View) -> None:
     """At every table: what the page says. A card whose L1 looked up half as much would not do."""
     card = floors.card_of(view)
 
@@ -83,7 +83,7 @@ def test_what_is_fastest_is_left_by_the_floors(view: View) -> None:
             table
             for table, runs in plots.tables_of(view).items()
             if plots.fastest_of(runs)
-            not in floors.left_by(
+            not in floors.among_lowest(
                 {
                     method: max(floors.floors_of(card, method, run).values())
                     for method, run in runs.items()

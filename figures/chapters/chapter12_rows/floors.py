@@ -1,14 +1,14 @@
 """What a sum along rows cannot be faster than, by who takes a row.
 
-Nothing here is a time of such a sum. Of the card: its numbers, what an empty launch and an empty
-block take, and how long one load is on its way. Of the kernel: how it shares rows out. The time is
-at least the greatest of five:
+But for the rate of lines, nothing here is taken from a time of such a sum. Of the card: its
+numbers, what an empty launch and an empty block take, and how long one load is on its way. Of the
+kernel: how it shares rows out. The time is at least the greatest of five:
 
 - launch: an empty kernel;
 - bytes: elements and results over the theoretical peak bandwidth;
 - starts: blocks x what starting an empty one takes;
 - lines: the L1 looks up one line of 128 bytes per SM and cycle, for each load of a warp again. That
-  is inferred (chapter 12), and only a thread per row has loads that touch many lines;
+  is inferred from one time (chapter 12), and only a thread per row has loads that touch many lines;
 - turns: a thread's next loads wait for its last ones, so the turns one after the other x the time
   of a load x how often the SMs fill with blocks. A row in several blocks takes three trips more,
   for the sums, the tickets and the sums again.
@@ -101,8 +101,8 @@ def floors_of(card: Card, method: str, found: RecordedRun) -> dict[str, float]:
     return floors
 
 
-def left_by(floors: dict[str, float]) -> set[str]:
-    """The methods that could be fastest: those whose floor is near the lowest.
+def among_lowest(floors: dict[str, float]) -> set[str]:
+    """The methods to bet on: those whose floor is near the lowest.
 
     :param floors: the highest floor, by method
     """

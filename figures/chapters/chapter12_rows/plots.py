@@ -7,7 +7,7 @@ import math
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from figures.chapters.chapter12_rows.floors import METHODS, card_of, floors_of, left_by
+from figures.chapters.chapter12_rows.floors import METHODS, among_lowest, card_of, floors_of
 from figures.kit import style
 from figures.kit.axes import draw_curves, heading, label_ends, sizes_axis
 from figures.kit.pictures import MissingData, Picture, Table, View, time_of
@@ -72,7 +72,7 @@ def map_of_rows(view: View) -> Picture:
         for table, runs in tables.items()
     }
     left = {
-        table: left_by({method: max(each.values()) for method, each in of.items()})
+        table: among_lowest({method: max(each.values()) for method, each in of.items()})
         for table, of in floors.items()
     }
     best = {table: fastest_of(runs) for table, runs in tables.items()}
@@ -140,8 +140,9 @@ def map_of_rows(view: View) -> Picture:
         if not told
     ]
     outcome = (
-        f"The floors name one method at {len(alone)} of {len(tables)} tables and leave several at "
-        f"the others. The fastest is among those left at {'all' if right == len(tables) else right}"
+        f"At {len(alone)} of {len(tables)} tables one method's floor is the lowest by more than a "
+        "tenth, and elsewhere several are as low. The fastest is among the lowest at "
+        f"{'all of them' if right == len(tables) else right}"
         + (f", and not at {listed(missed)}." if missed else ".")
     )
     return Picture(
@@ -152,11 +153,11 @@ def map_of_rows(view: View) -> Picture:
         ),
         caption=(
             "Each mark is a table, and its shape says which threads were measured to add up its "
-            "rows fastest. A full mark: the floors leave that method. A hollow one: they don't. "
+            "rows fastest. A full mark: its floor is among the lowest. A hollow one: it isn't. "
             f"The number is the highest floor, in per cent of the time. {outcome}"
         ),
         table=Table(
-            ["n", "columns", "rows", "left by the floors", "fastest", "µs", "floor, µs", "which"],
+            ["n", "columns", "rows", "lowest floors", "fastest", "µs", "floor, µs", "which"],
             [
                 [short_size(n), columns, n // columns,
                  " ".join(method for method in METHODS if method in left[n, columns]), who,
@@ -401,7 +402,7 @@ def beside_pytorch(view: View, n: int) -> Picture:
         if times:
             spans.append(f"{label} {min(times):.2f} to {max(times):.2f}")
         lost = [
-            f"{length_text(columns)} columns of {short_size(size)} ({theirs / ours:.2f})"
+            f"{length_text(columns)} columns at n = {short_size(size)} ({theirs / ours:.2f})"
             for what, size, columns, ours, theirs in rows
             if what == work and theirs < ours
         ]
