@@ -181,6 +181,8 @@ APART = 0.17
 
 #: What other people's libraries are called.
 THEIRS = {"torch": "PyTorch", "cupy": "CuPy", "cub": "CUB"}
+#: Launches of the same data, as tools/measuring/libraries.py has it.
+AGAIN = 20
 #: What is said of a sum behind its library's name: in what it adds, or what it promises.
 SAID = {
     "double": "double",
@@ -250,21 +252,27 @@ def _bits_told(sums: list[FloatSum], n: int) -> str:
     wide = [each for each in sums if each.n == n and each.method == "double"]
     text = ""
     if all(each.again == 1 for each in plain):
-        text += " The libraries' sums kept their bits when they were taken again."
+        names = [f"{THEIRS[each]}'s" for each in dict.fromkeys(s.library for s in plain)]
+        text += f" {listed(names)} sums kept their bits when they were taken again."
     text += (
         " Four bytes further on in memory, the same data gave other bits: "
         f"{listed(said)} kinds of data."
     )
     if wide and all(each.moved == each.order == 1 for each in wide):
         text += " Their sums in double didn't change in these tries."
+    free = [s.again for s in sums if s.n == n and s.method == "not_guaranteed"]
+    if free:
+        text += (
+            f" CUB without a promise had {min(free)} to {max(free)} results in {AGAIN} launches."
+        )
     promised = {s.data: s for s in sums if s.n == n and s.method == "gpu_to_gpu"}
     ours = {s.data: s for s in sums if s.n == n and (s.library, s.method) == ("book", "exact")}
     if promised and promised.keys() <= ours.keys():
         kept = all(s.again == s.moved == s.order == 1 for s in promised.values())
         times = [s.median_us / ours[data].median_us for data, s in promised.items()]
         text += (
-            " CUB of the newest release has names for what it promises. With *GPU to GPU* its bits "
-            + ("didn't change either" if kept else "changed in some of these tries")
+            " With *GPU to GPU*, its strongest promise, its bits "
+            + ("didn't change" if kept else "changed in some of these tries")
             + f", and it took {min(times):.2f} to {max(times):.2f} times as long as *exact*."
         )
     return text

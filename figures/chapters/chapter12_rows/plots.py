@@ -342,6 +342,8 @@ BESIDE = {
     "layer_norm": "layer norm",
     "column_sum": "sum of columns",
 }
+#: Asked for as well, at two lengths of rows: in the table alone.
+BESIDE_TOO = {"maximum": "maximum", "argmax": "argmax", "moments": "mean and variance"}
 WAYS = ("thread", "lanes", "block", "blocks", "online")
 TOP_RATIO = 8.0
 
@@ -366,7 +368,7 @@ def beside_pytorch(view: View, n: int) -> Picture:
     """PyTorch's times divided by our fastest's, over the length of rows, for four kinds of work."""
     known = recorded(view.recordings.root, NAME, view.known.name)
     rows = []  # work, n, columns, ours, theirs
-    for work in BESIDE:
+    for work in BESIDE | BESIDE_TOO:
         for size in (2**24, n):
             for columns in COLUMNS:
                 theirs = known.get(Asked("torch", work, size // columns, columns))
@@ -397,7 +399,7 @@ def beside_pytorch(view: View, n: int) -> Picture:
         return figure
 
     spans, ahead = [], []
-    for work, label in BESIDE.items():
+    for work, label in (BESIDE | BESIDE_TOO).items():
         times = [theirs / ours for what, _size, _columns, ours, theirs in rows if what == work]
         if times:
             spans.append(f"{label} {min(times):.2f} to {max(times):.2f}")
