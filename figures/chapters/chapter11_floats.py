@@ -297,7 +297,7 @@ def error_and_speed(view: View, n: int) -> Picture:
     floor = 10 ** math.floor(math.log10(min(e for r in rows for e in r.errors.values() if e)))
 
     def draw(theme: Theme) -> Figure:
-        figure, axes = style.new_figure(1.6 + 0.55 * len(rows))
+        figure, axes = style.new_figure(1.6 + 0.45 * len(rows))
         axes.axvspan(floor / 2, HALF_ULP, color=theme.tint("green", 0.85), lw=0, zorder=0)
         for place, row in enumerate(rows):
             errors = [max(row.errors[data], floor) for data in DATA]
