@@ -67,7 +67,7 @@ def test_a_sum_without_its_low_digits_is_told(tmp_path: Path) -> None:
     for each in HERE.parent.glob("*.*"):
         (tmp_path / each.name).write_bytes(each.read_bytes())
     (tmp_path / "kernels.cuh").write_text(
-        kernels.replace(DIGIT, "state->digit[k], low & ~1ull"), encoding="utf-8"
+        kernels.replace(DIGIT, "state->digit[k], low & ~0xffffffull"), encoding="utf-8"
     )
     (tmp_path / "tests").mkdir()
     source = tmp_path / "tests" / PROGRAM.name
