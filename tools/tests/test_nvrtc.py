@@ -61,11 +61,14 @@ template <class A> inline constexpr bool is_same_v<A, A> = true;
 template <class T> constexpr T&& move(T& x) noexcept { return static_cast<T&&>(x); }
 }""",
     b"cuda/atomic": b"""namespace cuda {
-enum thread_scope { thread_scope_device };
-enum memory_order { memory_order_relaxed, memory_order_acq_rel };
+enum thread_scope { thread_scope_device, thread_scope_system };
+enum memory_order {
+  memory_order_relaxed, memory_order_acquire, memory_order_release, memory_order_acq_rel
+};
 template <class T, thread_scope> struct atomic_ref {
   __device__ explicit atomic_ref(T&) {}
   __device__ T fetch_add(T, memory_order) const { return {}; }
+  __device__ T load(memory_order) const { return {}; }
   __device__ void store(T, memory_order) const {}
 };
 }""",
