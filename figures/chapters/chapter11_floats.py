@@ -6,7 +6,6 @@ import math
 import struct
 from collections.abc import Iterator
 from functools import partial as bind
-from pathlib import Path
 from typing import NamedTuple
 
 from matplotlib.figure import Figure
@@ -20,7 +19,7 @@ from figures.kit.chapter import Chapter
 from figures.kit.pictures import MissingData, Picture, Table, View, rate_of
 from figures.kit.style import MARKERS, Theme
 from figures.kit.words import listed, power, size
-from figures.records.libraries import FloatSum, path_of, recorded_sums
+from figures.records.libraries import FloatSum, recorded_sums, same_bits_of
 from figures.records.naming import REFERENCE, SECOND
 from figures.records.recordings import RecordedRun
 
@@ -234,7 +233,7 @@ def _theirs(sums: list[FloatSum], n: int) -> Iterator[Row]:
         row = {s.data: s for s in sums if (s.library, s.method, s.n) == (library, method, n)}
         if all(data in row for data in DATA):
             yield Row(
-                " ".join(filter(None, (THEIRS.get(library, library), SAID.get(method)))),
+                " ".join(filter(None, (THEIRS[library], SAID.get(method)))),
                 {data: row[data].error for data in DATA},
                 {data: 4 * n / row[data].median_us / 1000 for data in DATA},
             )
@@ -379,42 +378,10 @@ def error_and_speed(view: View, n: int) -> Picture:
 # ----------------------------------------------------------------------- The same floats, otherwise
 
 
-class Bits(NamedTuple):
-    """One line of ``same_bits.txt``: which launch, and what the two sums were."""
-
-    data: str
-    n: int
-    block: int
-    grid: int
-    exact: str
-    plain: str
-
-
-def same_bits_of(root: Path, name: str) -> list[Bits]:
-    """What a set's card printed; none where nothing was recorded.
-
-    :raises ValueError: a line that is neither a head, a comment nor a launch
-    """
-    path = path_of(root, NAME, name, "same_bits")
-    if not path.exists():
-        return []
-    found = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        words = line.split()
-        if not words or words[0] in ("#", "data"):
-            continue
-        try:
-            data, n, block, grid, exact, plain = words
-            found.append(Bits(data, int(n), int(block), int(grid), exact, plain))
-        except ValueError:
-            raise ValueError(f"{path}: no launch: {line!r}") from None
-    return found
-
-
 def same_bits(view: View) -> Picture:
     """How many different sums the same floats have, over n, by each of two methods."""
     root = view.recordings.root
-    lines = same_bits_of(root, view.known.name)
+    lines = same_bits_of(root, NAME, view.known.name)
     if not lines:
         raise MissingData(f"{NAME} has no same_bits in {view.known.name}")
     sums: dict[tuple[str, int], tuple[set[str], set[str]]] = {}
@@ -444,7 +411,7 @@ def same_bits(view: View) -> Picture:
 
     others = []
     for name in (REFERENCE, *SECOND):
-        if name != view.known.name and (theirs := same_bits_of(root, name)):
+        if name != view.known.name and (theirs := same_bits_of(root, NAME, name)):
             same = [line[:5] for line in theirs] == [line[:5] for line in lines]
             others.append((name.removeprefix("nvidia-").upper(), same))
     agree = [name for name, same in others if same]

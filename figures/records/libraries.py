@@ -43,6 +43,17 @@ class WholeSum(NamedTuple):
     median_us: float
 
 
+class Bits(NamedTuple):
+    """A launch of chapter 11's sums on an array, and the bits of both."""
+
+    data: str
+    n: int
+    block: int
+    grid: int
+    exact: str
+    plain: str
+
+
 class Steady(NamedTuple):
     """A time of the book's sum of 2^28 ints, and the card's condition right after it."""
 
@@ -129,6 +140,21 @@ def steady_times(root: Path, chapter: str, device: str) -> list[Steady]:
             found.append(Steady(what, which, *numbers))
         except ValueError:
             raise ValueError(f"line {number} gives no time: {' '.join(words)!r}") from None
+    return found
+
+
+def same_bits_of(root: Path, chapter: str, device: str) -> list[Bits]:
+    """What chapter 11's ``same_bits`` printed on a device; none where nothing was recorded.
+    ValueError names a line that is neither a head, a comment nor a launch."""
+    found = []
+    for number, words in _lines(_text(root, chapter, device, "same_bits")):
+        if words[0] == "data":
+            continue
+        try:
+            data, n, block, grid, exact, plain = words
+            found.append(Bits(data, int(n), int(block), int(grid), exact, plain))
+        except ValueError:
+            raise ValueError(f"line {number} gives no launch: {' '.join(words)!r}") from None
     return found
 
 

@@ -25,10 +25,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tools.measuring import NOT_AVAILABLE
 from tools.measuring.libraries import (
@@ -81,6 +81,7 @@ SECONDS = 60
 PIECE = 2**24
 
 Call = Callable[[], object]
+Name = TypeVar("Name")
 
 
 class Wrong(Exception):
@@ -98,7 +99,7 @@ def compile_rivals(cccl: Path | None, folder: Path) -> ctypes.CDLL:
     return ctypes.CDLL(str(library))
 
 
-def sums_of(library: ctypes.CDLL, names: dict[str, str]) -> dict[str, Any]:
+def sums_of(library: ctypes.CDLL, names: Mapping[str, Name]) -> dict[Name, Any]:
     """Its functions, by what they are called on the page."""
     found = {}
     for function, named in names.items():
@@ -175,8 +176,8 @@ def ways_to_add_floats(torch: Any, library: ctypes.CDLL) -> list[Way]:
 
         return add
 
-    calls = sums_of(library, {function: function for function in FLOATS})
-    return [(*FLOATS[function], lambda data: data, way(call)) for function, call in calls.items()]
+    calls = sums_of(library, FLOATS)
+    return [(*named, lambda data: data, way(call)) for named, call in calls.items()]
 
 
 def condition() -> str:

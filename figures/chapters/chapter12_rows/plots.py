@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
@@ -12,7 +10,7 @@ from figures.kit import style
 from figures.kit.axes import draw_curves, heading, label_ends, sizes_axis
 from figures.kit.pictures import MissingData, Picture, Table, View, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
-from figures.kit.words import listed, power, short_size, significant
+from figures.kit.words import listed, short_size, significant, size
 from figures.records.libraries import Table as Asked
 from figures.records.libraries import recorded
 from figures.records.recordings import RecordedRun
@@ -84,7 +82,7 @@ def map_of_rows(view: View) -> Picture:
         for n in SIZES:
             line = [(columns, n // columns) for columns in COLUMNS if (n, columns) in tables]
             axes.plot(*zip(*line, strict=True), color=theme.grid, lw=1.2, zorder=1)
-            axes.annotate(f"n = {power(2, int(math.log2(n)))}", xy=line[-1], xytext=(12, 0),
+            axes.annotate(f"n = {size(n)}", xy=line[-1], xytext=(12, 0),
                           textcoords="offset points", va="center", color=theme.muted,
                           annotation_clip=False)  # fmt: skip
         for place, method in enumerate(METHODS):
@@ -211,7 +209,7 @@ def floors_over_columns(view: View, n: int) -> Picture:
         ]
         axes.yaxis.set_minor_locator(NullLocator())
         axes.set_yticks(ticks, [str(tick) for tick in ticks])
-        heading(axes, f"µs at n = {power(2, int(math.log2(n)))}, and floors (dashed)")
+        heading(axes, f"µs at n = {size(n)}, and floors (dashed)")
         label_ends(axes, theme, ends)
         return figure
 
@@ -279,9 +277,8 @@ def softmax_over_columns(view: View, n: int) -> Picture:
         axes.axhline(time_of(copy), color=theme.muted, lw=1.2, ls=(0, (4, 3)), zorder=1)
         axes.annotate("a plain copy", xy=(COLUMNS[0], time_of(copy)), xytext=(4, 6),
                       textcoords="offset points", color=theme.muted)  # fmt: skip
-        named = [4, 32, 256, 1024, 8192, 50257, 2**20]
-        sizes_axis(axes, named, "columns, the length of a row",
-                   name=lambda one: "50 257" if one == 50257 else length_text(one))  # fmt: skip
+        named = [one for one in NAMED if one >= 4]
+        sizes_axis(axes, named, "columns, the length of a row", name=column_text)
         ours = [time_of(run) for runs in found.values() for run in runs.values()]
         axes.set_ylim(0, 1.1 * max(*ours, *theirs.values()))
         heading(axes, "µs")
@@ -369,12 +366,12 @@ def beside_pytorch(view: View, n: int) -> Picture:
     known = recorded(view.recordings.root, NAME, view.known.name)
     rows = []  # work, n, columns, ours, theirs
     for work in BESIDE | BESIDE_TOO:
-        for size in (2**24, n):
+        for count in (2**24, n):
             for columns in COLUMNS:
-                theirs = known.get(Asked("torch", work, size // columns, columns))
-                ours = _fastest(view, work, columns, size)
+                theirs = known.get(Asked("torch", work, count // columns, columns))
+                ours = _fastest(view, work, columns, count)
                 if theirs is not None and ours is not None:
-                    rows.append((work, size, columns, ours, theirs))
+                    rows.append((work, count, columns, ours, theirs))
     if not rows:
         raise MissingData(f"{NAME} has no times of PyTorch in {view.known.name}")
 
@@ -382,11 +379,11 @@ def beside_pytorch(view: View, n: int) -> Picture:
         figure, axes = style.new_figure(4.4)
         ends = draw_curves(axes, theme, [
             (label, [(columns, min(theirs / ours, TOP_RATIO))
-                     for what, size, columns, ours, theirs in rows if (what, size) == (work, n)])
+                     for what, count, columns, ours, theirs in rows if (what, count) == (work, n)])
             for work, label in BESIDE.items()
         ])  # fmt: skip
         axes.axhline(1, color=theme.ink, lw=1.2, zorder=1)
-        lengths = sorted({columns for _work, size, columns, _ours, _theirs in rows if size == n})
+        lengths = sorted({columns for _work, count, columns, _ours, _theirs in rows if count == n})
         named = [one for one in NAMED if lengths[0] <= one <= lengths[-1]]
         sizes_axis(axes, named, "columns, the length of a row", name=column_text)
         axes.set_xlim(lengths[0], lengths[-1])
@@ -400,12 +397,12 @@ def beside_pytorch(view: View, n: int) -> Picture:
 
     spans, ahead = [], []
     for work, label in (BESIDE | BESIDE_TOO).items():
-        times = [theirs / ours for what, _size, _columns, ours, theirs in rows if what == work]
+        times = [theirs / ours for what, _count, _columns, ours, theirs in rows if what == work]
         if times:
             spans.append(f"{label} {min(times):.2f} to {max(times):.2f}")
         lost = [
-            f"{length_text(columns)} columns at n = {short_size(size)} ({theirs / ours:.2f})"
-            for what, size, columns, ours, theirs in rows
+            f"{length_text(columns)} columns at n = {short_size(count)} ({theirs / ours:.2f})"
+            for what, count, columns, ours, theirs in rows
             if what == work and theirs < ours
         ]
         if lost:
@@ -424,9 +421,9 @@ def beside_pytorch(view: View, n: int) -> Picture:
         table=Table(
             ["work", "n", "columns", "ours, µs", "PyTorch, µs", "ratio"],
             [
-                [work, short_size(size), columns, significant(ours), significant(theirs),
+                [work, short_size(count), columns, significant(ours), significant(theirs),
                  f"{theirs / ours:.2f}"]
-                for work, size, columns, ours, theirs in rows
+                for work, count, columns, ours, theirs in rows
             ],
         ),
         runs=[],

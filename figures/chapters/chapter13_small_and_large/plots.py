@@ -14,7 +14,7 @@ from figures.kit import style
 from figures.kit.axes import draw_curves, heading, label_ends, note, sizes_axis
 from figures.kit.pictures import MissingData, Picture, Table, View, name_of, rate_of, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
-from figures.kit.words import listed, power, short_size, significant, size
+from figures.kit.words import listed, short_size, significant, size
 from figures.records.libraries import WholeSum, steady_times, whole_sums
 from figures.records.recordings import RecordedRun
 
@@ -243,11 +243,6 @@ def _with(view: View, times: Callable[[Path, str, str], Sequence[object]]) -> Vi
     return view
 
 
-def exponent(n: int) -> str:
-    """2¹⁷ of 131072."""
-    return power(2, n.bit_length() - 1)
-
-
 def rivals(view: View) -> Picture:
     """Other people's times divided by our fastest's, over n."""
     view = _with(view, whole_sums)
@@ -292,8 +287,8 @@ def rivals(view: View) -> Picture:
             best[one.n] = min(one.median_us, best.get(one.n, one.median_us))
     factors = sorted((us / ours[n], n) for n, us in best.items() if n in ours)
     small = (
-        f"Up to {exponent(ALL_LAUNCH)}, the fastest of CUB's modes takes {factors[0][0]:.2f} (at "
-        f"{exponent(factors[0][1])}) to {factors[-1][0]:.2f} (at {exponent(factors[-1][1])}) times "
+        f"Up to {size(ALL_LAUNCH)}, the fastest of CUB's modes takes {factors[0][0]:.2f} (at "
+        f"{size(factors[0][1])}) to {factors[-1][0]:.2f} (at {size(factors[-1][1])}) times "
         "as long as our fastest."
         if factors
         else ""

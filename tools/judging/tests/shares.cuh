@@ -27,3 +27,23 @@ __device__ inline long long sum_of_share(const int* in, std::size_t n) {
   const std::size_t end = share * (blockIdx.x + 1);
   return sum_between(in, share * blockIdx.x, end < n ? end : n);
 }
+
+/// *out becomes the sum of n ints. raise(flag) tells block 0 that its block's sum is stored, and
+/// wait(flag) returns once it has been told.
+template <class Raise, class Wait>
+__device__ void hand_over(const int* in, long long* slots, unsigned* flags, long long* out,
+                          std::size_t n, Raise raise, Wait wait) {
+  long long mine = sum_of_share(in, n);
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x > 0) {
+    slots[blockIdx.x] = mine;
+    raise(flags + blockIdx.x);
+    return;
+  }
+  for (unsigned other = 1; other < gridDim.x; ++other) {
+    wait(flags + other);
+    mine += slots[other];
+    flags[other] = 0;
+  }
+  *out = mine;
+}

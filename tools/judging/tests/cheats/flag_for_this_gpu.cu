@@ -5,20 +5,14 @@
 
 __global__ void sum(const int* in, long long* slots, unsigned* flags, long long* out,
                     std::size_t n) {
-  long long mine = sum_of_share(in, n);
-  if (threadIdx.x != 0) return;
-  if (blockIdx.x > 0) {
-    slots[blockIdx.x] = mine;
+  const auto raise = [](unsigned* flag) {
     __threadfence();
-    static_cast<volatile unsigned*>(flags)[blockIdx.x] = 1;
-    return;
-  }
-  for (unsigned other = 1; other < gridDim.x; ++other) {
-    while (static_cast<volatile unsigned*>(flags)[other] == 0) {
+    *static_cast<volatile unsigned*>(flag) = 1;
+  };
+  const auto wait = [](unsigned* flag) {
+    while (*static_cast<volatile unsigned*>(flag) == 0) {
     }
     __threadfence();
-    mine += slots[other];
-    flags[other] = 0;
-  }
-  *out = mine;
+  };
+  hand_over(in, slots, flags, out, n, raise, wait);
 }
