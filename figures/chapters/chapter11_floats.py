@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial as bind
 from typing import NamedTuple
 
@@ -191,6 +191,10 @@ SAID = {
 }
 
 
+#: Where the marks of the tries stand, right of the axes and of the speeds, in points.
+TRIES_FROM, TRIES_STEP = 54, 15
+
+
 def _error(found: RecordedRun) -> float:
     """The largest of all passes."""
     return max(run["error"] for run in found.repeats)
@@ -200,6 +204,10 @@ def _power(value: float) -> str:
     return f"{value:.0e}".replace("e-0", "e-")
 
 
+#: What was done to the data between two launches: a recorded sum's fields.
+TRIES = ("again", "moved", "order")
+
+
 class Row(NamedTuple):
     """A way to add: its name, and by data its error and speed in GB/s."""
 
@@ -207,15 +215,27 @@ class Row(NamedTuple):
     errors: dict[str, float]
     rates: dict[str, float]
     bits: str = ""  #: what is to be said of them
+    kept: tuple[bool, ...] = ()  #: by try, whether all data kept their bits; empty: not tried
 
     @property
     def speed(self) -> str:
         low, high = min(self.rates.values()), max(self.rates.values())
         middle = sum(self.rates.values()) / len(self.rates)
-        return f"{middle:.0f}" if high < 1.02 * low else f"{low:.0f}–{high:.0f}"
+        return f"{middle:.0f}" if high < 1.03 * low else f"{low:.0f}–{high:.0f}"
 
 
-def _ours(founds: dict[str, dict[str, RecordedRun]]) -> Iterator[Row]:
+def _kept(row: Iterable[FloatSum]) -> tuple[bool, ...]:
+    """By try, whether the bits were the same on all data."""
+    tried = list(row)
+    return tuple(all(getattr(one, field) == 1 for one in tried) for field in TRIES if tried)
+
+
+def _kept_text(row: Row) -> str:
+    kept = [name for name, same in zip(TRIES, row.kept, strict=True) if same]
+    return f"{row.name}: {listed(kept) if kept else 'nothing'}"
+
+
+def _ours(founds: dict[str, dict[str, RecordedRun]], tried: list[FloatSum]) -> Iterator[Row]:
     for method, row in founds.items():
         same = "same bits" if method in SAME_BITS else ""
         yield Row(
@@ -223,6 +243,7 @@ def _ours(founds: dict[str, dict[str, RecordedRun]]) -> Iterator[Row]:
             {data: _error(found) for data, found in row.items()},
             {data: rate_of(found) for data, found in row.items()},
             "other bits" if method in OTHER_BITS else same,
+            _kept(one for one in tried if one.method == method),
         )
 
 
@@ -236,29 +257,13 @@ def _theirs(sums: list[FloatSum], n: int) -> Iterator[Row]:
                 " ".join(filter(None, (THEIRS[library], SAID.get(method)))),
                 {data: row[data].error for data in DATA},
                 {data: 4 * n / row[data].median_us / 1000 for data in DATA},
+                kept=_kept(row.values()),
             )
 
 
 def _bits_told(sums: list[FloatSum], n: int) -> str:
-    """What happened to the libraries' bits, in sentences."""
-    plain = [each for each in sums if each.n == n and each.method == "float"]
-    if not plain:
-        return ""
-    said = []
-    for library in dict.fromkeys(each.library for each in plain):
-        moved = [s for s in plain if s.library == library and s.moved > 1]
-        said.append(f"{THEIRS.get(library, library)}'s on {len(moved)} of {len(DATA)}")
-    wide = [each for each in sums if each.n == n and each.method == "double"]
+    """What else there is to say of the libraries' bits, in sentences."""
     text = ""
-    if all(each.again == 1 for each in plain):
-        names = [f"{THEIRS[each]}'s" for each in dict.fromkeys(s.library for s in plain)]
-        text += f" {listed(names)} sums kept their bits when they were taken again."
-    text += (
-        " Four bytes further on in memory, the same data gave other bits: "
-        f"{listed(said)} kinds of data."
-    )
-    if wide and all(each.moved == each.order == 1 for each in wide):
-        text += " Their sums in double didn't change in these tries."
     free = [s.again for s in sums if s.n == n and s.method == "not_guaranteed"]
     if free:
         text += (
@@ -267,12 +272,10 @@ def _bits_told(sums: list[FloatSum], n: int) -> str:
     promised = {s.data: s for s in sums if s.n == n and s.method == "gpu_to_gpu"}
     ours = {s.data: s for s in sums if s.n == n and (s.library, s.method) == ("book", "exact")}
     if promised and promised.keys() <= ours.keys():
-        kept = all(s.again == s.moved == s.order == 1 for s in promised.values())
         times = [s.median_us / ours[data].median_us for data, s in promised.items()]
         text += (
-            " With *GPU to GPU*, its strongest promise, its bits "
-            + ("didn't change" if kept else "changed in some of these tries")
-            + f", and it took {min(times):.2f} to {max(times):.2f} times as long as *exact*."
+            " With *GPU to GPU*, its strongest promise, it took "
+            f"{min(times):.2f} to {max(times):.2f} times as long as *exact*."
         )
     return text
 
@@ -291,7 +294,8 @@ def error_and_speed(view: View, n: int) -> Picture:
     root = view.recordings.root
     sums = recorded_sums(root, NAME, view.known.name)
     sums += recorded_sums(root, NAME, view.known.name, "rivals")
-    ours, theirs = list(_ours(found_of)), list(_theirs(sums, n))
+    tried = [one for one in sums if (one.library, one.n) == ("book", n)]
+    ours, theirs = list(_ours(found_of, tried)), list(_theirs(sums, n))
     rows = ours + theirs
     floor = 10 ** math.floor(math.log10(min(e for r in rows for e in r.errors.values() if e)))
 
@@ -309,10 +313,21 @@ def error_and_speed(view: View, n: int) -> Picture:
                 row.speed, xy=(1.03, place), xycoords=("axes fraction", "data"), va="center",
                 annotation_clip=False, weight="bold" if row.bits == "same bits" else "normal",
             )  # fmt: skip
+            for which, same in enumerate(row.kept):
+                axes.annotate("●" if same else "○", xy=(1, place),
+                              xytext=(TRIES_FROM + TRIES_STEP * which, 0), ha="center",
+                              xycoords=("axes fraction", "data"), textcoords="offset points",
+                              va="center_baseline", annotation_clip=False)  # fmt: skip
         if theirs:
             axes.axhline(len(ours) - 0.5, color=theme.muted, lw=0.8)
         axes.annotate("GB/s", xy=(1.03, -0.85), xycoords=("axes fraction", "data"), va="center",
                       color=theme.muted, annotation_clip=False)  # fmt: skip
+        if any(row.kept for row in rows):
+            for which, name in enumerate(TRIES):
+                axes.annotate(name, xy=(1, -0.6), xytext=(TRIES_FROM + TRIES_STEP * which, 0),
+                              xycoords=("axes fraction", "data"), textcoords="offset points",
+                              rotation=90, ha="center", va="bottom",
+                              color=theme.muted, annotation_clip=False)  # fmt: skip
         axes.text(math.sqrt(floor / 2 * HALF_ULP), METHODS.index("atomics"),
                   "the nearest\nfloat lies\nin here", color=theme.written("green"),
                   ha="center", va="center")  # fmt: skip
@@ -332,7 +347,7 @@ def error_and_speed(view: View, n: int) -> Picture:
         axes.set_xlabel("off by, relative to the exact sum")
         symbols = ("●", "■", "▲", "◆")
         for place, (data, hue, symbol) in enumerate(zip(DATA, HUES, symbols, strict=True)):
-            axes.annotate(f"{symbol} {data}", xy=(-0.08 + 0.29 * place, 1.02),
+            axes.annotate(f"{symbol} {data}", xy=(-0.2 + 0.33 * place, 1.02),
                           xycoords="axes fraction", color=theme.written(hue),
                           va="bottom")  # fmt: skip
         return figure
@@ -345,6 +360,11 @@ def error_and_speed(view: View, n: int) -> Picture:
     fast = max(max(r.rates.values()) for r in ours)
     beside = f", and {listed([r.name for r in theirs])}," if theirs else ""
     slow_ones = [f"{r.name} {r.speed} GB/s" for r in theirs]
+    kept = [_kept_text(row) for row in rows if row.kept]
+    told_of_dots = (
+        " A dot is filled if the bits stayed on all four kinds of data: launched again, moved by "
+        "four bytes, in another order. Sums without dots weren't tried."
+    )
     return Picture(
         draw=draw,
         alt=(
@@ -355,13 +375,16 @@ def error_and_speed(view: View, n: int) -> Picture:
             + (f"{listed(slow_ones)}. " if theirs else "")
             + "Only exact has the same bits for every block and grid; atomics may have others in "
             "each launch."
+            + (f" What left the bits as they were: {'; '.join(kept)}." if kept else "")
         ),
         caption=(
             f"n = {size(n)}. Each mark is the largest error of the passes on one kind of data: "
             "further left is nearer to the exact sum, and the nearest float itself lies in the "
             "shaded area. The speeds stand at the right. *Same bits*: whatever the block, the grid "
             "and the card. *Other bits*: from one launch to the next. Our others repeat their "
-            "bits on one card, as long as block and grid stay the same." + _bits_told(sums, n)
+            "bits on one card, as long as block and grid stay the same."
+            + (told_of_dots if kept else "")
+            + _bits_told(sums, n)
         ),
         table=Table(
             ["method", "data", "off by", "GB/s"],
