@@ -48,8 +48,8 @@ def ints(chance: Chance, n: int) -> bytes:
         mixed = array("i", data)
         named = {near for x in chance.named for near in (x, -x, x + 1, -x - 1) if abs(near) < 2**31}
         special = (*SPECIAL, *SPECIAL, *sorted(named))
-        for at in range(chance.randrange(3), n, 3):
-            mixed[at] = chance.choice(special)
+        first = chance.randrange(3)
+        mixed[first::3] = array("i", chance.choices(special, k=len(range(first, n, 3))))
         return mixed.tobytes()
     return data
 
@@ -165,10 +165,12 @@ def places_by_block(shape: Shape) -> list[list[range]]:
 def by_block(
     shape: Shape, data: Sequence[int], combine: Callable[[Iterable[int]], int], none: int = 0
 ) -> list[int]:
-    """What each block makes of its share; `none` where it has no elements."""
+    """What each block makes of its share; `none` where it has no elements. What is combined of
+    parts has to be what is combined of all."""
+    step, blocks = shape.share, shape.blocks
+    parts = [combine(data[at : at + step]) for at in range(0, shape.n, step)]
     return [
-        combine(combine(data[part.start : part.stop]) for part in own) if own else none
-        for own in places_by_block(shape)
+        combine(parts[block::blocks]) if block < len(parts) else none for block in range(blocks)
     ]
 
 
