@@ -83,7 +83,7 @@ html_theme = "furo"
 html_static_path = ["_static", *filter(os.path.isdir, [_folder("LADDER_STATIC", "build/static")])]
 html_css_files = ["ladder.css", "device.css"]
 html_js_files = [
-    (name, {"defer": "defer"}) for name in ("ladder.js", "ladder-play.js", "ladder-run.js")
+    (f"ladder{name}.js", {"defer": "defer"}) for name in ("", "-play", "-run", "-banks", "-packer")
 ]
 html_copy_source = False
 html_baseurl = os.environ.get("LADDER_URL", "")

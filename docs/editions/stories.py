@@ -31,7 +31,7 @@ ABOUT = "About this book"
 #: Only the web has these.
 ON_THE_WEB = (
     ".headerlink", "img.only-dark", "details.data", ".page-foot", ".toctree-wrapper", ".doors",
-    "ul.cards", "script", ".backrefs", ".rung-later",
+    "ul.cards", "script", ".backrefs", ".rung-later", ".toy",
 )  # fmt: skip
 
 

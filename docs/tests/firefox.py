@@ -15,7 +15,7 @@ from typing import Any
 
 FIREFOX = shutil.which("firefox-esr")
 #: Seconds until it has begun, and until it answers.
-BEGIN, ANSWER = 120, 120
+BEGIN, ANSWER = 120, 300
 #: Nothing of its own is fetched, and a port that is free is taken.
 SETTINGS = """\
 user_pref("marionette.port", 0);

@@ -230,9 +230,14 @@ def _kept(row: Iterable[FloatSum]) -> tuple[bool, ...]:
     return tuple(all(getattr(one, field) == 1 for one in tried) for field in TRIES if tried)
 
 
-def _kept_text(row: Row) -> str:
-    kept = [name for name, same in zip(TRIES, row.kept, strict=True) if same]
-    return f"{row.name}: {listed(kept) if kept else 'nothing'}"
+def _kept_told(rows: list[Row]) -> str:
+    """In an alt text, what left the bits of each as they were."""
+    each = []
+    for row in rows:
+        kept = [name for name, same in zip(TRIES, row.kept, strict=False) if same]
+        if row.kept:
+            each.append(f"{row.name}: {listed(kept) if kept else 'nothing'}")
+    return f" What left the bits as they were: {'; '.join(each)}." if each else ""
 
 
 def _ours(founds: dict[str, dict[str, RecordedRun]], tried: list[FloatSum]) -> Iterator[Row]:
@@ -262,8 +267,13 @@ def _theirs(sums: list[FloatSum], n: int) -> Iterator[Row]:
 
 
 def _bits_told(sums: list[FloatSum], n: int) -> str:
-    """What else there is to say of the libraries' bits, in sentences."""
+    """What there is to say of bits that were tried, in sentences."""
     text = ""
+    if any(s.n == n for s in sums):
+        text += (
+            " A dot is filled if the bits stayed on all four kinds of data: launched again, moved "
+            "by four bytes, in another order. Sums without dots weren't tried."
+        )
     free = [s.again for s in sums if s.n == n and s.method == "not_guaranteed"]
     if free:
         text += (
@@ -360,11 +370,6 @@ def error_and_speed(view: View, n: int) -> Picture:
     fast = max(max(r.rates.values()) for r in ours)
     beside = f", and {listed([r.name for r in theirs])}," if theirs else ""
     slow_ones = [f"{r.name} {r.speed} GB/s" for r in theirs]
-    kept = [_kept_text(row) for row in rows if row.kept]
-    told_of_dots = (
-        " A dot is filled if the bits stayed on all four kinds of data: launched again, moved by "
-        "four bytes, in another order. Sums without dots weren't tried."
-    )
     return Picture(
         draw=draw,
         alt=(
@@ -374,8 +379,7 @@ def error_and_speed(view: View, n: int) -> Picture:
             f"{slow:.0f} to {fast:.0f} GB/s. "
             + (f"{listed(slow_ones)}. " if theirs else "")
             + "Only exact has the same bits for every block and grid; atomics may have others in "
-            "each launch."
-            + (f" What left the bits as they were: {'; '.join(kept)}." if kept else "")
+            "each launch." + _kept_told(rows)
         ),
         caption=(
             f"n = {size(n)}. Each mark is the largest error of the passes on one kind of data: "
@@ -383,7 +387,6 @@ def error_and_speed(view: View, n: int) -> Picture:
             "shaded area. The speeds stand at the right. *Same bits*: whatever the block, the grid "
             "and the card. *Other bits*: from one launch to the next. Our others repeat their "
             "bits on one card, as long as block and grid stay the same."
-            + (told_of_dots if kept else "")
             + _bits_told(sums, n)
         ),
         table=Table(

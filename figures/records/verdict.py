@@ -35,7 +35,8 @@ ENOUGH_PASSES = 3
 #: By how much each end of a spread moves out where there are so few passes: microseconds, and a
 #: share of the time. From the first recording's two passes.
 WIDENED_BY = {1: (0.3, 0.0015), 2: (0.1, 0.001)}
-#: Two runs tie where they differ by less than this share.
+#: Two runs tie where they differ by less than this share. So do the passes of one, and its number
+#: is shown in full.
 TIE = 0.01
 
 
@@ -165,9 +166,9 @@ def _allowed(time: Timed) -> Span:
 
 @dataclass(frozen=True)
 class Digits:
-    """A number as far as all passes agree on it, or the lowest and the highest."""
+    """A number as far as the passes settle it, or the lowest and the highest."""
 
-    #: One text where the passes share it, else two.
+    #: One text where they do, else two.
     texts: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -175,19 +176,22 @@ class Digits:
 
 
 def shared_digits(values: Sequence[float], most: int = 3, least: int = 2) -> Digits:
-    """What all *values* share of their digits when rounded: at most *most* significant digits.
+    """The median of *values* to *most* significant digits, where they are within 1 % of each other.
 
-    18.81 and 18.84 share 18.8. As everywhere in the book, digits before the point count as shown:
-    4592.4 and 4592.1 share 4592. Where they share fewer than *least*, the lowest and the highest
-    are given, to the digit in which they differ: 1.66 and 1.52 make "1.5 to 1.7".
+    Where they are not, what they share of their digits when rounded: 1.99 and 2.02 share 2.0. Where
+    they share fewer than *least*, the lowest and the highest are given, to the digit in which they
+    differ: 1.66 and 1.52 make "1.5 to 1.7". As everywhere in the book, digits before the point
+    are shown where all share them: 4592.4 and 4592.1 are 4592, and 4592.4 and 4588.1 are 4590.
     """
     low, high = min(values), max(values)
-    largest = max(abs(low), abs(high))
+    largest, middle = max(abs(low), abs(high)), statistics.median(values)
     finest = max(most - 1 - _exponent(largest, most), 0)
     coarsest = least - 1 - _exponent(largest, least)
     for decimals in range(finest, coarsest - 1, -1):
         if (text := _rounded(low, decimals)) == _rounded(high, decimals):
             return Digits((text,))
+        if high - low < TIE * abs(middle):
+            return Digits((_rounded(middle, most - 1 - _exponent(middle, most)),))
     apart = max(-_exponent(high - low, most), coarsest)
     # The lower end may be so much smaller that it needs more decimals of its own.
     ends = (max(min(apart, finest), least - 1 - _exponent(end, least)) for end in (low, high))

@@ -313,8 +313,8 @@ done
 def replayed(device: Device, here: Path, program: Path | None, lines: Iterable[str]) -> str:
     """What a terminal shows after these lines, without the folders of this machine."""
     here.mkdir()
-    for room in ("chapters", "common", "tools"):
-        (here / room).symlink_to(ROOT / room)
+    for linked in ("chapters", "common", "tools"):
+        (here / linked).symlink_to(ROOT / linked)
     for room in ROOMS:
         for example in (ROOT / room).glob("*.cu"):
             shutil.copy(example, here)

@@ -275,7 +275,7 @@ class Comparison(RecordedRole):
 
     @abstractmethod
     def text_of(self, first: RecordedRun, second: RecordedRun) -> str:
-        """What is shown of the two, as far as all passes agree on it."""
+        """What is shown of the two, as far as the passes settle it."""
 
     def find(self, book: Book) -> list[nodes.Node]:
         before, sign, after = self.text.partition(f" {self.sign} ")

@@ -25,7 +25,7 @@ _UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]s|[KMG]iB|[kMGT]B(?:/s)?|[MG]Hz)(?![\
 def digits(*values: float, places: int = 3) -> str:
     """A value to so many significant digits, by the book's one rule.
 
-    Of several, one from each pass of a recording, what they share: "18.8", or "1.5 to 1.7".
+    Of several, one from each pass of a recording, what they settle: "18.8", or "1.5 to 1.7".
     """
     if len(values) == 1:
         return group(significant(values[0], places))
@@ -33,7 +33,7 @@ def digits(*values: float, places: int = 3) -> str:
 
 
 def steady(*values: float, places: int = 3) -> str:
-    """The median of several passes' values, to the digits that they share, at least two.
+    """The median of several passes' values, to the digits that they settle, at least two.
 
     For a table's cell, which has no room for a range.
     """

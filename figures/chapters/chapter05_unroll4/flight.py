@@ -112,10 +112,10 @@ def pipe(view: View) -> Picture:
             f"law: {'; '.join(steps)}."
         ),
         caption=(
-            f"What one SM has in flight. A large dot is one load of a warp, {LOAD_BYTES} bytes, on "
-            "its way; a small dot is a place left empty. The pipe's length is the latency that the "
-            "pointer chase measured, and nothing shortens it. What comes out per second is what "
-            "you keep in it."
+            f"What one SM must have had in flight for its bandwidth. A large dot is one load of a "
+            f"warp, {LOAD_BYTES} bytes, on its way; a small dot is a place left empty. The pipe's "
+            "length is the latency that the pointer chase measured. What comes out per second is "
+            "what you keep in it."
         ),
         table=Table(
             ["rung", "variant", "median µs", "GB/s", "loads in flight per SM", "room for"],

@@ -1,0 +1,134 @@
+"""What a reader moves by hand shows what the hardware does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from docs.tests.test_browser import CHROMIUM, GUIDE, address
+from docs.tests.test_run_here import looked
+from figures.records.naming import COUNTER_ALIASES
+from figures.records.recordings import Recordings
+from tools.tests.built import ROOT
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
+    pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine"),
+]
+
+BANKS = "chapters/chapter04_bank_conflicts"
+PACKER = "chapters/chapter06_dynamic_smem"
+LANES = 32
+#: All strides of the slider with the passes that are shown for each.
+SHOWN = """toy => {
+  const slider = toy.querySelector("input[type=range]");
+  return Array.from({ length: 1 + Number(slider.max) }, (_, stride) => {
+    slider.value = String(stride);
+    slider.dispatchEvent(new Event("input"));
+    return Number(toy.dataset.passes);
+  });
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    with looked(browser, viewport={"width": 1280, "height": 900}) as made:
+        yield made
+
+
+def passes(stride: int, spare: bool) -> int:
+    """By the rule: words of one bank take turns, and a word goes to all lanes that want it."""
+    words = {lane * stride + (lane * stride // LANES if spare else 0) for lane in range(LANES)}
+    return max(sum(word % LANES == bank for word in words) for bank in range(LANES))
+
+
+def test_a_warp_takes_the_passes_that_the_rule_says(page: Page) -> None:
+    page.goto(address(BANKS))
+    plain, spared = page.locator(".toy").all()
+    assert plain.evaluate(SHOWN) == [passes(stride, False) for stride in range(65)]
+    assert spared.evaluate(SHOWN) == [passes(stride, False) for stride in range(65)]
+    spared.locator("input[type=checkbox]").check()
+    assert spared.evaluate(SHOWN) == [passes(stride, True) for stride in range(65)]
+    assert plain.evaluate(SHOWN)[32] == 32, "one toy moves the other"
+
+
+def test_the_gpu_counted_as_many(page: Page) -> None:
+    recorded = Recordings(ROOT)
+    counted = {
+        stride: _wavefronts(recorded, f"stride{stride}") / _wavefronts(recorded, "stride1")
+        for stride in range(1, 34)
+    }
+    page.goto(address(BANKS))
+    shown = page.locator(".toy").first.evaluate(SHOWN)
+    assert counted == {stride: pytest.approx(shown[stride], rel=0.01) for stride in counted}
+
+
+def _wavefronts(recorded: Recordings, variant: str) -> float:
+    (launch,) = recorded.counters("chapter04_bank_conflicts", variant).run["launches"]
+    return launch["metrics"][COUNTER_ALIASES["shared_load_wavefronts"]]
+
+
+def test_as_many_blocks_fit_as_the_occupancy_calculator_found(page: Page) -> None:
+    page.goto(address(PACKER))
+    known = {
+        (run["block"], run["registers"], run["shared_bytes"]): run["blocks_per_sm"]
+        for recording in Recordings(ROOT).reference.chapters.values()
+        for run in recording.data["runs"]
+        if run["blocks_per_sm"]
+    }
+    assert len(known) > 100 and len(set(known.values())) > 8
+    fits = page.evaluate(
+        "all => all.map(one => LadderPage.fit('H100, H200', ...one).blocks)", list(map(list, known))
+    )
+    wrong = {
+        block: (found, right)
+        for (block, right), found in zip(known.items(), fits, strict=True)
+        if found != right
+    }
+    assert not wrong
+
+
+def test_an_edge_is_felt(page: Page) -> None:
+    page.goto(address(PACKER))
+    toy = page.locator(".toy")
+    toy.scroll_into_view_if_needed()
+    said = toy.locator("[role=status]")
+    expect(said).to_have_text("8 blocks fit, occupancy 100 %. Threads and registers run out first.")
+    toy.get_by_label("Shared memory per block").fill("113")
+    expect(said).to_have_text("2 blocks fit, occupancy 25 %. Shared memory runs out first.")
+    toy.get_by_label("one byte more").check()
+    expect(said).to_have_text("1 block fits, occupancy 12.5 %. Shared memory runs out first.")
+    toy.get_by_label("Card").select_option("T4")
+    expect(said).to_contain_text("The launch is refused: no block may have that much")
+    toy.get_by_label("one byte more").uncheck()
+    toy.get_by_label("Shared memory per block").fill("1")
+    toy.get_by_label("Threads per block").fill("1024")
+    toy.get_by_label("Registers per thread").fill("96")
+    expect(said).to_contain_text("one block needs more registers than the SM has")
+
+
+def test_it_is_moved_by_keys(page: Page) -> None:
+    page.goto(address(BANKS))
+    toy = page.locator(".toy").last
+    toy.scroll_into_view_if_needed()
+    slider, said = toy.locator("input[type=range]"), toy.locator("[role=status]")
+    expect(said).to_have_text("1 bank is busy, the busiest with 32 words: 32 passes.")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(said).to_have_text("32 banks are busy, the busiest with 1 word: 1 pass.")
+    expect(slider).to_have_attribute("aria-valuetext", "stride 33")
+    page.keyboard.press("Home")
+    expect(said).to_contain_text("All lanes want the same word")
+
+
+def test_without_scripts_nothing_is_there(browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    for name in (BANKS, PACKER):
+        page.goto(address(name))
+        for toy in page.locator(".toy").all():
+            expect(toy).to_be_hidden()
+    context.close()
