@@ -83,7 +83,8 @@ html_theme = "furo"
 html_static_path = ["_static", *filter(os.path.isdir, [_folder("LADDER_STATIC", "build/static")])]
 html_css_files = ["ladder.css", "device.css"]
 html_js_files = [
-    (f"ladder{name}.js", {"defer": "defer"}) for name in ("", "-play", "-run", "-banks", "-packer")
+    (f"ladder{name}.js", {"defer": "defer"})
+    for name in ("", "-play", "-run", "-banks", "-packer", "-pipe")
 ]
 html_copy_source = False
 html_baseurl = os.environ.get("LADDER_URL", "")

@@ -42,7 +42,7 @@
         }));
       }
       if (bank % 8 === 0 || bank === BANKS - 1) {
-        svg.append(drawn("text", { x: bank + 0.5, y: FOOT + 1.1, class: "toy-bank" }, bank));
+        svg.append(drawn("text", { x: bank + 0.5, y: FOOT + 1.35, class: "toy-bank" }, bank));
       }
     });
   };
@@ -50,7 +50,7 @@
   const build = (place, which) => {
     const id = `toy-banks-${which}`;
     const may = place.dataset.spare === "yes";
-    const svg = drawn("svg", { viewBox: `0 0 ${BANKS} ${FOOT + 1.4}`, "aria-hidden": "true" });
+    const svg = drawn("svg", { viewBox: `0 0 ${BANKS} ${FOOT + 1.7}`, "aria-hidden": "true" });
     const stride = make("input", {
       type: "range", id, min: "0", max: "64", step: "1", value: may ? "32" : "2",
     });

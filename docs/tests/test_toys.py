@@ -21,6 +21,7 @@ pytestmark = [
 
 BANKS = "chapters/chapter04_bank_conflicts"
 PACKER = "chapters/chapter06_dynamic_smem"
+PIPE = "chapters/chapter05_unroll4"
 LANES = 32
 #: All strides of the slider with the passes that are shown for each.
 SHOWN = """toy => {
@@ -110,6 +111,40 @@ def test_an_edge_is_felt(page: Page) -> None:
     expect(said).to_contain_text("one block needs more registers than the SM has")
 
 
+def test_the_pipe_holds_what_little_s_law_says(page: Page) -> None:
+    recorded = Recordings(ROOT)
+    page.goto(address(PIPE))
+    toy = page.locator(".toy")
+    toy.scroll_into_view_if_needed()
+    others = [n for n, known in recorded.second.items() if "chapter00_timing" in known.chapters]
+    names = [recorded.reference.name, *others]
+    assert others
+    assert toy.get_by_label("Card").locator("option").count() == len(names)
+    for at, name in enumerate(names):
+        device = recorded.device(name)
+        chase = recorded.run("chapter00_timing", "pointer_chase", only=name).run
+        lone = 1000 * chase["median_us"] / float(chase["params"]["hops"])
+        toy.get_by_label("Card").select_option(index=at)
+        for loads, bytes_, threads, share, factor in (
+            (1, 4, 2048, 100, 100),
+            (8, 4, 2048, 65, 200),
+            (16, 16, 32, 5, 300),
+            (3, 8, 1024, 30, 150),
+        ):
+            toy.get_by_label("Loads in flight").fill(str(loads))
+            toy.get_by_label("Bytes per load").select_option(str(bytes_))
+            toy.get_by_label("Threads on the SM").fill(str(threads))
+            toy.get_by_label("Share of their lives").fill(str(share))
+            toy.get_by_label("A load takes").fill(str(factor))
+            latency = lone * factor / 100
+            in_flight = threads * loads * bytes_ * share / 100
+            rate = min(in_flight * device["sm_count"] / latency, device["peak_gb_per_s"])
+            assert float(toy.get_attribute("data-in-flight") or 0) == pytest.approx(in_flight)
+            assert float(toy.get_attribute("data-rate") or 0) == pytest.approx(rate)
+            said = toy.locator("[role=status]").inner_text()
+            assert ("full, at" in said) == (rate == device["peak_gb_per_s"])
+
+
 def test_it_is_moved_by_keys(page: Page) -> None:
     page.goto(address(BANKS))
     toy = page.locator(".toy").last
@@ -127,7 +162,7 @@ def test_it_is_moved_by_keys(page: Page) -> None:
 def test_without_scripts_nothing_is_there(browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    for name in (BANKS, PACKER):
+    for name in (BANKS, PACKER, PIPE):
         page.goto(address(name))
         for toy in page.locator(".toy").all():
             expect(toy).to_be_hidden()

@@ -1,0 +1,82 @@
+// Bytes in flight, and the bandwidth that Little's law gives for them. What the cards have stands in
+// the page, from their recordings.
+(() => {
+  const { make } = window.LadderPage;
+
+  /** Bytes in flight in an SM, the room for them at the peak, and GB/s. */
+  const little = (card, { loads, bytes, threads, share, latency }) => {
+    const inFlight = (threads * loads * bytes * share) / 100;
+    const room = (card.peak * latency) / card.sms; // GB/s are bytes per nanosecond
+    return { inFlight, room, rate: Math.min((inFlight * card.sms) / latency, card.peak) };
+  };
+
+  const three = (value) => Number(value.toPrecision(3));
+
+  const build = (place, which) => {
+    const cards = JSON.parse(place.dataset.cards);
+    if (!cards.length) return;
+    const id = `toy-pipe-${which}`;
+    const made = {};
+    const control = (name, label, [from, to, step, value], text) => {
+      const shown = make("output", { class: "toy-value", for: `${id}-${name}` });
+      const input = make("input", {
+        type: "range", id: `${id}-${name}`, min: String(from), max: String(to), step: String(step),
+        value: String(value),
+      });
+      made[name] = { input, shown, text };
+      input.addEventListener("input", () => show());
+      return [make("label", { for: `${id}-${name}` }, `${label}: `, shown), input];
+    };
+    const select = (name, label, options) => {
+      const input = make("select", { id: `${id}-${name}` },
+        ...options.map((text) => make("option", {}, text)));
+      input.addEventListener("change", () => show());
+      return [input, make("label", { class: "toy-check", for: `${id}-${name}` }, label, input)];
+    };
+    const [card, cardLabel] = select("card", "Card: ", cards.map((one) => one.name));
+    const [bytes, bytesLabel] = select("bytes", "Bytes per load: ", ["4", "8", "16"]);
+    const fill = make("span");
+    const bar = make("div", { class: "toy-bar", "aria-hidden": "true" }, fill);
+    const said = make("p", { class: "toy-said", role: "status" });
+
+    function show() {
+      const known = cards[card.selectedIndex];
+      made.threads.input.max = String(known.threads);
+      for (const { input, shown, text } of Object.values(made)) {
+        shown.textContent = text(Number(input.value), known);
+        input.setAttribute("aria-valuetext", shown.textContent);
+      }
+      const value = (name) => Number(made[name].input.value);
+      const found = little(known, {
+        loads: value("loads"), bytes: Number(bytes.value), threads: value("threads"),
+        share: value("share"), latency: (known.latency * value("latency")) / 100,
+      });
+      const isFull = found.inFlight >= found.room;
+      fill.style.width = `${Math.min(100, (100 * found.inFlight) / found.room)}%`;
+      bar.classList.toggle("toy-tight", isFull);
+      const kB = (amount) => `${three(amount / 1000)}\u00a0kB`;
+      const rate = found.rate >= 1000 ? Math.round(found.rate) : three(found.rate);
+      said.textContent = `${kB(found.inFlight)} in flight in each SM, in a pipe with room for `
+        + `${kB(found.room)}: ${isFull ? "full, at " : ""}${rate}\u00a0GB/s.`;
+      Object.assign(place.dataset, { inFlight: found.inFlight, room: found.room, rate: found.rate });
+    }
+
+    const percent = (value) => `${value}\u00a0%`;
+    const field = make("div", { class: "toy-controls" },
+      ...control("loads", "Loads in flight per waiting thread", [1, 16, 1, 1], String),
+      bytesLabel,
+      ...control("threads", "Threads on the SM", [32, 2048, 32, 2048], String),
+      ...control("share", "Share of their lives in which they wait for loads", [5, 100, 5, 30],
+        percent),
+      ...control("latency", "A load takes", [100, 300, 5, 100],
+        (value, known) => `${three((known.latency * value) / 100)}\u00a0ns`),
+      cardLabel);
+    const caption = "By Little\u2019s law, not measured. A busy memory takes longer to answer: what "
+      + "does that do to the pipe?";
+    place.append(bar, said, field, make("p", { class: "toy-caption" }, caption));
+    show();
+    place.hidden = false;
+  };
+
+  document.querySelectorAll('[data-toy="pipe"]').forEach(build);
+})();
