@@ -56,7 +56,7 @@ def test_an_unknown_purpose(run: Run, book: Path) -> None:
     assert run("tools/setup", "everything", cwd=book).returncode == 2
 
 
-@pytest.mark.parametrize("tool", ["setup", "guide", "test"])
+@pytest.mark.parametrize("tool", ["setup", "guide", "test", "bare"])
 def test_help_says_what_it_does(run: Run, book: Path, tool: str) -> None:
     done = run(f"tools/{tool}", "--help", cwd=book)
     assert (done.returncode, done.stderr) == (0, "")
@@ -65,7 +65,7 @@ def test_help_says_what_it_does(run: Run, book: Path, tool: str) -> None:
     assert not (book / "build").exists()
 
 
-@pytest.mark.parametrize("tool", ["guide", "test"])
+@pytest.mark.parametrize("tool", ["guide", "test", "bare"])
 def test_tools_take_no_unknown_argument(run: Run, book: Path, tool: str) -> None:
     done = run(f"tools/{tool}", "--frobnicate", cwd=book)
     assert done.returncode == 2
