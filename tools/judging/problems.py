@@ -48,8 +48,8 @@ def ints(chance: Chance, n: int) -> bytes:
         mixed = array("i", data)
         named = {near for x in chance.named for near in (x, -x, x + 1, -x - 1) if abs(near) < 2**31}
         special = (*SPECIAL, *SPECIAL, *sorted(named))
-        first = chance.randrange(3)
-        mixed[first::3] = array("i", chance.choices(special, k=len(range(first, n, 3))))
+        for at in range(chance.randrange(3), n, 3):
+            mixed[at] = chance.choice(special)
         return mixed.tobytes()
     return data
 
