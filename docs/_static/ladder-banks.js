@@ -4,7 +4,7 @@
 (() => {
   const BANKS = 32;
   const LANES = 32;
-  const { make } = window.LadderPage;
+  const { make, slider } = window.LadderPage;
   const SVG = "http://www.w3.org/2000/svg";
   const CELL = { wide: 0.84, high: 0.28, step: 0.34 };
   const TOP = 0.3;
@@ -51,20 +51,18 @@
     const id = `toy-banks-${which}`;
     const may = place.dataset.spare === "yes";
     const svg = drawn("svg", { viewBox: `0 0 ${BANKS} ${FOOT + 1.7}`, "aria-hidden": "true" });
-    const stride = make("input", {
-      type: "range", id, min: "0", max: "64", step: "1", value: may ? "32" : "2",
-    });
+    const range = [0, 64, 1, may ? 32 : 2];
+    const stride = slider(id, "Lane k wants word k · ", range, String, () => show());
     const spare = make("input", { type: "checkbox" });
-    const shown = make("output", { class: "toy-value", for: id });
     const said = make("p", { class: "toy-said", role: "status" });
 
     const show = () => {
-      const step = Number(stride.value);
+      const step = Number(stride.input.value);
       const inBank = words(step, spare.checked);
       const passes = Math.max(...inBank.map((one) => one.size));
       const used = inBank.filter((one) => one.size > 0).length;
-      shown.textContent = String(step);
-      stride.setAttribute("aria-valuetext", `stride ${step}`);
+      stride.show();
+      stride.input.setAttribute("aria-valuetext", `stride ${step}`);
       const busy = used === 1 ? "1 bank is" : `${used} banks are`;
       const rest = step === 0
         ? "All lanes want the same word, which goes to all of them at once: 1 pass."
@@ -74,10 +72,8 @@
       place.dataset.passes = String(passes);
       draw(svg, inBank, passes);
     };
-    stride.addEventListener("input", show);
     spare.addEventListener("change", show);
-    const controls = make("div", { class: "toy-controls" },
-      make("label", { for: id }, "Lane k wants word k · ", shown), stride);
+    const controls = make("div", { class: "toy-controls" }, stride.label, stride.input);
     if (may) {
       controls.append(
         make("label", { class: "toy-check" }, spare, " leave a spare word after every 32"));

@@ -11,7 +11,7 @@
     "T4": { threads: 1024, blocks: 16, bytes: 64 * KIB, most: 64 * KIB, driver: 0, unit: 256 },
     "GTX 1050 Ti": { threads: 2048, blocks: 32, bytes: 96 * KIB, most: 48 * KIB, driver: 0, unit: 256 },
   };
-  const { make } = window.LadderPage;
+  const { make, slider } = window.LadderPage;
 
   const up = (value, unit) => Math.ceil(value / unit) * unit;
 
@@ -37,15 +37,9 @@
   const build = (place, which) => {
     const id = `toy-packer-${which}`;
     const made = {};
-    const control = (name, label, from, to, step, value, text) => {
-      const shown = make("output", { class: "toy-value", for: `${id}-${name}` });
-      const input = make("input", {
-        type: "range", id: `${id}-${name}`, min: String(from), max: String(to), step: String(step),
-        value: String(value),
-      });
-      made[name] = { input, shown, text };
-      input.addEventListener("input", show);
-      return [make("label", { for: `${id}-${name}` }, `${label}: `, shown), input];
+    const control = (name, label, range, text) => {
+      made[name] = slider(`${id}-${name}`, `${label}: `, range, text, () => show());
+      return [made[name].label, made[name].input];
     };
     const card = make("select", { id: `${id}-card` },
       ...Object.keys(CARDS).map((name) => make("option", {}, name)));
@@ -57,10 +51,7 @@
       const known = CARDS[card.value];
       const { bytes: bytesField } = made;
       bytesField.input.max = String(known.most / KIB);
-      for (const { input, shown, text } of Object.values(made)) {
-        shown.textContent = text(Number(input.value));
-        input.setAttribute("aria-valuetext", shown.textContent);
-      }
+      for (const one of Object.values(made)) one.show();
       const threads = Number(made.threads.input.value);
       const bytes = Number(bytesField.input.value) * KIB + (more.checked ? 1 : 0);
       const found = fit(known, threads, Number(made.registers.input.value), bytes);
@@ -90,9 +81,9 @@
     }
 
     const field = make("div", { class: "toy-controls" },
-      ...control("threads", "Threads per block", 32, 1024, 32, 256, (x) => String(x)),
-      ...control("registers", "Registers per thread", 16, 255, 1, 32, (x) => String(x)),
-      ...control("bytes", "Shared memory per block", 0, 227, 1, 1, (x) => `${x}\u00a0KiB`),
+      ...control("threads", "Threads per block", [32, 1024, 32, 256], String),
+      ...control("registers", "Registers per thread", [16, 255, 1, 32], String),
+      ...control("bytes", "Shared memory per block", [0, 227, 1, 1], (x) => `${x}\u00a0KiB`),
       make("label", { class: "toy-check" }, more, " and one byte more"),
       make("label", { class: "toy-check", for: `${id}-card` }, "Card: ", card));
     card.addEventListener("change", show);

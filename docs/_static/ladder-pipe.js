@@ -1,7 +1,7 @@
 // Bytes in flight, and the bandwidth that Little's law gives for them. What the cards have stands in
 // the page, from their recordings.
 (() => {
-  const { make } = window.LadderPage;
+  const { make, slider } = window.LadderPage;
 
   /** Bytes in flight in an SM, the room for them at the peak, and GB/s. */
   const little = (card, { loads, bytes, threads, share, latency }) => {
@@ -17,15 +17,9 @@
     if (!cards.length) return;
     const id = `toy-pipe-${which}`;
     const made = {};
-    const control = (name, label, [from, to, step, value], text) => {
-      const shown = make("output", { class: "toy-value", for: `${id}-${name}` });
-      const input = make("input", {
-        type: "range", id: `${id}-${name}`, min: String(from), max: String(to), step: String(step),
-        value: String(value),
-      });
-      made[name] = { input, shown, text };
-      input.addEventListener("input", () => show());
-      return [make("label", { for: `${id}-${name}` }, `${label}: `, shown), input];
+    const control = (name, label, range, text) => {
+      made[name] = slider(`${id}-${name}`, `${label}: `, range, text, () => show());
+      return [made[name].label, made[name].input];
     };
     const select = (name, label, options) => {
       const input = make("select", { id: `${id}-${name}` },
@@ -42,10 +36,7 @@
     function show() {
       const known = cards[card.selectedIndex];
       made.threads.input.max = String(known.threads);
-      for (const { input, shown, text } of Object.values(made)) {
-        shown.textContent = text(Number(input.value), known);
-        input.setAttribute("aria-valuetext", shown.textContent);
-      }
+      for (const one of Object.values(made)) one.show(known);
       const value = (name) => Number(made[name].input.value);
       const found = little(known, {
         loads: value("loads"), bytes: Number(bytes.value), threads: value("threads"),

@@ -10,6 +10,23 @@ window.LadderPage = {
     made.append(...children);
     return made;
   },
+
+  /** A slider: its label, which shows `text` of its value, the input itself, and `show`, which
+   *  writes the text. `moved` is called after each move. */
+  slider(id, label, [from, to, step, value], text, moved) {
+    const { make } = window.LadderPage;
+    const shown = make("output", { class: "toy-value", for: id });
+    const input = make("input", {
+      type: "range", id, min: String(from), max: String(to), step: String(step),
+      value: String(value),
+    });
+    const show = (...given) => {
+      shown.textContent = text(Number(input.value), ...given);
+      input.setAttribute("aria-valuetext", shown.textContent);
+    };
+    input.addEventListener("input", moved);
+    return { label: make("label", { for: id }, label, shown), input, show };
+  },
 };
 
 // What scrolls sideways must be reachable by keyboard. Browsers that do this by themselves lose

@@ -21,7 +21,7 @@ from .book import Book, Both, Lost
 from .directive import LookupDirective
 from .folded import fold
 from .names import BadName, RunName, whole
-from .numbers import RecordedRole
+from .numbers import RecordedRole, hop_ns
 from .provenance import short_device
 from .strings import _
 from .table import Cell, Column, table
@@ -172,8 +172,7 @@ class InFlight(RecordedRole):
 
         def written(found: RecordedRun) -> str:
             device = found.provenance.gpu
-            latency_ns = 1000 * found.run["median_us"] / float(found.run["params"]["hops"])
-            needed = device["peak_gb_per_s"] * latency_ns  # GB/s are bytes per nanosecond
+            needed = device["peak_gb_per_s"] * hop_ns(found.run)  # GB/s are bytes per nanosecond
             return units.decimal_bytes(
                 needed if self.text == "device" else needed / device["sm_count"]
             )

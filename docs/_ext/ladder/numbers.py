@@ -233,6 +233,11 @@ class Measured(RecordedRole):
         return self.show(book.run(name), book, str(what), written)
 
 
+def hop_ns(run: TimedRun) -> float:
+    """The latency of one load of a pointer chase."""
+    return 1000 * run["median_us"] / float(run["params"]["hops"])
+
+
 class Latency(RecordedRole):
     """``:latency:`CHAPTER VARIANT```: nanoseconds a hop of a pointer chase."""
 
@@ -243,7 +248,7 @@ class Latency(RecordedRole):
             raise Lost(f"{name.chapter} {name.variant} is not a pointer chase: it has no 'hops'")
 
         def nanoseconds(run: TimedRun, device: schema.Device) -> float:
-            return 1000 * run["median_us"] / float(run["params"]["hops"])
+            return hop_ns(run)
 
         def text(*values: float) -> str:
             return f"{units.digits(*values)}{units.NO_BREAK}ns"
