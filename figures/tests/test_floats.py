@@ -80,6 +80,6 @@ def test_a_libraries_row_stands_in_the_picture_where_all_data_are_there() -> Non
     (row,) = floats._theirs(sums, 4000)
     assert (row.name, row.speed) == ("PyTorch", "8")
     assert list(floats._theirs(sums[1:], 4000)) == [] == list(floats._theirs(sums, 4001))
-    assert "kept their bits" in floats._bits_told(sums, 4000)
-    told = floats._bits_told([sums[0]._replace(again=2)], 4000)
-    assert "kept" not in told and "PyTorch's on 1 of 4" in told
+    assert row.kept == (True, False, False)
+    assert "stayed on all four kinds" in floats._bits_told(sums, 4000)
+    assert floats._bits_told(sums, 4001) == ""
