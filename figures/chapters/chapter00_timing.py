@@ -10,7 +10,7 @@ from matplotlib.ticker import NullFormatter
 from figures.kit import patterns, style
 from figures.kit.axes import draw_curves, heading, l2_line, label_ends, sizes_axis
 from figures.kit.canvas import GLOBAL_HUE, SHARED_HUE, arrow, canvas, rounded_box
-from figures.kit.chapter import Chapter, number_of
+from figures.kit.chapter import Chapter
 from figures.kit.pictures import Picture, Table, View, name_of, time_of
 from figures.kit.style import SERIES, Theme
 from figures.kit.words import bytes_text, listed, size, time_text
@@ -34,9 +34,11 @@ REFERENCE_METHOD = "after_read"
 
 
 def kernel(found: RecordedRun) -> str:
-    """The kernel that a variant of chapter 0 runs, by its name where it is taught."""
-    name = {"smem-loop": "smem", "unroll-factor": "unroll8"}[str(found.run["region"])]
-    return f"{name} of chapter {number_of(found.run['from'])}"
+    """The kernel that a variant of chapter 0 runs, and the chapter that is about it."""
+    name, chapter = {"smem-loop": ("smem", 4), "unroll-factor": ("unroll8", 5)}[
+        str(found.run["region"])
+    ]
+    return f"{name} of chapter {chapter}"
 
 
 def _power_text(power: int) -> str:

@@ -286,11 +286,10 @@ def issue_slots() -> Picture:
         ),
         caption=(
             f"The instructions that one block of {block} threads issues for its tree in shared "
-            f"memory. Each group of {SCHEDULERS} rows is a step, and each row one of the SM's "
-            f"{SCHEDULERS} schedulers. A scheduler issues for {warps // SCHEDULERS} of the warps, "
-            "one on either side of the gap. Low cells are loads, stores and additions that a warp "
-            "issues although none of its lanes takes part. At the right, how many numbers the step "
-            "adds."
+            f"memory. Each group is a step, and in it each strip of {len(body)} cells is one of "
+            f"the {warps} warps. Grey is overhead: {counts[slots.REST]} of {len(body)}. Low cells "
+            "are loads, stores and additions that a warp issues although none of its lanes takes "
+            "part. At the right, how many numbers the step adds."
         ),
         table=Table(
             ["step", "numbers added", "instructions issued", "of these, additions"],

@@ -169,9 +169,9 @@ def lanes_at_work() -> Picture:
         draw=draw,
         alt=(
             f"The {additions} additions of a block of {block} threads, by lane and step. "
-            "Added up over all steps, interleaved addressing occupies "
-            f"{pairs['interleaved']} warps, most of them with a few lanes only. The strided index "
-            f"fills whole warps while it can, then one warp, and occupies {pairs['strided']}."
+            "A warp counts once per step: interleaved addressing keeps warps busy "
+            f"{pairs['interleaved']} times, mostly with a few lanes only. The strided index "
+            f"fills whole warps while it can, then one warp: {pairs['strided']} times."
         ),
         caption=(
             f"A block of {block} threads, one row per step of its tree. Solid lanes add. "

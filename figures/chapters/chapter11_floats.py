@@ -103,7 +103,7 @@ def floats_on_a_ruler() -> Picture:
         figure, axes = canvas(HIGHEST - LOWEST + LEFT + RIGHT, height, 0.3 * height)
         axes.set_xlim(LOWEST - LEFT, HIGHEST + RIGHT)
         ground = height - 5.4
-        axes.text(LOWEST, height - 0.1, f"{BINS} bins, side by side and overlapping",
+        axes.text(LOWEST, height - 0.1, f"{BINS} bins, which overlap",
                   va="top", weight="bold")  # fmt: skip
         for which in range(BINS):
             low, high = bin_span(which)
@@ -151,9 +151,10 @@ def floats_on_a_ruler() -> Picture:
         ),
         caption=(
             f"Every float is {DIGITS} bits somewhere on a ruler of {bits} bits, counting the sign. "
-            f"A bin is for {PER_BIN} exponents, so its elements reach over 39 bits, and "
-            "neighbouring bins overlap; they are drawn in three rows. Shaded bins get "
-            "one of these floats, the first of the wide and of the uniform data."
+            f"A bin takes {PER_BIN} exponents, so its floats span 39 bits and neighbouring bins "
+            "overlap. That is why they are drawn in three rows. Look up from a bar: it fits into "
+            f"one of the shaded bins. The bars are the first {FLOATS} floats of the wide data, and "
+            "the first two of the uniform."
         ),
         table=Table(
             ["data", "float", "lowest bit", "highest bit", "bin"],
@@ -271,8 +272,9 @@ def _bits_told(sums: list[FloatSum], n: int) -> str:
     text = ""
     if any(s.n == n for s in sums):
         text += (
-            " A dot is filled if the bits stayed on all four kinds of data: launched again, moved "
-            "by four bytes, in another order. Sums without dots weren't tried."
+            " The three dots: did the bits stay the same when we launched *again*, when we *moved* "
+            "the array by four bytes, and when we changed its *order*? Filled means yes, on all "
+            "four kinds of data. Sums without dots weren't tried."
         )
     free = [s.again for s in sums if s.n == n and s.method == "not_guaranteed"]
     if free:
@@ -375,18 +377,18 @@ def error_and_speed(view: View, n: int) -> Picture:
         alt=(
             f"On {view.device_name}, sums of n = {size(n)} floats by seven methods{beside} on four "
             f"kinds of data. {listed(right).capitalize()} give the nearest float on all of them. "
-            f"On the ill-conditioned data some are off: {ill}. Our seven run at "
+            f"On the ill-conditioned data some are off: {ill}. These seven run at "
             f"{slow:.0f} to {fast:.0f} GB/s. "
             + (f"{listed(slow_ones)}. " if theirs else "")
             + "Only exact has the same bits for every block and grid; atomics may have others in "
             "each launch." + _kept_told(rows)
         ),
         caption=(
-            f"n = {size(n)}. Each mark is the largest error of the passes on one kind of data: "
-            "further left is nearer to the exact sum, and the nearest float itself lies in the "
-            "shaded area. The speeds stand at the right. *Same bits*: whatever the block, the grid "
-            "and the card. *Other bits*: from one launch to the next. Our others repeat their "
-            "bits on one card, as long as block and grid stay the same."
+            f"n = {size(n)}. Each mark is the largest error of the passes on one kind of data. "
+            "Left is better, and the nearest float always lies in the shaded area. Speeds are at "
+            "the right. *Same bits*: every block, grid and card gives the same result. *Other "
+            "bits*: even the same launch may give another. The other rows above the line, of which "
+            "*cub* is the toolkit's, repeat their bits while card, block and grid stay the same."
             + _bits_told(sums, n)
         ),
         table=Table(
@@ -445,10 +447,11 @@ def same_bits(view: View) -> Picture:
     exact_count = sum(len(exact) for exact, _plain in sums.values())
     plain_count = sum(len(plain) for _exact, plain in sums.values())
     outcome = (
-        f"Of {len(lines)} launches on {len(sums)} arrays, the exact sum has "
-        f"{exact_count} different results, and the plain one has {plain_count}."
+        f"In {len(lines)} launches on {len(sums)} arrays, the exact sum gave {exact_count} results"
+        f"{', one per array' if exact_count == len(sums) else ''}, and the plain sum "
+        f"{plain_count}."
         + (
-            f" The {listed(agree)} gave the same bits in every launch of the exact sum."
+            f" Every launch of the exact sum on the {listed(agree)} gave these bits, too."
             if agree
             else ""
         )
@@ -465,9 +468,9 @@ def same_bits(view: View) -> Picture:
             + f", for n = {listed([str(n) for n in sizes])}. {outcome}"
         ),
         caption=(
-            f"Each array was added up by {launches} launches: six block sizes, and grids of 1 to "
-            "264 blocks. The curves are the plain sum's on four kinds of data, and the line is the "
-            f"exact sum's on all. {outcome}"
+            f"We added up each array in {launches} launches, with six block sizes and grids of 1 "
+            "to 264 blocks, and counted the different results. Curves: the plain sum on four kinds "
+            f"of data. Black line: the exact sum on all of them. {outcome}"
         ),
         table=Table(
             ["data", "n", "exact: different sums", "plain: different sums"],

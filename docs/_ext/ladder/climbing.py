@@ -115,7 +115,10 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
     made += items
     said = ""
     if form == "blank":
-        said = _("Each row is one change. Its name and its speed appear once you have guessed it.")
+        said = _(
+            "The first row is where we start, and each further row is one change. "
+            "What it was and how fast it became appear once you have guessed it."
+        )
         said += " "
     said += _(
         "Each bar is a finished sum: {n} integers in, one value out, on the {device}."

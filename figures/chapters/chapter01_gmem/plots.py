@@ -39,12 +39,12 @@ def in_place(view: View) -> Picture:
             (
                 name_of(found),
                 time_of(found),
-                f"{time_text(time_of(found))}, {issued:.0f}",
+                f"{time_text(time_of(found))}, {issued:.0f} issued",
                 time_of(found) == lead,
             )
             for found, issued in rows
         ]
-        return bar_chart(theme, bars, "Time, instructions per block")
+        return bar_chart(theme, bars, "Time, and instructions issued per block")
 
     said = "; ".join(
         f"{name_of(found)} {time_text(time_of(found))} and {issued:.0f} instructions per block"

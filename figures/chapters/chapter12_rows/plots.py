@@ -128,9 +128,8 @@ def map_of_rows(view: View) -> Picture:
     for method in METHODS:
         lengths = [c for (_n, c), who in best.items() if who == method]
         if lengths:
-            spans.append(
-                f"{method} at {length_text(min(lengths))} to {length_text(max(lengths))} columns"
-            )
+            ends = dict.fromkeys(length_text(one) for one in (min(lengths), max(lengths)))
+            spans.append(f"{method} at {' to '.join(ends)} columns")
     right = sum(foreseen.values())
     missed = [
         f"{length_text(c)} columns at {short_size(n)}"
@@ -139,7 +138,7 @@ def map_of_rows(view: View) -> Picture:
     ]
     outcome = (
         f"At {len(alone)} of {len(tables)} tables one method's floor is the lowest by more than a "
-        "tenth, and elsewhere several are as low. The fastest is among the lowest at "
+        "tenth. Elsewhere several are within a tenth. The fastest has one of the lowest at "
         f"{'all of them' if right == len(tables) else right}"
         + (f", and not at {listed(missed)}." if missed else ".")
     )
@@ -150,9 +149,10 @@ def map_of_rows(view: View) -> Picture:
             f"by rows and columns. The fastest sum along the rows is: {'; '.join(spans)}. {outcome}"
         ),
         caption=(
-            "Each mark is a table, and its shape says which threads were measured to add up its "
-            "rows fastest. A full mark: its floor is among the lowest. A hollow one: it isn't. "
-            f"The number is the highest floor, in per cent of the time. {outcome}"
+            "Each mark is a table, and its shape is the method that was fastest there. The number "
+            "says how much of its time the highest floor explains, in per cent. "
+            + ("A hollow mark's floor isn't among the lowest. " if missed else "")
+            + outcome
         ),
         table=Table(
             ["n", "columns", "rows", "lowest floors", "fastest", "µs", "floor, µs", "which"],
@@ -232,7 +232,9 @@ def floors_over_columns(view: View, n: int) -> Picture:
             + (f"; nearest: {listed(close)}." if close else ".")
         ),
         caption=(
-            "Points are times, and dashed lines the highest of the five floors."
+            "Points are measured times. Each dashed line is the highest of a method's five floors, "
+            "and no point lies below it. A point near it is explained by it"
+            + (f" (which floor, times as long): {listed(close)}." if close else ".")
         ),
         table=Table(
             ["method", "columns", "rows", "µs", "floor, µs", "which"],
@@ -298,7 +300,8 @@ def softmax_over_columns(view: View, n: int) -> Picture:
     }
     times = [us / fastest[columns] for columns, us in theirs.items()]
     beside = (
-        f" PyTorch's takes {min(times):.2f} to {max(times):.2f} times as long as our fastest."
+        f" PyTorch's softmax, timed in the same sitting, takes {min(times):.2f} to "
+        f"{max(times):.2f} times as long as our fastest."
         if theirs
         else ""
     )
@@ -311,8 +314,9 @@ def softmax_over_columns(view: View, n: int) -> Picture:
             + (f" PyTorch takes up to {significant(max(theirs.values()))} µs." if theirs else "")
         ),
         caption=(
-            "A row of up to 32K columns fits into registers, and its softmax takes as long as a "
-            "copy. Longer rows are read twice."
+            "A row of up to 32K columns fits into the registers of a warp or a block (*lanes*, "
+            "*block*), and its softmax takes as long as the copy, dashed. Longer rows don't fit: "
+            "*online* reads them twice, and *blocks* spreads each over several blocks."
             + beside
         ),
         table=Table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -155,9 +156,10 @@ def small(view: View) -> Picture:
             f"{max(ratios):.2f} times as long as the fastest of the three."
         ),
         caption=(
-            "Sums of few elements. One block is enough until it needs a second trip to memory. "
-            "few_blocks and whole hardly notice. \u201cTwo\u201d are the textbook's two launches, "
-            "and \u201ctwo, best\u201d is a graph of them with a dependent launch."
+            f"One block keeps up until it needs a second trip to memory, at "
+            f"{short_size(SEVERAL_BLOCKS)} elements. From there on few_blocks and whole rise only "
+            "slowly. \u201cTwo\u201d is the textbook's pair of launches, and \u201ctwo, "
+            "best\u201d the same pair in a graph, with a dependent launch."
         ),
         table=Table(["kernel", "n", "block", "µs"], rows_of(series, MOST_SMALL)),
         runs=[nothing, *(found for runs in series.values() for found in runs)],
@@ -188,6 +190,12 @@ def in_flight(view: View, n: int) -> Picture:
         return figure
 
     fastest = max(rings.values(), key=rate_of)
+    dips = [
+        f"{STAGE_KIB * more} KiB"
+        for fewer, more in itertools.pairwise(STAGES)
+        if rate_of(rings[more]) < 0.99 * rate_of(rings[fewer])
+    ]
+    slower = f" It slows down at {listed(dips)}, and we don't know why." if dips else ""
     shares = [
         f"{STAGE_KIB * stages} KiB {100 * rate_of(found) / rate_of(fastest):.0f} %"
         for stages, found in rings.items()
@@ -202,8 +210,8 @@ def in_flight(view: View, n: int) -> Picture:
             f"{significant(rate_of(others['cub']))}."
         ),
         caption=(
-            f"One ring per SM at n = {size(n)}, with 1 to 12 stages of 16 KiB. "
-            "Dashed: whole, whose loads keep memory as busy, and CUB."
+            f"One ring per SM at n = {size(n)}, with 1 to 12 stages of 16 KiB.{slower} "
+            "Dashed: *whole*, which reads by ordinary loads, and CUB."
         ),
         table=Table(
             ["kernel", "KiB of stages per SM", "µs", "GB/s"],
@@ -287,9 +295,9 @@ def rivals(view: View) -> Picture:
             best[one.n] = min(one.median_us, best.get(one.n, one.median_us))
     factors = sorted((us / ours[n], n) for n, us in best.items() if n in ours)
     small = (
-        f"Up to {size(ALL_LAUNCH)}, the fastest of CUB's modes takes {factors[0][0]:.2f} (at "
-        f"{size(factors[0][1])}) to {factors[-1][0]:.2f} (at {size(factors[-1][1])}) times "
-        "as long as our fastest."
+        f"Up to {size(ALL_LAUNCH)}, the fastest of CUB's modes, with those that only the table "
+        f"has, takes {factors[0][0]:.2f} (at {size(factors[0][1])}) to {factors[-1][0]:.2f} (at "
+        f"{size(factors[-1][1])}) times as long as our fastest."
         if factors
         else ""
     )
@@ -301,9 +309,9 @@ def rivals(view: View) -> Picture:
         ),
         caption=(
             f"Sums of 32-bit integers in 64 bits on {view.device_name}, timed alike in one "
-            "sitting: CUB of the newest "
-            "CCCL as it comes, with atomics, and with tuned block sizes; Thrust, which also "
-            f"allocates memory and hands the sum to the host; PyTorch; CuPy. {small}"
+            "sitting. Lower is better, and 1 is our fastest. CUB is the newest CCCL's: as it "
+            "comes, with atomics, and tuned to 512 threads of 32 integers. Thrust also allocates "
+            f"memory and hands the sum to the host. {small}"
         ),
         table=Table(
             ["library", "method", "n", "µs", "times our fastest"],

@@ -99,10 +99,10 @@ def ring_of_copies() -> Picture:
             f"the time. With {enough} a piece is always there."
         ),
         caption=(
-            "In order, and not to scale. Each row is a stage of the ring. A piece is on its way, "
-            "then the warps add it up, then its stage is asked for the next. With two stages, both "
-            "are on their way at once and no warp has anything to add. With enough of them, one "
-            "has always arrived."
+            "The idea, not to scale. Each row is a stage of the ring: a piece is on its way, the "
+            "warps add it up, and the stage fetches its next piece. With two stages, most of the "
+            "time both pieces are on their way, and the warps have nothing to add. With five, the "
+            "next piece is always there when the warps need it."
         ),
         table=Table(
             ["stages", "piece", "stage", "asked for", "there", "added up from", "to"],
