@@ -100,7 +100,8 @@ def test_every_chapter_of_the_climb_shows_where_it_stands() -> None:
 
 @guide_is_there
 def test_home_names_each_chapter_of_the_climb_once() -> None:
-    """What it is about stands beside its first bar, without its number, which is there already."""
+    """What it is about stands beside its first bar, without its number, which is there already, and
+    beside its others which change they are."""
     bars = _parsed(GUIDE / "index.html").select(".climb-bar.asked")
     named: dict[str, list[str]] = {}
     for bar in bars:
@@ -110,7 +111,8 @@ def test_home_names_each_chapter_of_the_climb_once() -> None:
         (path,) = (GUIDE / "chapters").glob(f"chapter{int(number):02}_*.html")
         title = next(iter(_parsed(path).select("h1"))).find(string=True)
         assert title == f"Chapter {number}. {first}"
-        assert not any(others), number
+        of = len(others) + 1
+        assert others == [f"change {nth} of {of}" for nth in range(2, of + 1)], number
     assert len(named) > 5
 
 

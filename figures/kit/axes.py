@@ -81,8 +81,9 @@ def label_ends(axes: Axes, theme: Theme, ends: Ends) -> None:
             color=theme.written(hue),
             va="center",
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": theme.muted, "lw": 0.8, "shrinkB": 4},
-        )
+            arrowprops={"arrowstyle": "-", "color": theme.muted, "lw": 0.8, "shrinkB": 4,
+                        "relpos": (0, 0.5)},  # to a name's beginning: across no other name
+        )  # fmt: skip
 
 
 def draw_curves(

@@ -8,6 +8,7 @@ and the strip at the chapter's end, beside its ``rung``, shows them.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,7 +67,7 @@ class rung_bar(nodes.list_item):  # docutils names its node classes in lower cas
 
 
 class named(nodes.inline):
-    """Stands beside a blank bar: what its chapter, of that ``page``, is about."""
+    """Stands beside a blank bar: what its chapter, of that ``page``, is about, or its own text."""
 
 
 class climb_strip(nodes.container):
@@ -94,16 +95,21 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
     if here:
         bars = [bar for bar in bars if bar.chapter <= here]
     items = nodes.bullet_list(classes=["climb"])
-    told = ""
+    nth: Counter[str] = Counter()
     for bar in bars:
         item = _bar(bar.change, bar.found, wall, number=number_of(bar.chapter))
         item["rung"] = bar.rung
         if form == "blank" or bar.chapter == here:
             item["classes"] += ["asked"] if form == "reached" else ["asked", "blank"]
-        if form == "blank":  # its first bar says for all of a chapter what that is about
-            page = f"chapters/{bar.chapter}" if bar.chapter != told else ""
-            item.insert(1, named(classes=["climb-named"], page=page))
-            told = bar.chapter
+        if form == "blank":  # a chapter's first bar says what that is about
+            beside = named(classes=["climb-named"], page="")
+            nth[bar.chapter] += 1
+            if nth[bar.chapter] == 1:
+                beside["page"] = f"chapters/{bar.chapter}"
+            else:
+                of = sum(one.chapter == bar.chapter for one in bars)
+                beside += nodes.Text(_("change {nth} of {of}").format(nth=nth[bar.chapter], of=of))
+            item.insert(1, beside)
         items += item
     for words, found in ((_("CUB\u2019s sum"), library), (_("read roof"), roof)):
         item = _bar(words, found, wall)
