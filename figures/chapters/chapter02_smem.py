@@ -287,9 +287,9 @@ def issue_slots() -> Picture:
         caption=(
             f"The instructions that one block of {block} threads issues for its tree in shared "
             f"memory. Each group is a step, and in it each strip of {len(body)} cells is one of "
-            f"the {warps} warps. Grey is overhead: {counts[slots.REST]} of {len(body)}. Low cells "
-            "are loads, stores and additions that a warp issues although none of its lanes takes "
-            "part. At the right, how many numbers the step adds."
+            f"the {warps} warps. The palest cells are overhead: {counts[slots.REST]} of "
+            f"{len(body)}. Low cells are loads, stores and additions that a warp issues although "
+            "none of its lanes takes part. At the right, how many numbers the step adds."
         ),
         table=Table(
             ["step", "numbers added", "instructions issued", "of these, additions"],
