@@ -232,9 +232,8 @@ def floors_over_columns(view: View, n: int) -> Picture:
             + (f"; nearest: {listed(close)}." if close else ".")
         ),
         caption=(
-            "Points are measured times. Each dashed line is the highest of a method's five floors, "
-            "and no point lies below it. A point near it is explained by it"
-            + (f" (which floor, times as long): {listed(close)}." if close else ".")
+            "Points are measured times. Each dashed line is the highest of a method's five floors: "
+            "no point lies below it, and a point near it is explained by it."
         ),
         table=Table(
             ["method", "columns", "rows", "µs", "floor, µs", "which"],
