@@ -470,7 +470,7 @@ def same_bits(view: View) -> Picture:
         caption=(
             f"We added up each array in {launches} launches, with six block sizes and grids of 1 "
             "to 264 blocks, and counted the different results. Curves: the plain sum on four kinds "
-            f"of data. Black line: the exact sum on all of them. {outcome}"
+            f"of data. The level line: the exact sum on all of them. {outcome}"
         ),
         table=Table(
             ["data", "n", "exact: different sums", "plain: different sums"],

@@ -101,8 +101,8 @@ def ring_of_copies() -> Picture:
         caption=(
             "The idea, not to scale. Each row is a stage of the ring: a piece is on its way, the "
             "warps add it up, and the stage fetches its next piece. With two stages, most of the "
-            "time both pieces are on their way, and the warps have nothing to add. With five, the "
-            "next piece is always there when the warps need it."
+            "time both pieces are on their way, and the warps have nothing to add. With "
+            f"{enough}, the next piece is always there when the warps need it."
         ),
         table=Table(
             ["stages", "piece", "stage", "asked for", "there", "added up from", "to"],
