@@ -42,12 +42,17 @@ struct alignas(8) Argmax {
   float most;
   unsigned column;
   static __device__ Argmax none() { return {minus_infinity(), kNoColumn}; }
+  /// Columns come in their order, so that the first of equal ones is there already. A comparison
+  /// with NaN is false: a NaN that is there stays, and one that comes is not <= what is there.
   __device__ void add(float x, unsigned at) {
-    const bool equal = x == most || (isnan(x) && isnan(most));
-    const bool larger = x > most || (isnan(x) && !isnan(most));
-    if (larger || (equal && at < column)) *this = {x, at};
+    if (column == kNoColumn || (most == most && !(x <= most))) *this = {x, at};
   }
-  __device__ void merge(const Argmax& other) { add(other.most, other.column); }
+  /// Of two parts either may come first.
+  __device__ void merge(const Argmax& other) {
+    const bool equal = other.most == most || (isnan(other.most) && isnan(most));
+    const bool larger = other.most > most || (isnan(other.most) && !isnan(most));
+    if (larger || (equal && other.column < column)) *this = other;
+  }
   __device__ unsigned value() const { return column; }
 };
 // end row-argmax
@@ -178,11 +183,13 @@ __device__ Total merge_block(Total mine, Total* slot) {
 /// \param in   rows * columns floats, row by row
 /// \param out  one result per row
 /// \pre gridDim.x * blockDim.x >= rows, and columns <= 2^31, here and below
-template <class Total>
+template <class Total, class Word>
 __global__ void by_thread(const float* in, typename Total::Result* out, std::size_t rows,
                           unsigned columns) {
   const std::size_t row = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (row < rows) out[row] = total_of<Total, 1>(in + row * columns, 0, columns, 1).value();
+  if (row >= rows) return;
+  const unsigned words = columns / kPer<Word>;
+  out[row] = total_of<Total, 1>(words_of<Word>(in, row, columns), 0, words, 1).value();
 }
 // end rows-by-thread
 
@@ -573,9 +580,8 @@ constexpr unsigned long long kNotYet = ~0ull;
 /// sums: one word each, which is there or not, so that nothing needs a fence.
 ///
 /// \param told  rows * pieces words, kNotYet before the launch
-/// \pre a cooperative launch; blockDim.x <= 512; gridDim.x is a multiple of pieces; blockDim.x is a
-/// multiple of 32;
-///      columns <= pieces * blockDim.x * Words * kPer<Word>
+/// \pre a cooperative launch; blockDim.x is a multiple of 32 and <= 512; gridDim.x is a multiple of
+///      pieces; columns <= pieces * blockDim.x * Words * kPer<Word>
 template <class Word, unsigned Words>
 __global__ void __launch_bounds__(512)
     softmax_by_blocks(const float* in, float* out, volatile unsigned long long* told,

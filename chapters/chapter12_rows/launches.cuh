@@ -47,11 +47,19 @@ void with_word(const Launch& l, const Run& run) {
   }
 }
 
+template <class Total, class Word>
+void rows_by_thread_in(const Launch& l) {
+  by_thread<Total, Word>
+      <<<l.grid, l.block>>>(l.in, reinterpret_cast<Total::Result*>(l.out), l.rows, l.columns);
+}
+/// A float per load, whatever the rows' addresses.
 template <class Total>
 void rows_by_thread(const Launch& l) {
-  if (l.grid == 0) return;
-  by_thread<Total>
-      <<<l.grid, l.block>>>(l.in, reinterpret_cast<Total::Result*>(l.out), l.rows, l.columns);
+  if (l.grid > 0) rows_by_thread_in<Total, float>(l);
+}
+template <class Total>
+void rows_by_wide_thread(const Launch& l) {
+  with_word(l, [&](auto word) { rows_by_thread_in<Total, decltype(word)>(l); });
 }
 template <class Total, unsigned Lanes>
 void rows_by_lanes(const Launch& l) {

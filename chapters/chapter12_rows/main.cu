@@ -129,6 +129,8 @@ void add_sums(book::Chapter& chapter) {
   over(chapter, between(1, 2), kSmall, of_thread);
   over(chapter, between(1, 2), kSmall, sum_lanes);
   over(chapter, between(4, 256), kAll, of_thread);
+  over(chapter, between(4, 256), kAll,
+       [](const Form& f) { return on<SumOfRow>("sum", kWide, f, rows_by_wide_thread<Sum>); });
   over(chapter, between(4, 4096), kAll, sum_lanes);
   over(chapter, between(256, 1 << 20), kAll, [](const Form& f) {
     return with_block(on<SumOfRow>("sum", kBlock, f, rows_by_block<Sum>),

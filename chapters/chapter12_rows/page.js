@@ -70,7 +70,7 @@
       const warps = block / 32;
       return depthOf(rows, slices * warps) + depthOf(slices, warps) + 2 * warps;
     }],
-    [/_thread_\d+$/, ({ columns }) => depthOf(columns, 1)],
+    [/_(thread|wide)_\d+$/, ({ columns }) => depthOf(columns, 1)],
     [/^(softmax|layer_norm)_lanes/, ({ columns }) => depthOf(columns, keeping(columns))],
     [/_lanes_\d+$/, ({ columns }) => depthOf(columns, adding(columns))],
     [/_blocks_\d+$/, ({ columns, rows, grid, block }) => shared(columns, Math.floor(grid / rows), block)],

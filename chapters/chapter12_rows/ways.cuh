@@ -25,8 +25,8 @@ struct Way {
   std::function<double(const book::Shape&, std::size_t, std::size_t)> depth;
 };
 
-inline Way of_thread() {
-  return {"thread", "rows-by-thread", book::any_block(),
+inline Way of_thread(std::string name) {
+  return {std::move(name), "rows-by-thread", book::any_block(),
           [](std::size_t rows, std::size_t, unsigned block) { return up(rows, block); },
           [](const book::Shape&, std::size_t, std::size_t columns) { return depth(columns, 1); }};
 }
@@ -76,7 +76,8 @@ book::Variant on(const std::string& method, const Way& way, Form form, const Que
 inline Way of_team(std::size_t columns) {
   return of_lanes(team_of(columns), kRows, "lanes", "rows-by-lanes");
 }
-inline const Way kThread = of_thread();
+inline const Way kThread = of_thread("thread");
+inline const Way kWide = of_thread("wide");  // by loads of 16 bytes
 inline const Way kBlock = of_block("block", "rows-by-block");
 inline const Way kBlocks = of_blocks();
 

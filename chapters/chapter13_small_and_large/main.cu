@@ -62,6 +62,7 @@ void add_few(book::Chapter& chapter) {
 void add_many(book::Chapter& chapter) {
   chapter.add(by_loads<P>());
   chapter.add(rings_of_warps<P, 4, 4096>());
+  chapter.add(rings_of_warps<P, 2, 8192>(128));
   chapter.add(ring_of_block<P, 1, 16384>());
   chapter.add(ring_of_block<P, 2, 16384>());
   chapter.add(ring_of_block<P, 4, 16384>());

@@ -102,6 +102,24 @@ int ours(const int* in, Sum* out, std::size_t n) {
   kernel<<<full_grid(kernel, kBlock, 0, n), kBlock>>>(in, words, out, n);
   return cudaGetLastError();
 }
+int ours_by_512(const int* in, Sum* out, std::size_t n) {
+  constexpr unsigned kBlock = 512;
+  const auto kernel = chapter08::whole<long long>;
+  auto* words = reinterpret_cast<unsigned long long*>(ours_in_memory());
+  kernel<<<full_grid(kernel, kBlock, 0, n), kBlock>>>(in, words, out, n);
+  return cudaGetLastError();
+}
+/// \pre enough pieces for every ring
+int ours_by_rings(const int* in, Sum* out, std::size_t n) {
+  constexpr unsigned kBytes = 8192, kStages = 2, kBlock = 128;
+  constexpr std::size_t kShared = std::size_t{kBytes} * kStages * (kBlock / 32);
+  const auto kernel = chapter13::warp_rings<kBytes, kStages>;
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                       static_cast<int>(kShared));
+  auto* words = reinterpret_cast<unsigned long long*>(ours_in_memory());
+  kernel<<<full_grid(kernel, kBlock, kShared, n), kBlock, kShared>>>(in, words, out, n);
+  return cudaGetLastError();
+}
 int ours_one_warp(const int* in, Sum* out, std::size_t n) {
   chapter13::one_warp<<<1, 32>>>(in, out, n);
   return cudaGetLastError();

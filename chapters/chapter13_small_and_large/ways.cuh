@@ -184,7 +184,7 @@ inline std::string shape_of(unsigned stages, unsigned bytes) {
 // begin run-rings
 /// A ring per warp, and as many blocks as are there at once and have work.
 template <class P, unsigned Stages, unsigned Bytes>
-book::Variant rings_of_warps() {
+book::Variant rings_of_warps(unsigned usual_block = 256) {
   static constexpr auto kKernel = warp_rings<Bytes, Stages>;
   constexpr unsigned kMostShared =
       224 * 1024;  // what an SM has, less what the kernel keeps besides
@@ -192,6 +192,7 @@ book::Variant rings_of_warps() {
   v.kernel = book::kernel(kKernel);
   v.blocks = book::Blocks{
       .low = 32, .high = std::min(kMostShared / (Bytes * Stages), 32u) * 32, .multiple_of = 32};
+  v.block = usual_block;
   v.axes = {{"n", kMany}};
   v.capability = kHopper;
   v.shared_bytes = [](unsigned block) { return std::size_t{Bytes} * Stages * (block / 32); };

@@ -37,6 +37,9 @@ class Found:
         # 1000 warps, each with 32 loads of 32 lines; 100 a cycle of a nanosecond
         ("thread", Found(32, 32_000, 125, 256), "lines", 1000 * 32 * 32 / 100 / 1000),
         ("thread", Found(1, 32_000, 125, 256), "lines", 1000 * 1 * 1 / 100 / 1000),
+        # ... of which each has 8 words; rows of 16 floats touch half as many lines
+        ("wide", Found(32, 32_000, 125, 256), "lines", 1000 * 8 * 32 / 100 / 1000),
+        ("wide", Found(16, 32_000, 125, 256), "lines", 1000 * 4 * 16 / 100 / 1000),
         # 1024 words, a warp's lane has 32 of them; 1000 blocks at 8 per SM fill the SMs twice
         ("lanes", Found(4096, 8000, 1000, 256), "turns", 2 * 32 * 0.5),
         # 16 of 4096 words at once in each thread: 2 turns; 1 block

@@ -4,8 +4,8 @@ usage: python3 -m tools.measuring.libraries floats|rows [--n N] [--samples COUNT
 
 ``floats`` adds up chapter 11's data, and compares with the exact sum; ``rows`` works along the rows
 of tables. Prints a transcript: a line that says where and when, a head, and a line per method. Each
-sample is one call between two events, after a read of four times the L2, and the calls are queued
-ahead, so that the device waits for none. Needs a GPU, PyTorch and CuPy; without: status 77.
+sample is one call between two events, after a read of sixteen times the L2, and the calls are
+queued ahead, so that the device waits for none. Needs a GPU, PyTorch and CuPy; without: status 77.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ class Clock:
     def __init__(self, torch: Any, samples: int) -> None:
         self._torch, self._samples = torch, samples
         size = torch.cuda.get_device_properties(0).L2_cache_size
-        self._other = torch.zeros(size, dtype=torch.int32, device="cuda")  # four times as much
+        # Sixteen times as much: while the device reads it, the call behind it is queued.
+        self._other = torch.zeros(4 * size, dtype=torch.int32, device="cuda")
 
     def times(self, call: Callable[[], object]) -> list[float]:
         """Microseconds of each sample, in order of size."""

@@ -52,9 +52,17 @@ OURS = {
     "ours_one_warp": "one_warp",
     "ours_one_block": "one_block",
     "ours_few_blocks": "few_blocks",
+    "ours_by_512": "whole,512",
+    "ours_by_rings": "warp_rings_2x8192",
 }
-#: The most elements that those made for few are asked for.
-FEW = {"one_warp": 2**12, "one_block": 2**17, "few_blocks": 2**17}
+#: The sizes that those made for few elements, or for many, are asked for.
+BOUNDS = {
+    "one_warp": (0, 2**12),
+    "one_block": (0, 2**17),
+    "few_blocks": (0, 2**17),
+    "whole,512": (2**20, max(SIZES)),
+    "warp_rings_2x8192": (2**20, max(SIZES)),
+}
 THEIRS = {
     "cub_plain": "sum",
     "cub_atomic": "sum,not_guaranteed",
@@ -149,7 +157,8 @@ def timed_sums(
         there = cupy.from_dlpack(data)
         right = int(data.sum(dtype=torch.int64))
         for library_name, method, call in found:
-            if n > FEW.get(method, n):
+            least, most = BOUNDS.get(method, (0, n))
+            if not least <= n <= most:
                 continue
             out.fill_(-1)
             queue(call, data, out)

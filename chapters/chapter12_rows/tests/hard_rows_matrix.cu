@@ -58,6 +58,7 @@ void add_hard_ones(book::Chapter& chapter, const std::string& method) {
       chapter.add(beside(on<What>(method, way, form, queue), table, most));
     };
     on_form(kThread, rows_by_thread<Total>);
+    on_form(kWide, rows_by_wide_thread<Total>);
     const auto lanes = [](unsigned count) {
       return of_lanes(count, kRows, "lanes" + std::to_string(count), "rows-by-lanes");
     };

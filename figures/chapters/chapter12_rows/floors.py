@@ -25,8 +25,8 @@ from figures.records.floors import floors as general
 from figures.records.recordings import RecordedRun
 from figures.records.schema import Device
 
-#: Who takes a row, from few threads to many.
-METHODS = ("thread", "lanes", "block", "blocks")
+#: Who takes a row, from few threads to many; "wide" is a thread that loads 16 bytes at once.
+METHODS = ("thread", "wide", "lanes", "block", "blocks")
 WARP = 32
 LINE = 128
 #: As launches.cuh has them: loads of a thread in one turn, of 16 bytes and of 4.
@@ -83,10 +83,10 @@ def floors_of(card: Card, method: str, found: RecordedRun) -> dict[str, float]:
     known = general(run, card.device, None, card.start_us)
     floors = {"launch": card.launch_us, "bytes": known.move or 0.0, "starts": known.starts or 0.0}
     turns = 1
-    if method == "thread":
-        # A load of a warp: 32 elements that lie a row apart.
+    if method in ("thread", "wide"):
+        # A load of a warp: 32 elements, or words, that lie a row apart.
         touched = min(WARP, _up(WARP * columns * 4, LINE))
-        looked_up = _up(rows, WARP) * columns * touched
+        looked_up = _up(rows, WARP) * (columns if method == "thread" else words) * touched
         per_us = int(card.device["sm_count"]) * int(card.device["sm_clock_khz"]) / 1000
         floors["lines"] = looked_up / per_us
     elif method == "lanes":
