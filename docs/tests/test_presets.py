@@ -208,7 +208,11 @@ COMPARED: dict[str, list[tuple[str, str, str, float, float]]] = {
         ("Packed structs", "Staged in shared memory", SECTORS, 12 / 36, 12 / 36),
     ],
     "run-vec3-arrays": [("Packed structs", "A struct of arrays", SECTORS, 12 / 36, 12 / 36)],
-    "run-rows-by-thread": [("Rows of 32", "Rows of 4", SECTORS, 1 / 2, 1 / 2)],
+    "run-rows-by-thread": [
+        ("Rows of 32", "Rows of 4", SECTORS, 1 / 2, 1 / 2),
+        ("Rows of 32", "16 bytes per load", REQUESTS, 1 / 4, 1 / 4),
+        ("Rows of 32", "16 bytes per load", SECTORS, 1 / 4, 1 / 4),
+    ],
     "run-rows-by-lanes": [
         ("A thread per row", "A team per row", REQUESTS, 1 / 4, 1 / 4),
         ("A thread per row", "A team per row", SECTORS, 1 / 8, 1 / 8),
