@@ -110,7 +110,7 @@ ARGUMENTS = {
         "chapter11::InGroups, 4, __half",
         "chapter11::ByMatrix, 4, __nv_bfloat16",
     ),
-    r"class\s+Total": ("chapter12::Moments", "chapter12::Argmax"),
+    r"class\s+Total,\s*class\s+Word": ("chapter12::Moments, float", "chapter12::Argmax, float4"),
     r"class\s+Total,\s*class\s+Word,\s*unsigned\s+Lanes.*": ("chapter12::Sum, float4, 8, 4",),
     r"class\s+Total,\s*class\s+Word,\s*unsigned\s+Loads": ("chapter12::Sum, float, 8",),
     r"class\s+Word,\s*unsigned\s+Lanes.*": ("float4, 4, 2", "float, 32, 8"),

@@ -121,17 +121,18 @@ def test_what_is_left_is_what_passed_and_what_is_new(
 ) -> None:
     """Of a file that the record lacks, or that has changed since, all changes; of the others, those
     that had passed."""
-    newest = max(RECORD.sources)
-    sources = {file: was for file, was in RECORD.sources.items() if file != newest}
-    kept = tuple(each for each in RECORD.changes if each.file != newest)
+    whole = recorded.unchanged(RECORD, ROOT)  # of what hasn't changed since
+    newest = max(whole.sources)
+    sources = {file: was for file, was in whole.sources.items() if file != newest}
+    kept = tuple(each for each in whole.changes if each.file != newest)
     monkeypatch.setattr(command, "ROOT", tmp_path)
     for file in sources:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / file, tmp_path / file)
     (tmp_path / recorded.FILE).parent.mkdir(parents=True)
-    lacking = replace(RECORD, sources=sources, changes=kept)
+    lacking = replace(whole, sources=sources, changes=kept)
     (tmp_path / recorded.FILE).write_text(recorded.written(lacking), encoding="utf-8")
-    every = [Mutant.read(vars(each)) for each in RECORD.changes]
+    every = [Mutant.read(vars(each)) for each in whole.changes]
     monkeypatch.setattr(command, "listed", lambda: every)
     assert command.main(["list", "--left", str(tmp_path / "left.json")]) == 0
     told = json.loads((tmp_path / "left.json").read_text(encoding="utf-8"))
@@ -152,10 +153,11 @@ def test_what_is_left_is_what_passed_and_what_is_new(
 def test_a_file_half_tried_is_refused_and_an_untried_one_stays_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    newest = max(RECORD.sources)
-    sources = {file: was for file, was in RECORD.sources.items() if file != newest}
-    kept = tuple(each for each in RECORD.changes if each.file != newest)
-    lacking = replace(RECORD, sources=sources, changes=kept)
+    whole = recorded.unchanged(RECORD, ROOT)  # of what hasn't changed since
+    newest = max(whole.sources)
+    sources = {file: was for file, was in whole.sources.items() if file != newest}
+    kept = tuple(each for each in whole.changes if each.file != newest)
+    lacking = replace(whole, sources=sources, changes=kept)
     monkeypatch.setattr(recorded, "read", lambda text: lacking)
     results = tmp_path / "results.jsonl"
 
@@ -165,7 +167,7 @@ def test_a_file_half_tried_is_refused_and_an_untried_one_stays_out(
         return record(results, BUILD, again=True)
 
     with pytest.raises(Failure, match="lacks some of the"):
-        recorded_with(next(each for each in RECORD.changes if each.file == newest))
+        recorded_with(next(each for each in whole.changes if each.file == newest))
     text = recorded_with(lacking.passed[0])
     monkeypatch.undo()
     made = recorded.read(text)
