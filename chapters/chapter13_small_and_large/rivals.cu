@@ -79,6 +79,14 @@ unsigned char* ours_in_memory() {
   return memory + kBytes - kOurs;
 }
 
+/// Queues chapter 8's whole by blocks of so many threads. An error of CUDA's, or 0.
+int whole_by(unsigned block, const int* in, Sum* out, std::size_t n) {
+  const auto kernel = chapter08::whole<long long>;
+  auto* words = reinterpret_cast<unsigned long long*>(ours_in_memory());
+  kernel<<<full_grid(kernel, block, 0, n), block>>>(in, words, out, n);
+  return cudaGetLastError();
+}
+
 }  // namespace rivals
 
 extern "C" {
@@ -96,18 +104,10 @@ int rivals_begin() {
 
 /// Each queues a sum on the default stream. An error of CUDA's, or 0.
 int ours(const int* in, Sum* out, std::size_t n) {
-  constexpr unsigned kBlock = 256;
-  const auto kernel = chapter08::whole<long long>;
-  auto* words = reinterpret_cast<unsigned long long*>(ours_in_memory());
-  kernel<<<full_grid(kernel, kBlock, 0, n), kBlock>>>(in, words, out, n);
-  return cudaGetLastError();
+  return whole_by(256, in, out, n);
 }
 int ours_by_512(const int* in, Sum* out, std::size_t n) {
-  constexpr unsigned kBlock = 512;
-  const auto kernel = chapter08::whole<long long>;
-  auto* words = reinterpret_cast<unsigned long long*>(ours_in_memory());
-  kernel<<<full_grid(kernel, kBlock, 0, n), kBlock>>>(in, words, out, n);
-  return cudaGetLastError();
+  return whole_by(512, in, out, n);
 }
 /// \pre enough pieces for every ring
 int ours_by_rings(const int* in, Sum* out, std::size_t n) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
@@ -46,14 +46,13 @@ def length_text(columns: int) -> str:
 Tables = dict[tuple[int, int], dict[str, RecordedRun]]
 
 
-def tables_of(view: View) -> Tables:
-    """The sums of each table, n and columns, by method; those that the card's set has."""
+def tables_of(view: View, methods: Sequence[str] = METHODS) -> Tables:
+    """The sums of each table, n and columns, by method."""
     found: Tables = {}
     for n in SIZES:
-        for method in METHODS:
-            with suppress(MissingData):
-                for columns, run in runs_of(view, f"sum_{method}", n).items():
-                    found.setdefault((n, columns), {})[method] = run
+        for method in methods:
+            for columns, run in runs_of(view, f"sum_{method}", n).items():
+                found.setdefault((n, columns), {})[method] = run
     return found
 
 

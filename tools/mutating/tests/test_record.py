@@ -116,21 +116,26 @@ def test_a_file_that_the_record_lacks_is_put_into_it() -> None:
     assert [each.file for each in after] == sorted(each.file for each in after)
 
 
+def without_newest() -> tuple[recorded.Mutants, str, recorded.Mutants]:
+    """The record of what hasn't changed since; a file of it; and the record without that file."""
+    whole = recorded.unchanged(RECORD, ROOT)
+    newest = max(whole.sources)
+    sources = {file: was for file, was in whole.sources.items() if file != newest}
+    kept = tuple(each for each in whole.changes if each.file != newest)
+    return whole, newest, replace(whole, sources=sources, changes=kept)
+
+
 def test_what_is_left_is_what_passed_and_what_is_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a file that the record lacks, or that has changed since, all changes; of the others, those
     that had passed."""
-    whole = recorded.unchanged(RECORD, ROOT)  # of what hasn't changed since
-    newest = max(whole.sources)
-    sources = {file: was for file, was in whole.sources.items() if file != newest}
-    kept = tuple(each for each in whole.changes if each.file != newest)
+    whole, newest, lacking = without_newest()
     monkeypatch.setattr(command, "ROOT", tmp_path)
-    for file in sources:
+    for file in lacking.sources:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / file, tmp_path / file)
     (tmp_path / recorded.FILE).parent.mkdir(parents=True)
-    lacking = replace(whole, sources=sources, changes=kept)
     (tmp_path / recorded.FILE).write_text(recorded.written(lacking), encoding="utf-8")
     every = [Mutant.read(vars(each)) for each in whole.changes]
     monkeypatch.setattr(command, "listed", lambda: every)
@@ -139,25 +144,21 @@ def test_what_is_left_is_what_passed_and_what_is_new(
     left = [Mutant.read(each) for each in told["mutants"]]
     new = [each for each in every if each.file == newest]
     assert new and left == [*(Mutant.read(vars(each)) for each in lacking.passed), *new]
-    assert told["again"] == sorted(sources)
+    assert told["again"] == sorted(lacking.sources)
 
-    edited = min(sources)
+    edited = min(lacking.sources)
     (tmp_path / edited).write_bytes(b"// changed\n")
     assert command.main(["list", "--left", str(tmp_path / "left.json")]) == 0
     told = json.loads((tmp_path / "left.json").read_text(encoding="utf-8"))
     left = [Mutant.read(each) for each in told["mutants"]]
     assert [m for m in left if m.file == edited] == [m for m in every if m.file == edited]
-    assert told["again"] == sorted(sources.keys() - {edited})
+    assert told["again"] == sorted(lacking.sources.keys() - {edited})
 
 
 def test_a_file_half_tried_is_refused_and_an_untried_one_stays_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = recorded.unchanged(RECORD, ROOT)  # of what hasn't changed since
-    newest = max(whole.sources)
-    sources = {file: was for file, was in whole.sources.items() if file != newest}
-    kept = tuple(each for each in whole.changes if each.file != newest)
-    lacking = replace(whole, sources=sources, changes=kept)
+    whole, newest, lacking = without_newest()
     monkeypatch.setattr(recorded, "read", lambda text: lacking)
     results = tmp_path / "results.jsonl"
 
@@ -171,7 +172,7 @@ def test_a_file_half_tried_is_refused_and_an_untried_one_stays_out(
     text = recorded_with(lacking.passed[0])
     monkeypatch.undo()
     made = recorded.read(text)
-    assert made.sources == sources and newest in recorded.untried(made, ROOT)
+    assert made.sources == lacking.sources and newest in recorded.untried(made, ROOT)
     assert newest not in recorded.untried(RECORD, ROOT)
 
 
