@@ -76,7 +76,7 @@ inline book::Variant variant(const std::string& name, const char* region, unsign
   v.devices = gpus;
   v.axes = {{"n", sizes(gpus)}, {"gpus", {gpus}}};
   v.counters = book::Counters::kNone;  // GPUs wait for each other as long as it takes
-  v.profiled = false;
+  v.profiled = false;                  // NCCL's kernels are its own business
   return v;
 }
 
@@ -86,13 +86,15 @@ inline book::Variant with_nccl(book::Variant v) {
   v.embedded = false;
   return v;
 }
-/// Adds the needs of who stores into GPU 0's memory.
+/// Adds the needs of who stores into GPU 0's memory; compute-sanitizer looks at that between two.
 inline book::Variant with_stores(book::Variant v) {
+  v.profiled = v.devices == 2;
   v.missing = [gpus = v.devices] { return no_stores(gpus); };
   return v;
 }
 
 inline book::Variant with_atomics(book::Variant v) {
+  v.profiled = v.devices == 2;
   v.missing = [gpus = v.devices] {
     const std::string why = no_stores(gpus);
     return why.empty() ? Gpus::here().give_atomics(gpus) : why;

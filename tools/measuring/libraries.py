@@ -4,8 +4,8 @@ usage: python3 -m tools.measuring.libraries floats|rows [--n N] [--samples COUNT
 
 ``floats`` adds up chapter 11's data, and compares with the exact sum; ``rows`` works along the rows
 of tables. Prints a transcript: a line that says where and when, a head, and a line per method. Each
-sample is one call between two events, after a read of sixteen times the L2, and the calls are
-queued ahead, so that the device waits for none. Needs a GPU, PyTorch and CuPy; without: status 77.
+sample is one call between two events, after a read of four times the L2; a kernel that spins holds
+the device until the call is queued. Needs a GPU, PyTorch and CuPy; without: status 77.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ PIECE = 2**22
 AGAIN = 20
 #: Permutations of the data.
 OTHER_ORDERS = 5
+#: How long the device spins before each sample, in its cycles: 150 to 300 µs.
+HOLD_CYCLES = 300_000
 #: Lengths of rows; there are as many rows as n elements make.
 COLUMNS = (4, 16, 32, 256, 1024, 4096, 8192, 32768, 50257, 131072)
 
@@ -101,8 +103,7 @@ class Clock:
     def __init__(self, torch: Any, samples: int) -> None:
         self._torch, self._samples = torch, samples
         size = torch.cuda.get_device_properties(0).L2_cache_size
-        # Sixteen times as much: while the device reads it, the call behind it is queued.
-        self._other = torch.zeros(4 * size, dtype=torch.int32, device="cuda")
+        self._other = torch.zeros(size, dtype=torch.int32, device="cuda")  # four times as much
 
     def times(self, call: Callable[[], object]) -> list[float]:
         """Microseconds of each sample, in order of size."""
@@ -112,6 +113,7 @@ class Clock:
         pairs = []
         for _ in range(self._samples):
             self._other.max()  # reads it all
+            self._torch.cuda._sleep(HOLD_CYCLES)  # the call's own launches take the host a while
             start, stop = event(enable_timing=True), event(enable_timing=True)
             start.record()
             call()

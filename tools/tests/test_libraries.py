@@ -88,6 +88,38 @@ class Still(libraries.Clock):
         return [1.0, 2.0, 3.0, 4.0]
 
 
+def test_the_device_is_held_until_a_call_is_queued() -> None:
+    queued: list[str] = []
+
+    class Event:
+        def __init__(self, enable_timing: bool) -> None:
+            assert enable_timing
+
+        def record(self) -> None:
+            queued.append("event")
+
+        def elapsed_time(self, _other: Event) -> float:
+            return 0.002
+
+    def zeros(n: int, dtype: Any, device: str) -> Any:
+        assert (n, dtype, device) == (1024, np.int32, "cuda")  # four times the L2
+        return SimpleNamespace(max=lambda: queued.append("read"))
+
+    torch = SimpleNamespace(
+        int32=np.int32,
+        zeros=zeros,
+        cuda=SimpleNamespace(
+            Event=Event,
+            get_device_properties=lambda _card: SimpleNamespace(L2_cache_size=1024),
+            _sleep=lambda cycles: queued.append(f"hold {cycles}"),
+            synchronize=lambda: queued.append("wait"),
+        ),
+    )
+    times = libraries.Clock(torch, 2).times(lambda: queued.append("call"))
+    sample = ["read", f"hold {libraries.HOLD_CYCLES}", "event", "call", "event"]
+    assert queued == [*3 * ["call"], *2 * sample, "wait"] and times == [2.0, 2.0]
+
+
 def test_each_way_has_a_line() -> None:
     chance = np.random.default_rng(1)
     generator = SimpleNamespace(manual_seed=lambda _seed: None)
