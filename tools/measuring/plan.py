@@ -203,8 +203,7 @@ class Plan:
                 check=check,
             )
             for program in self.programs
-            for variant in without_twins(program.variants)
-            if variant.profiled
+            for variant in without_twins(each for each in program.variants if each.profiled)
             for check in profilers.SANITIZERS
         ]
 

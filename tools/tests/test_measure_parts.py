@@ -14,6 +14,7 @@ import pytest
 from tools import files
 from tools.measuring import embedded, plan, profilers, programs, records
 from tools.measuring.programs import Program, Variant
+from tools.measuring.provenance import Source
 from tools.measuring.steps import Estimate, Progress, Step, duration
 
 
@@ -117,6 +118,17 @@ def test_of_a_swept_kernel_one_is_checked() -> None:
         variant("stores", "store", params={"stride": 2}),
     ]
     assert plan.without_twins([*swept, *others]) == [swept[0], *others]
+
+
+def test_a_variant_that_is_not_checked_hides_no_twin() -> None:
+    alone = variant("alone", "store", params={"gpus": 1}, profiled=False)
+    program = Program(
+        "chapter01_one", Path("run"), "", (alone, variant("pair", "store", params={"gpus": 2}))
+    )
+    steps = plan.Plan(
+        [program], Source(None), Path(), None, plan.Tool("sanitizer", "1")
+    ).sanitizers()
+    assert {step.variant.name for step in steps} == {"pair"}
 
 
 def test_a_chapter_is_measured_at_every_shape_of_its_variants() -> None:
