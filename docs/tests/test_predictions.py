@@ -11,6 +11,7 @@ from docs.tests.conftest import SMEM, Book, Built
 
 Render = Callable[[str], Built]
 
+HEAD = "Page\n====\n"
 BOX = """
 .. predict:: How many times *as fast*?
 {options}
@@ -51,6 +52,36 @@ def test_the_recording_decides_which_choice_is_right(render: Render) -> None:
     data = _data(render, CHOICES)
     assert data["choices"] == ["It gets slower", "Some faster", "Twice as fast"]
     assert data["value"] == 1
+
+
+def test_another_card_may_be_asked(recorded_book: Book) -> None:
+    """Also about what it alone has."""
+    there = recorded_book.second()
+    there.time(SMEM, "smem", 80.0)
+    there.time(SMEM, "four", 20.0)
+    there.write()
+    choices = f"""   :choices:
+      Faster :: {SMEM} four 2x faster than {SMEM} smem on nvidia-h100
+      Slower :: {SMEM} four slower than {SMEM} smem on nvidia-h100
+"""
+    data = _data(lambda text: recorded_book.build(index=HEAD + text), choices)
+    assert (data["value"], data["device"]) == (0, "H100")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (" on nvidia-h100", "", "are asked on different cards"),
+        (" on nvidia-h100", " on nvidia-h100", "nothing is recorded on nvidia-h100"),
+    ],
+)
+def test_one_card_is_asked(recorded_book: Book, first: str, second: str, message: str) -> None:
+    choices = f"""   :choices:
+      Faster :: {SMEM} smem faster than {SMEM} gmem{first}
+      Slower :: {SMEM} smem slower than {SMEM} gmem{second}
+"""
+    (warning,) = recorded_book.build(index=HEAD + BOX.format(options=choices)).warnings
+    assert message in warning
 
 
 def test_without_scripts_the_answer_is_a_fold_beneath_the_choices(render: Render) -> None:

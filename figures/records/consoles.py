@@ -190,7 +190,7 @@ def _holds(given: float, needed: int) -> bool:
 
 
 #: Commands by which several processes run a program together. The set is of one.
-_TOGETHER = re.compile(r"^\$ .*(WORLD_SIZE=|torch\.distributed)", re.M)
+_TOGETHER = re.compile(r"^\$ .*(WORLD_SIZE=|torch\.distributed|mpirun)", re.M)
 
 
 def _check_other_sitting(path: Path, text: str, chapter: str, loaded: RecordedSet) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import functools
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal
@@ -109,6 +109,17 @@ def counter_of(counted: Counted, name: str) -> float:
         raise NoSuchRun(f"no counter '{name}' is recorded for {where}{near}") from None
 
 
+def _variants_of(sets: Iterable[RecordedSet]) -> dict[str, set[str]]:
+    """Every chapter's variants, timed or counted."""
+    known: dict[str, set[str]] = {}
+    for one in sets:
+        for chapter, record in one.chapters.items():
+            known.setdefault(chapter, set()).update(run["variant"] for run in record.runs)
+        for counted in one.counters["runs"] if one.counters else []:
+            known.setdefault(counted["chapter"], set()).add(counted["variant"])
+    return known
+
+
 class Recordings:
     """The reference set with the reader's own set laid over it."""
 
@@ -181,13 +192,11 @@ class Recordings:
     @functools.cached_property
     def variants(self) -> dict[str, set[str]]:
         """Every chapter's variants, timed or counted, of the reference and the reader's own set."""
-        known: dict[str, set[str]] = {}
-        for one in self.sets():
-            for chapter, record in one.chapters.items():
-                known.setdefault(chapter, set()).update(run["variant"] for run in record.runs)
-            for counted in one.counters["runs"] if one.counters else []:
-                known.setdefault(counted["chapter"], set()).add(counted["variant"])
-        return known
+        return _variants_of(self.sets())
+
+    def variants_asked_on(self, name: str) -> dict[str, set[str]]:
+        """The same, and a second card's, of which four GPUs' has more."""
+        return _variants_of([*self.sets(), *self.sets(name)])
 
     def sets(self, only: str | None = None) -> list[RecordedSet]:
         """The sets to look in, in order; *only* names one of them, or a second card's."""

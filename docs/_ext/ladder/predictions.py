@@ -27,7 +27,7 @@ from .boxes import Titled, box
 from .claims.amounts import UNITS, BadClaim, Number, comparable, written
 from .claims.evaluate import amount, judge
 from .claims.language import read, read_amount
-from .claims.statement import Compare
+from .claims.statement import Claim, Compare
 from .folded import fold
 from .names import chapter_of
 from .provenance import short_device
@@ -88,7 +88,8 @@ class Predict(Titled):
 
     A guess is a choice or a place on a scale:
 
-    - ``:choices:`` one per line, ``LABEL :: CLAIM``. On our card exactly one of the claims holds.
+    - ``:choices:`` one per line, ``LABEL :: CLAIM``. Exactly one of the claims holds, on our card
+      or on the one that all of them ask.
     - ``:slider: FROM to TO`` and ``:measured: AMOUNT``, an amount of the claims' language.
 
     ``:rung: VARIANT`` names the rung of the climb that opens with the guess.
@@ -144,8 +145,8 @@ def played(options: Mapping[str, str], recordings: Recordings, chapter: str) -> 
     if len(kinds) != 1 or (("slider" in kinds) != ("measured" in options)):
         raise Lost("to be played needs :choices:, or :slider: with :measured:")
     how = _choices if kinds == ["choices"] else _slider
-    data = how(options, recordings, chapter)
-    data["device"] = short_device(recordings.reference.device_name)
+    data = {"device": recordings.reference.device_name, **how(options, recordings, chapter)}
+    data["device"] = short_device(data["device"])
     if rung := options.get("rung"):
         data["rung"] = f"{chapter}/{rung}"
     return data
@@ -163,21 +164,31 @@ def _slider(options: Mapping[str, str], recordings: Recordings, chapter: str) ->
 
 def _choices(options: Mapping[str, str], recordings: Recordings, chapter: str) -> dict[str, Any]:
     labels: list[str] = []
-    right: list[int] = []
-    reference = recordings.reference.name
+    claims: list[Claim] = []
     for line in filter(str.strip, options["choices"].splitlines()):
         label, colons, claim = line.partition(" :: ")
         if not colons:
             raise Lost(f":choices: '{line.strip()}' should read LABEL :: CLAIM")
-        if judge(read(claim), recordings, reference, chapter).holds:
-            right.append(len(labels))
+        claims.append(read(claim))
         labels.append(label.strip())
     if len(labels) < 2:
         raise Lost(":choices: has fewer than two lines")
+    if len({claim.asked_on for claim in claims}) != 1:
+        raise Lost(":choices: are asked on different cards")
+    asked_on = claims[0].asked_on or recordings.reference.name
+    known = next(iter(recordings.sets(asked_on)), None)
+    if not known:
+        raise Lost(f":choices: nothing is recorded on {asked_on}")
+    judged = [judge(claim, recordings, known.name, chapter) for claim in claims]
+    right = [place for place, outcome in enumerate(judged) if outcome.holds]
     if len(right) != 1:
         held = ", ".join(f"'{labels[one]}'" for one in right) or "none"
-        raise Lost(f":choices: exactly one must hold on {reference}, and it is {held}")
-    return {"kind": "choices", "choices": labels, "value": right[0], "text": labels[right[0]]}
+        raise Lost(f":choices: exactly one must hold on {known.name}, and it is {held}")
+    (value,) = right
+    return {
+        **{"kind": "choices", "choices": labels, "value": value, "text": labels[value]},
+        "device": known.device_name,
+    }
 
 
 def _visit(self: HTML5Translator, node: nodes.Element) -> None:

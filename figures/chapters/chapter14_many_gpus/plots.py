@@ -247,32 +247,58 @@ def fitted(view: View) -> tuple[Model, list[RecordedRun]]:
     return made, [few, many, alone, both]
 
 
+#: How many GPUs the model is made from, and how many it may be asked about.
+MADE_FROM, ASKED_ABOUT = (1, 2), (4, 8)
+
+
+def asked_about(view: View) -> dict[tuple[int, int], RecordedRun]:
+    """What more GPUs than two took, by n and their number: in this set, or in another of the same
+    card."""
+    others = view.recordings.second.values()
+    alike = [known for known in others if known.device["name"] == view.device["name"]]
+    found: dict[tuple[int, int], RecordedRun] = {}
+    for known in (view.known, *alike):
+        there = View(view.recordings, known)
+        if not found and NAME in known.chapters:
+            for gpus in ASKED_ABOUT:
+                if f"all_reduce_{gpus}" in there.variants(NAME):
+                    for each in over(there, f"all_reduce_{gpus}"):
+                        found[each.run["n"], gpus] = each
+    return found
+
+
 def model(view: View) -> Picture:
-    """A model of up to a thousand GPUs, beside what one and two of them took."""
+    """A model of up to a thousand GPUs, beside what one and two of them took, and what more did."""
     made, from_runs = fitted(view)
     measured = {
         (found.run["n"], gpus): found
-        for gpus in (1, 2)
+        for gpus in MADE_FROM
         for found in over(view, f"all_reduce_{gpus}")
         if found.run["n"] in MODELLED
     }
+    more = {key: found for key, found in asked_about(view).items() if key[0] in MODELLED}
     numbers = [2**k for k in range(MOST_GPUS.bit_length())]
-    off = max(abs(made.us(n, gpus) / time_of(found) - 1) for (n, gpus), found in measured.items())
+
+    def off(runs: dict[tuple[int, int], RecordedRun]) -> str:
+        furthest = max(abs(made.us(n, gpus) / time_of(run) - 1) for (n, gpus), run in runs.items())
+        return f"within {math.ceil(100 * furthest)} %"
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(4.6)
         ends = []
         for place, n in enumerate(MODELLED):
-            hue = SERIES[place]
-            axes.plot(numbers, [made.us(n, gpus) for gpus in numbers], color=theme.drawn(hue),
+            hue = theme.drawn(SERIES[place])
+            axes.plot(numbers, [made.us(n, gpus) for gpus in numbers], color=hue,
                       ls=(0, (4, 3)), lw=1.6, zorder=2)  # fmt: skip
-            there = [(gpus, time_of(measured[n, gpus])) for gpus in (1, 2) if (n, gpus) in measured]
-            if there:
-                axes.plot(*zip(*there, strict=True), ls="none", color=theme.drawn(hue),
-                          marker=MARKERS[place], markersize=6, clip_on=False, zorder=3)  # fmt: skip
-            ends.append((size(n), hue, float(MOST_GPUS), made.us(n, MOST_GPUS)))
+            for runs, fill in ((measured, hue), (more, theme.background)):
+                there = [(gpus, time_of(run)) for (m, gpus), run in runs.items() if m == n]
+                if there:
+                    axes.plot(*zip(*there, strict=True), ls="none", color=hue, mfc=fill,
+                              marker=MARKERS[place], markersize=6, clip_on=False,
+                              zorder=3)  # fmt: skip
+            ends.append((size(n), SERIES[place], float(MOST_GPUS), made.us(n, MOST_GPUS)))
         axes.set_yscale("log")
-        sizes_axis(axes, [1, 2, 8, 32, 128, MOST_GPUS], "GPUs", name=str)
+        sizes_axis(axes, [1, 2, 4, 8, 32, 128, MOST_GPUS], "GPUs", name=str)
         ticks = [10, 100, 1000, 10000]
         axes.yaxis.set_minor_locator(NullLocator())
         axes.set_yticks(ticks, ["10", "100", "1000", "10 000"])
@@ -286,31 +312,39 @@ def model(view: View) -> Picture:
         f"For {listed([size(n) for n in late])} that happens beyond the right edge." if late else ""
     )
     best = listed([f"{made.best(n, MOST_GPUS)} at {short_size(n)}" for n in MODELLED])
+    most = max((gpus for _n, gpus in more), default=0)
+    asked = (
+        f"Open marks are sums on {most}, which had no part in making it: it is {off(more)} of "
+        "them. "
+        if more
+        else ""
+    )
     return Picture(
         draw=draw,
         alt=(
             f"A model from times of {view.device_name}: {significant(made.floor_us)} µs, plus the "
             f"bytes at {4 / made.us_per_element / 1000:.0f} GB/s per GPU, plus "
             f"{significant(made.start_us)} µs for starting several, plus "
-            f"{significant(made.step_us)} µs for each doubling of the GPUs. It is within "
-            f"{100 * off:.0f} % of what one and two took. By it these are the best numbers of "
-            f"GPUs, of up to {MOST_GPUS}: {best}."
+            f"{significant(made.step_us)} µs for each doubling of the GPUs. It is {off(measured)} "
+            f"of what one and two took{f' and {off(more)} of what {most} took' if more else ''}. "
+            f"By it these are the best numbers of GPUs, of up to {MOST_GPUS}: {best}."
         ),
         caption=(
             f"A model, not a measurement: a floor of {significant(made.floor_us)} µs, the bytes "
             f"shared by all GPUs, {significant(made.start_us)} µs once for starting several, and "
-            f"{significant(made.step_us)} µs more whenever their number doubles. Marks are sums by "
-            "NCCL on one and two GPUs. A curve turns upwards where another doubling costs more "
-            f"than it saves. {turns}"
+            f"{significant(made.step_us)} µs more whenever their number doubles. Filled marks are "
+            f"sums by NCCL on one and two GPUs, which the model was made from. {asked}A curve "
+            f"turns upwards where another doubling costs more than it saves. {turns}"
         ),
         table=Table(
             ["n", "GPUs", "µs by the model", "µs measured"],
             [
                 [size(n), gpus, significant(made.us(n, gpus)),
-                 significant(time_of(measured[n, gpus])) if (n, gpus) in measured else ""]
+                 significant(time_of(there[n, gpus])) if (n, gpus) in there else ""]
+                for there in ({**measured, **more},)
                 for n in MODELLED
                 for gpus in numbers
             ],
         ),
-        runs=[*from_runs, *measured.values()],
+        runs=[*from_runs, *measured.values(), *more.values()],
     )  # fmt: skip

@@ -67,7 +67,8 @@ class Lookup:
     here: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = self.recordings.variants
+        asked_on, recordings = self.claim.asked_on, self.recordings
+        known = recordings.variants_asked_on(asked_on) if asked_on else recordings.variants
         self.homes = {run: home(run, known, self.chapter) for run in self.claim.runs}
         amounts = [one for one in self.claim.amounts if isinstance(one, Quantity)]
         self.counted_runs = {one.run for one in amounts if is_counter(one.name)}
