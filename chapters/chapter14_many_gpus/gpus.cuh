@@ -63,8 +63,8 @@ class Gpus {
   const Gpu& operator[](std::size_t g) const { return all_[g]; }
 
   // begin fork-and-join
-  // GPU 0 is the current device for both, as its default stream is meant.
-  /// Has the streams of further GPUs wait for what GPU 0's has been given.
+  // Call both with GPU 0 current: they use its default stream.
+  /// Makes the other GPUs' streams wait for all work queued in GPU 0's so far.
   void fork(unsigned gpus) {
     if (gpus < 2) return;
     BOOK_CUDA(cudaEventRecord(all_[0].event, all_[0].stream));

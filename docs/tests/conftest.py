@@ -196,7 +196,7 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # No sandbox: containers that run as root have none. The pages are our own.
         chromium = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         expect.set_options(timeout=30_000)  # a busy machine takes longer than five seconds
         yield chromium

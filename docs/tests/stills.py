@@ -81,7 +81,7 @@ def read(page: Page, panels: dict[str, str]) -> dict[str, Any]:
 def main() -> None:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         page = chromium.new_page(viewport={"width": 1440, "height": 1000})
         page.add_init_script(LOOKED)

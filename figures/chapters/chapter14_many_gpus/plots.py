@@ -313,9 +313,10 @@ def model(view: View) -> Picture:
     )
     best = listed([f"{made.best(n, MOST_GPUS)} at {short_size(n)}" for n in MODELLED])
     most = max((gpus for _n, gpus in more), default=0)
+    other = "" if f"all_reduce_{most}" in view.variants(NAME) else "other "
     asked = (
-        f"Open marks are sums on {most}, which had no part in making it: it is {off(more)} of "
-        "them. "
+        f"Open marks are sums on {most} {other}GPUs of the same type, and the model is {off(more)} "
+        "of them. "
         if more
         else ""
     )
@@ -324,17 +325,17 @@ def model(view: View) -> Picture:
         alt=(
             f"A model from times of {view.device_name}: {significant(made.floor_us)} µs, plus the "
             f"bytes at {4 / made.us_per_element / 1000:.0f} GB/s per GPU, plus "
-            f"{significant(made.start_us)} µs for starting several, plus "
+            f"{significant(made.start_us)} µs for starting more than one, plus "
             f"{significant(made.step_us)} µs for each doubling of the GPUs. It is {off(measured)} "
             f"of what one and two took{f' and {off(more)} of what {most} took' if more else ''}. "
             f"By it these are the best numbers of GPUs, of up to {MOST_GPUS}: {best}."
         ),
         caption=(
             f"A model, not a measurement: a floor of {significant(made.floor_us)} µs, the bytes "
-            f"shared by all GPUs, {significant(made.start_us)} µs once for starting several, and "
-            f"{significant(made.step_us)} µs more whenever their number doubles. Filled marks are "
-            f"sums by NCCL on one and two GPUs, which the model was made from. {asked}A curve "
-            f"turns upwards where another doubling costs more than it saves. {turns}"
+            f"shared by all GPUs, {significant(made.start_us)} µs once for starting more than one, "
+            f"and {significant(made.step_us)} µs more whenever their number doubles. Filled marks "
+            f"are NCCL's sums on one and two GPUs. {asked}A curve turns upwards where another "
+            f"doubling costs more than it saves. {turns}"
         ),
         table=Table(
             ["n", "GPUs", "µs by the model", "µs measured"],
