@@ -200,6 +200,14 @@ def test_a_claim_about_the_second_card_alone(recorded_book: Book) -> None:
     assert "is false on nvidia-h100" in said and "Say so in the text" not in said
 
 
+def test_a_second_card_that_is_asked_has_to_answer(recorded_book: Book) -> None:
+    there = "nothing is recorded on nvidia-h100"
+    assert there in only_warning(build(recorded_book, phrase("faster", f"{FASTER} on nvidia-h100")))
+    set_of(recorded_book.second(), smem=70.0)
+    far = phrase("faster", f"{FASTER} from 24 on nvidia-h100")
+    assert "n=24 is not recorded for all of them" in only_warning(build(recorded_book, far))
+
+
 def test_a_number_of_the_second_card(recorded_book: Book) -> None:
     set_of(recorded_book.second(), smem=110.0)
     built = build(recorded_book, page(f"It takes :measured:`{SMEM} smem median on nvidia-h100`."))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 from pathlib import Path
@@ -9,14 +10,16 @@ from pathlib import Path
 import pytest
 
 from figures.chapters.chapter14_many_gpus import plots
-from figures.kit.pictures import View
+from figures.kit.pictures import MissingData, View
+from figures.records.naming import LOCAL, REFERENCE
 from figures.records.rates import peak_of
 from figures.records.reading import DataError
 from figures.records.recordings import Recordings
-from figures.records.sets import load_set
+from figures.records.sets import RecordedSet, load_set
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIR = ROOT / "figures/data/nvidia-h200-pair"
+FOUR = "nvidia-h200-four"
 HERE = f"chapters/chapter14_many_gpus/transcripts/{PAIR.name}"
 
 
@@ -44,6 +47,40 @@ def test_the_best_number_of_gpus_is_where_the_curve_turns() -> None:
     assert made.us(2**20, best) < min(made.us(2**20, best // 2), made.us(2**20, 2 * best))
     assert made.best(1, 1024) == 1
     assert made.best(2**40, 1024) == 1024
+
+
+def _local(view: View, *others: str) -> View:
+    """A reader's own recording: that of the book's sets of these names."""
+    known = {REFERENCE: view.recordings.second[REFERENCE], PAIR.name: view.known}
+    known |= view.recordings.second
+    chapters = {name: each for one in others for name, each in known[one].chapters.items()}
+    recordings = copy.copy(view.recordings)
+    recordings.local = RecordedSet(LOCAL, chapters)
+    return View(recordings, recordings.local)
+
+
+def test_the_model_is_held_to_four_gpus(view: View) -> None:
+    made, _ = plots.fitted(view)
+    found = plots.asked_about(view)
+    assert found.keys() == {(n, 4) for n in (2**24, 2**28, 2**31)}
+    for (n, gpus), run in found.items():
+        assert run.run["params"]["gpus"] == gpus
+        assert made.us(n, gpus) == pytest.approx(run.run["median_us"], rel=0.03)
+    picture = plots.model(view)
+    assert "sums on 4 other GPUs of the same type, and the model is within" in picture.caption
+
+
+def test_a_readers_model_is_held_to_their_own_gpus(view: View) -> None:
+    own = plots.model(_local(view, FOUR))
+    assert "sums on 4 GPUs of the same type" in own.caption and " 0 µs" not in own.caption
+    with pytest.raises(MissingData, match="nothing to hold the model to"):
+        plots.model(_local(view, PAIR.name))
+
+
+def test_the_best_read_is_one_gpus(view: View) -> None:
+    alone, more = (_local(view, REFERENCE, *others) for others in ((), (FOUR,)))
+    assert more.read_roof().run["gb_per_s"] <= alone.device["peak_gb_per_s"]
+    assert more.read_roof().run["params"].get("gpus", 1) == 1
 
 
 def test_processes_are_read_from_what_they_printed(view: View) -> None:
@@ -89,6 +126,12 @@ def test_one_gpu_is_not_faster_than_its_own_memory(pair: Path) -> None:
     path.write_text(json.dumps(told), encoding="utf-8")
     with pytest.raises(DataError, match="above the peak of"):
         load_set(pair)
+
+
+def test_what_mpirun_started_is_timed_otherwise() -> None:
+    started = (ROOT / HERE).with_name(FOUR) / "mpirun.txt"
+    assert "\n$ mpirun -np 4 ./run" in started.read_text(encoding="utf-8")
+    assert not load_set(PAIR.with_name(FOUR)).doubts
 
 
 def test_what_one_process_printed_is_held_to_the_set(pair: Path, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from figures import cards, draw
 from figures.kit.chapter import number_of
 from figures.kit.pictures import MissingData, Picture, View, rate_of, time_of
 from figures.kit.words import bytes_text, rate_text, significant, size, times_text
-from figures.records.naming import REFERENCE
 from figures.records.recordings import Recordings
 from figures.records.schema import Device
 from figures.records.sets import RecordedSet
@@ -24,7 +23,7 @@ from tools.comparing.opening import Opened, is_reference
 from tools.comparing.properties import Property
 from tools.measuring.notices import Notice
 
-_SETS_NAMED = re.compile(r",? (but not )?on nvidia-\S+( only)?$")
+_SETS_NAMED = re.compile(r"(,? (but not )?on nvidia-[\w-]+( only)?)+$")
 
 
 @dataclass(frozen=True)
@@ -272,18 +271,20 @@ def _failed(
     recordings: Recordings,
 ) -> list[tuple[str, list[Failed]]]:
     """Claims that fail on a card, by group: both numbers, and what a rule says of the hardware."""
-    ours = View(recordings, recordings.reference)
-    our_name = by_name.get(REFERENCE) or cards.names_of([ours])[0]
     groups: dict[str, list[Failed]] = {}
     for one in sorted(held, key=lambda each: book_claims.place(each.group)):
         failing = [key for key, found in one.cards.items() if found.verdict is Verdict.FAILS]
         if not failing:
             continue
+        shown = recordings.of(one.chapter)
+        ours = View(shown, shown.reference)
+        others = [View(shown, each.known) for each in asked]
+        our_name = by_name.get(shown.reference.name) or cards.names_of([ours, *others])[0]
         results = [_result(our_name, one.reference)]
         results += [_result(by_name[key], found) for key, found in one.cards.items()]
         found = []
         for key in failing:
-            theirs = View(recordings, next(each.known for each in asked if each.known.name == key))
+            theirs = View(shown, next(each.known for each in asked if each.known.name == key))
             likely = properties.likely(one, (ours, our_name), (theirs, by_name[key]))
             found += [(by_name[key], each) for each in likely]
         groups.setdefault(one.group, []).append(

@@ -341,6 +341,10 @@ def _measure(options: argparse.Namespace) -> int:
                 worker.do(checks, at_once=SANITIZERS_AT_ONCE, together=plan.check_together).values()
             )
 
+        left_out = dict.fromkeys(run["skipped"] for run in checked if "skipped" in run)
+        notes += [f"compute-sanitizer didn't look at {what}" for what in left_out]
+        checked = [run for run in checked if "skipped" not in run]
+
         files = dict[str, str]()
         if not options.no_times:
             records = [merged(program, timed, source, hashes, plan.passes) for program in programs]
@@ -360,7 +364,7 @@ def _measure(options: argparse.Namespace) -> int:
             old = folder / "counters.json"
             files[old.name], note = collected(old, records, chapter_names(), extra, runs)
             notes += [note] if note else []
-        if sanitizer:
+        if sanitizer and checked:
             extra = {"compute_sanitizer": sanitizer.version}
             old = folder / "sanitizer.json"
             files[old.name], note = collected(old, records, chapter_names(), extra, checked)

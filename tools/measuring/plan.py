@@ -306,7 +306,7 @@ class Plan:
         first = checks[0]
         variants = [step.variant for step in checks]
         found = self._check(self.sanitizer, first.program, variants, first.check)
-        if found["exit"] != 0 or found["findings"] != 0 or found["messages"]:
+        if "skipped" in found or found["exit"] != 0 or found["findings"] != 0 or found["messages"]:
             return {}
         return {step.name: found | {"variant": step.variant.name} for step in checks}
 
@@ -320,6 +320,9 @@ class Plan:
         try:
             done = children.run(command, self.work, TOOL_TIMEOUT_S)
             text, status = done.stdout + "\n" + done.stderr, done.status
+            if status == NOT_AVAILABLE or re.search(r"^note: left out", text, re.M):
+                # It needs more GPUs, say.
+                return {"skipped": f"{program.chapter}/{variants[0].name}: {done.last_line}"}
             findings, messages = profilers.sanitizer_verdict(check, text, status)
             if findings is None:  # the program's own words first: they often say why
                 words = [done.last_line] if done.stderr.strip() or not messages else []

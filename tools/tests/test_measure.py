@@ -1091,6 +1091,17 @@ def test_a_shape_that_the_sanitized_program_refuses_is_not_clean(book: Book) -> 
     assert f"memcheck did not do its work on {ONE}/plain ({ONE}: this is the reason)" in done.stdout
 
 
+def test_a_variant_that_a_sanitizer_cant_run_is_left_out(book: Book) -> None:
+    """It needs more GPUs than there are, say."""
+    done = book.measure("--chapters", ONE, "--sanitizers", FAKE_FAIL="plain --n 1048573=77")
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = f"note: compute-sanitizer didn't look at {ONE}/plain: {ONE}: this is the reason\n"
+    assert done.stdout.count(said) == 1
+    runs = json.loads((book.local / "sanitizer.json").read_text())["runs"]
+    assert ("plain", "memcheck") not in {(run["variant"], run["tool"]) for run in runs}
+    assert "old_form" in looked_at(book, "sanitizer")
+
+
 def test_a_dry_run_lists_the_steps_and_measures_nothing(book: Book) -> None:
     before = sorted(book.root.rglob("*"))
     done = book.measure("--dry-run", "--counters", "--sanitizers", "--chapters", ONE)

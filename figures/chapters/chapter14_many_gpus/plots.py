@@ -13,7 +13,7 @@ from matplotlib.ticker import NullLocator
 
 from figures.kit import style
 from figures.kit.axes import bar_chart, draw_curves, heading, label_ends, sizes_axis
-from figures.kit.pictures import Picture, Table, View, time_of
+from figures.kit.pictures import MissingData, Picture, Table, View, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, short_size, significant, size
 from figures.records.libraries import path_of
@@ -237,7 +237,8 @@ def fitted(view: View) -> tuple[Model, list[RecordedRun]]:
     alone, both = (view.find(NAME, f"last_all_reduce_{gpus}") for gpus in (1, 2))
     added = time_of(both) - time_of(alone)
     met = of_processes(view.recordings.root, view.known.name)
-    step = met["last_all_reduce_2"] - met["nothing_2"] if met else added
+    two = {"last_all_reduce_2", "nothing_2"} <= met.keys()
+    step = met["last_all_reduce_2"] - met["nothing_2"] if two else added
     made = Model(
         floor_us=time_of(few),
         us_per_element=(time_of(many) - time_of(few)) / many.run["n"],
@@ -252,19 +253,23 @@ MADE_FROM, ASKED_ABOUT = (1, 2), (4, 8)
 
 
 def asked_about(view: View) -> dict[tuple[int, int], RecordedRun]:
-    """What more GPUs than two took, by n and their number: in this set, or in another of the same
-    card."""
-    others = view.recordings.second.values()
-    alike = [known for known in others if known.device["name"] == view.device["name"]]
-    found: dict[tuple[int, int], RecordedRun] = {}
+    """What more GPUs than two took, by n and their number: in this set or, for the book's, in
+    another of the same card."""
+    others = () if view.known.is_local else view.recordings.second.values()
+    alike = [known for known in others if known.chapters and known.device == view.device]
     for known in (view.known, *alike):
-        there = View(view.recordings, known)
-        if not found and NAME in known.chapters:
-            for gpus in ASKED_ABOUT:
-                if f"all_reduce_{gpus}" in there.variants(NAME):
-                    for each in over(there, f"all_reduce_{gpus}"):
-                        found[each.run["n"], gpus] = each
-    return found
+        if NAME in known.chapters:
+            there = View(view.recordings, known)
+            shapes = {(run["variant"], run["n"]) for run in there.runs(NAME)}
+            found = {
+                (n, gpus): there.find(NAME, f"all_reduce_{gpus}", n)
+                for gpus in ASKED_ABOUT
+                for n in MODELLED
+                if (f"all_reduce_{gpus}", n) in shapes
+            }
+            if found:
+                return found
+    return {}
 
 
 def model(view: View) -> Picture:
@@ -276,7 +281,9 @@ def model(view: View) -> Picture:
         for found in over(view, f"all_reduce_{gpus}")
         if found.run["n"] in MODELLED
     }
-    more = {key: found for key, found in asked_about(view).items() if key[0] in MODELLED}
+    more = asked_about(view)
+    if not measured or not more:  # the page speaks of both
+        raise MissingData(f"{view.known.name} has nothing to hold the model to")
     numbers = [2**k for k in range(MOST_GPUS.bit_length())]
 
     def off(runs: dict[tuple[int, int], RecordedRun]) -> str:
@@ -312,29 +319,29 @@ def model(view: View) -> Picture:
         f"For {listed([size(n) for n in late])} that happens beyond the right edge." if late else ""
     )
     best = listed([f"{made.best(n, MOST_GPUS)} at {short_size(n)}" for n in MODELLED])
-    most = max((gpus for _n, gpus in more), default=0)
-    other = "" if f"all_reduce_{most}" in view.variants(NAME) else "other "
-    asked = (
-        f"Open marks are sums on {most} {other}GPUs of the same type, and the model is {off(more)} "
-        "of them. "
-        if more
+    many = sorted({gpus for _n, gpus in more})
+    here = f"all_reduce_{many[0]}" in view.variants(NAME)
+    start = (
+        f", {significant(made.start_us)} µs once for starting more than one"
+        if made.start_us
         else ""
     )
+    others = f"{listed([str(gpus) for gpus in many])} {'' if here else 'other '}GPUs"
     return Picture(
         draw=draw,
         alt=(
             f"A model from times of {view.device_name}: {significant(made.floor_us)} µs, plus the "
-            f"bytes at {4 / made.us_per_element / 1000:.0f} GB/s per GPU, plus "
-            f"{significant(made.start_us)} µs for starting more than one, plus "
+            f"bytes at {4 / made.us_per_element / 1000:.0f} GB/s per GPU{start}, plus "
             f"{significant(made.step_us)} µs for each doubling of the GPUs. It is {off(measured)} "
-            f"of what one and two took{f' and {off(more)} of what {most} took' if more else ''}. "
+            f"of what one and two took, and {off(more)} of what {others} of the same type took. "
             f"By it these are the best numbers of GPUs, of up to {MOST_GPUS}: {best}."
         ),
         caption=(
             f"A model, not a measurement: a floor of {significant(made.floor_us)} µs, the bytes "
-            f"shared by all GPUs, {significant(made.start_us)} µs once for starting more than one, "
-            f"and {significant(made.step_us)} µs more whenever their number doubles. Filled marks "
-            f"are NCCL's sums on one and two GPUs. {asked}A curve turns upwards where another "
+            f"shared by all GPUs{start}, and {significant(made.step_us)} µs more whenever their "
+            "number doubles. Filled marks "
+            f"are NCCL's sums on one and two GPUs. Open marks are sums on {others} of the same "
+            f"type, and the model is {off(more)} of them. A curve turns upwards where another "
             f"doubling costs more than it saves. {turns}"
         ),
         table=Table(

@@ -476,6 +476,17 @@ def test_two_gpus_beside_one_and_beside_themselves(
     assert "Not drawn: no rung of the climb" in text and "chapter 5 is not recorded" in text
 
 
+@pytest.mark.parametrize("several", ["nvidia-h100-pair", "nvidia-h200-four"])
+def test_a_claim_about_several_gpus_fails_beside_those_it_is_told_by(several: str) -> None:
+    page = ROOT / "docs/chapters/chapter14_many_gpus.rst"
+    content = command.compare([several], command.book(), [page])
+    failed = [each for _group, found in content.failed for each in found]
+    assert failed and all(each.is_said for each in failed), "the book says so itself"
+    assert not any("on nvidia-" in each.text for each in failed)
+    ours = "H200" if several.startswith("nvidia-h100") else f"H200 ({PAIR})"
+    assert {each.results[0].card for each in failed} == {ours}
+
+
 def test_what_others_wrote_is_escaped(compared: Compare, broken: Path) -> None:
     for path in broken.glob("chapter*.json"):
         made_up.edit(path, lambda data: data["device"].update(name="<script>$x_</script> made up"))

@@ -62,6 +62,8 @@ def gather(claim: Claim, recordings: Recordings, chapter: str) -> Evidence:
     names = (claim.asked_on,) if claim.asked_on else (reference, *recordings.second, LOCAL)
     for name in names:
         if not any(known.name == name for known in recordings.sets(name)):
+            if name == claim.asked_on:
+                raise Lost(f"'{claim.text}': nothing is recorded on {name}")
             continue
         try:
             outcomes[name] = judge(claim, recordings, name, chapter)

@@ -91,7 +91,8 @@ class Lookup:
         sizes = sorted(common or (), key=_sortable)
         for end in filter(None, (axis.low, axis.high)):
             # A size of the wrong unit would quietly let everything through, or nothing.
-            if end not in sizes and self.set_name == self.recordings.reference.name:
+            asked = (self.recordings.reference.name, self.claim.asked_on)
+            if end not in sizes and self.set_name in asked:
                 raise NoSuchRun(
                     f"{axis.key}={size(axis.key, end)} is not recorded for all of them; there are "
                     f"{', '.join(size(axis.key, one) for one in sizes)}"
