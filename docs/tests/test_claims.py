@@ -325,6 +325,15 @@ def test_all_claims_are_listed_on_the_reference_card(recorded_book: Book) -> Non
     assert built.page().find(id=target).get_text() == "a quarter faster"
 
 
+def test_several_cards_have_a_name_of_their_own(recorded_book: Book) -> None:
+    for name in ("nvidia-h200-pair", "nvidia-h200-four"):
+        set_of(fake.FakeSet(recorded_book.root, name, fake.REFERENCE_DEVICE), smem=70.0)
+    built, _rows = listed(recorded_book, phrase("faster", FASTER))
+    head = [cell.get_text() for cell in built.page("claims").select("table.claims thead th")]
+    assert head == ["Where", "Claim", "H200", "H200 pair", "four H200s"]
+    assert "On the four H200s, 1 of the 1 that were measured hold." in built.text("claims")
+
+
 def test_the_list_has_a_column_for_each_card(recorded_book: Book) -> None:
     set_of(recorded_book.second(), smem=110.0)
     set_of(recorded_book.local(), smem=900.0, gmem=810.0)

@@ -29,12 +29,19 @@ class ClaimList(Gather):
 def _sets(all_claims: Iterable[Claimed]) -> dict[str, str]:
     """The sets that any claim was held against, in order, and their devices' names."""
     found = {
-        name: short_device(outcome.device)
+        name: _called(name, short_device(outcome.device))
         for claimed in all_claims
         for evidence in claimed.evidence
         for name, outcome in evidence.outcomes.items()
     }
     return {name: found[name] for name in (REFERENCE, *SECOND, LOCAL) if name in found}
+
+
+def _called(name: str, device: str) -> str:
+    """A set's card, or cards: those of one type have one name."""
+    if name.endswith("-pair"):
+        return _("{device} pair").format(device=device)
+    return _("four {device}s").format(device=device) if name.endswith("-four") else device
 
 
 def _verdict(evidence: Evidence, name: str) -> Cell:
