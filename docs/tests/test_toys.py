@@ -22,6 +22,7 @@ pytestmark = [
 BANKS = "chapters/chapter04_bank_conflicts"
 PACKER = "chapters/chapter06_dynamic_smem"
 PIPE = "chapters/chapter05_unroll4"
+SECTORS = "chapters/chapter10_coalescing"
 LANES = 32
 #: All strides of the slider with the passes that are shown for each.
 SHOWN = """toy => {
@@ -145,6 +146,41 @@ def test_the_pipe_holds_what_little_s_law_says(page: Page) -> None:
             assert ("full, at" in said) == (rate == device["peak_gb_per_s"])
 
 
+def test_a_warp_touches_the_sectors_that_the_gpu_counted(page: Page) -> None:
+    recorded = Recordings(ROOT)
+    page.goto(address(SECTORS))
+    toy = page.locator(".toy")
+    toy.scroll_into_view_if_needed()
+    asked = {f"load_stride{stride}": (stride, 0, 4) for stride in (1, 2, 3, 4, 8, 16, 32)}
+    asked |= {f"load_offset{late}": (1, late, 4) for late in (0, 1, 2, 4, 7, 8, 9, 16, 32)}
+    asked |= {"copy8": (2, 0, 8), "copy16": (4, 0, 16), "vec3_packed": (3, 0, 4)}
+    for variant, (stride, late, width) in asked.items():
+        toy.get_by_label("Lane k begins").fill(str(stride))
+        toy.get_by_label("plus").fill(str(late))
+        toy.get_by_label("Bytes per lane").select_option(str(width))
+        (launch,) = recorded.counters("chapter10_coalescing", variant).run["launches"]
+        found = [launch["metrics"][COUNTER_ALIASES[f"global_load_{what}"]]
+                 for what in ("sectors", "requests")]  # fmt: skip
+        shown = float(toy.get_attribute("data-sectors") or 0)
+        assert found[0] / found[1] == pytest.approx(shown, rel=1e-3), variant
+
+
+def test_a_load_that_is_not_aligned_is_an_error(page: Page) -> None:
+    page.goto(address(SECTORS))
+    toy = page.locator(".toy")
+    toy.scroll_into_view_if_needed()
+    said = toy.locator("[role=status]")
+    toy.get_by_label("Lane k begins").fill("0")
+    expect(said).to_have_text("1 sector, 32 bytes: 13 % of them wanted.")
+    toy.get_by_label("Bytes per lane").select_option("16")
+    expect(said).to_have_text("1 sector, 32 bytes: 50 % of them wanted.")
+    toy.get_by_label("Lane k begins").fill("4")
+    expect(said).to_have_text("16 sectors, 512 bytes: 100 % of them wanted.")
+    toy.get_by_label("plus").fill("2")
+    expect(said).to_contain_text("this load is an error")
+    assert toy.get_attribute("data-sectors") == "0"
+
+
 def test_it_is_moved_by_keys(page: Page) -> None:
     page.goto(address(BANKS))
     toy = page.locator(".toy").last
@@ -162,7 +198,7 @@ def test_it_is_moved_by_keys(page: Page) -> None:
 def test_without_scripts_nothing_is_there(browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    for name in (BANKS, PACKER, PIPE):
+    for name in (BANKS, PACKER, PIPE, SECTORS):
         page.goto(address(name))
         for toy in page.locator(".toy").all():
             expect(toy).to_be_hidden()

@@ -236,8 +236,8 @@ def check_findings(
     """compute-sanitizer found what the variants declare; *declared* is what the programs list.
 
     A kernel that the device stops leaves the other tools nothing to look at: what they didn't do
-    is not a finding erased. A second card's set may do without, and one of several cards has no more
-    than its chapters.
+    is not a finding erased. A second card's set may do without, and one of several cards has its
+    chapters alone.
     """
     if loaded.sanitizer is None and folder.name in SECOND:
         return

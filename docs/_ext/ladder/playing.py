@@ -1,9 +1,10 @@
 """What a reader moves by hand: a drawing that a script makes and the page has none without it.
 
 ``.. play:: banks`` is where ``ladder-banks.js`` draws how a warp's words fall into banks, and
-``packer`` where ``ladder-packer.js`` fills an SM with blocks, and ``pipe`` where ``ladder-pipe.js``
-fills the way from memory with bytes in flight. With scripts off, on paper and in an e-reader
-nothing is there, so the text around it has to do without.
+``packer`` where ``ladder-packer.js`` fills an SM with blocks, ``pipe`` where ``ladder-pipe.js``
+fills the way from memory with bytes in flight, and ``sectors`` where ``ladder-sectors.js`` marks
+what a warp's load touches. With scripts off, on paper and in an e-reader nothing is there,
+so the text around it has to do without.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .numbers import hop_ns
 from .provenance import short_device
 
 #: Each has a script of its name.
-TOYS = ("banks", "packer", "pipe")
+TOYS = ("banks", "packer", "pipe", "sectors")
 
 
 class toy(nodes.General, nodes.Element):  # docutils names its node classes in lower case
