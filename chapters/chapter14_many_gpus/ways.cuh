@@ -93,10 +93,11 @@ inline book::Variant with_stores(book::Variant v) {
   return v;
 }
 
+/// Atomics need what stores do, and more.
 inline book::Variant with_atomics(book::Variant v) {
-  v.profiled = v.devices == 2;
-  v.missing = [gpus = v.devices] {
-    const std::string why = no_stores(gpus);
+  v = with_stores(std::move(v));
+  v.missing = [no_access = v.missing, gpus = v.devices] {
+    const std::string why = no_access();
     return why.empty() ? Gpus::here().give_atomics(gpus) : why;
   };
   return v;

@@ -4,8 +4,7 @@
 (() => {
   const BANKS = 32;
   const LANES = 32;
-  const { make, slider } = window.LadderPage;
-  const SVG = "http://www.w3.org/2000/svg";
+  const { make, drawn, slider } = window.LadderPage;
   const CELL = { wide: 0.84, high: 0.28, step: 0.34 };
   const TOP = 0.3;
   const FOOT = TOP + BANKS * CELL.step;
@@ -19,13 +18,6 @@
       inBank[word % BANKS].add(word);
     }
     return inBank;
-  };
-
-  const drawn = (name, attributes, text) => {
-    const element = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    if (text !== undefined) element.textContent = text;
-    return element;
   };
 
   const draw = (svg, inBank, passes) => {

@@ -5,8 +5,7 @@
   const WORDS = 8; // in a sector of 32 bytes
   const SECTORS = 144; // as far as the sliders reach
   const ROW = 16;
-  const { make, slider } = window.LadderPage;
-  const SVG = "http://www.w3.org/2000/svg";
+  const { make, drawn, slider } = window.LadderPage;
   const CELL = { wide: 0.92, high: 0.62, step: 0.8 };
 
   /** The words that the lanes want, each once; none where a lane's load isn't aligned. */
@@ -18,12 +17,6 @@
       for (let k = 0; k < width; ++k) wanted.add(first + k);
     }
     return wanted;
-  };
-
-  const drawn = (name, attributes) => {
-    const element = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    return element;
   };
 
   const draw = (svg, wanted) => {

@@ -11,6 +11,14 @@ window.LadderPage = {
     return made;
   },
 
+  /** An element of SVG with attributes, and text where there is any. */
+  drawn(name, attributes, text) {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    if (text !== undefined) element.textContent = text;
+    return element;
+  },
+
   /** A slider: its label, which shows `text` of its value, the input itself, and `show`, which
    *  writes the text. `moved` is called after each move. */
   slider(id, label, [from, to, step, value], text, moved) {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
@@ -190,14 +190,19 @@ def render(recorded_book: Book) -> Callable[[str], Built]:
     return build
 
 
+def launched(playwright: Playwright) -> Browser:
+    # No sandbox: containers that run as root have none. The pages are our own. No GPU: to do one's
+    # work in software costs more than to do without.
+    return playwright.chromium.launch(
+        executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+    )
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium, for a file's tests."""
     with sync_playwright() as playwright:
-        # No sandbox: containers that run as root have none. The pages are our own.
-        chromium = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
+        chromium = launched(playwright)
         expect.set_options(timeout=30_000)  # a busy machine takes longer than five seconds
         yield chromium
         chromium.close()

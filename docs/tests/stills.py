@@ -8,12 +8,12 @@ writes that file anew from the guide that is built (GUIDE_HTML, else build/guide
 from __future__ import annotations
 
 import json
-import shutil
 from typing import Any
 
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page, expect, sync_playwright
 
+from docs.tests.conftest import launched
 from docs.tests.test_browser import GUIDE, ROOT, address
 from docs.tests.test_run_here import LOOKED, OPEN
 
@@ -80,9 +80,7 @@ def read(page: Page, panels: dict[str, str]) -> dict[str, Any]:
 
 def main() -> None:
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
+        chromium = launched(playwright)
         page = chromium.new_page(viewport={"width": 1440, "height": 1000})
         page.add_init_script(LOOKED)
         stills = {}

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from figures.kit.style import Theme
 from figures.kit.words import card, listed
 from figures.records.naming import DEFAULT_BLOCK
-from figures.records.rates import peak_of
+from figures.records.rates import gpus_of, peak_of
 from figures.records.recordings import RecordedRun, Recordings, is_faster
 from figures.records.schema import CountedRun, Device, TimedRun
 from figures.records.sets import NoSuchRun, RecordedSet
@@ -173,8 +173,7 @@ class View:
         for chapter in self.known.chapters:
             for run in self.runs(chapter):
                 reads = run["bytes_read"] >= max(beyond, 50 * run["bytes_written"])
-                alone = run["params"].get("gpus", 1) == 1
-                if run["cache"] == "cold" and reads and alone:
+                if run["cache"] == "cold" and reads and gpus_of(run) == 1:
                     candidate = (run["gb_per_s"], chapter, run)
                     best = max(best or candidate, candidate, key=lambda known: known[0])
         if best is None:

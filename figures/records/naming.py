@@ -8,7 +8,8 @@ from typing import Any
 
 REFERENCE = "nvidia-h200"
 #: Further cards' committed sets: what a page says must hold there too, or the page says otherwise.
-#: A pair of cards has what is about several GPUs, and nothing else. The first pair tells that.
+#: Several cards in one machine have what is about several GPUs, and nothing else. Their first set
+#: tells that.
 SECOND = ("nvidia-h100", "nvidia-h200-pair", "nvidia-h100-pair", "nvidia-h200-four")
 LOCAL = "local"
 EMBEDDED = "embedded"

@@ -8,9 +8,14 @@ from typing import Any
 from figures.records.schema import Device
 
 
+def gpus_of(run: Mapping[str, Any]) -> int:
+    """How many GPUs a run was on."""
+    return int(run.get("params", {}).get("gpus", 1))
+
+
 def peak_of(run: Mapping[str, Any], device: Device) -> float:
     """What the memories that a run reads can deliver together, in GB/s; 0 where it isn't known."""
-    return device["peak_gb_per_s"] * int(run.get("params", {}).get("gpus", 1))
+    return device["peak_gb_per_s"] * gpus_of(run)
 
 
 def schedulers(compute_capability: str) -> int:

@@ -110,13 +110,11 @@ def counter_of(counted: Counted, name: str) -> float:
 
 
 def _variants_of(sets: Iterable[RecordedSet]) -> dict[str, set[str]]:
-    """Every chapter's variants, timed or counted."""
+    """Every chapter's variants in any of these."""
     known: dict[str, set[str]] = {}
     for one in sets:
-        for chapter, record in one.chapters.items():
-            known.setdefault(chapter, set()).update(run["variant"] for run in record.runs)
-        for counted in one.counters["runs"] if one.counters else []:
-            known.setdefault(counted["chapter"], set()).add(counted["variant"])
+        for chapter, variants in one.variants.items():
+            known.setdefault(chapter, set()).update(variants)
     return known
 
 

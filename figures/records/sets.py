@@ -138,6 +138,14 @@ class RecordedSet:
     #: What is to be told of a reader's own set, and refused in a committed one.
     doubts: list[DataError] = field(default_factory=list)
 
+    @functools.cached_property
+    def variants(self) -> dict[str, set[str]]:
+        """Every chapter's variants, timed or counted."""
+        known = {name: set(each.variants(legacy=True)) for name, each in self.chapters.items()}
+        for counted in self.counters["runs"] if self.counters else []:
+            known.setdefault(counted["chapter"], set()).add(counted["variant"])
+        return known
+
     @property
     def is_local(self) -> bool:
         return self.name == LOCAL

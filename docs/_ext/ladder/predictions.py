@@ -145,8 +145,7 @@ def played(options: Mapping[str, str], recordings: Recordings, chapter: str) -> 
     if len(kinds) != 1 or (("slider" in kinds) != ("measured" in options)):
         raise Lost("to be played needs :choices:, or :slider: with :measured:")
     how = _choices if kinds == ["choices"] else _slider
-    data = {"device": recordings.reference.device_name, **how(options, recordings, chapter)}
-    data["device"] = short_device(data["device"])
+    data = how(options, recordings, chapter)
     if rung := options.get("rung"):
         data["rung"] = f"{chapter}/{rung}"
     return data
@@ -159,7 +158,11 @@ def _slider(options: Mapping[str, str], recordings: Recordings, chapter: str) ->
     if not comparable(kind, scale.kind):
         raise Lost(f":slider: is {scale.kind.value}, and :measured: {kind.value}")
     values = amount(claim, recordings, recordings.reference.name, chapter)
-    return {**scale.data(values), "text": written(scale.kind, *values)}
+    return {
+        **scale.data(values),
+        "text": written(scale.kind, *values),
+        "device": short_device(recordings.reference.device_name),
+    }
 
 
 def _choices(options: Mapping[str, str], recordings: Recordings, chapter: str) -> dict[str, Any]:
@@ -176,18 +179,18 @@ def _choices(options: Mapping[str, str], recordings: Recordings, chapter: str) -
     if len({claim.asked_on for claim in claims}) != 1:
         raise Lost(":choices: are asked on different cards")
     asked_on = claims[0].asked_on or recordings.reference.name
-    known = next(iter(recordings.sets(asked_on)), None)
-    if not known:
-        raise Lost(f":choices: nothing is recorded on {asked_on}")
-    judged = [judge(claim, recordings, known.name, chapter) for claim in claims]
+    judged = [judge(claim, recordings, asked_on, chapter) for claim in claims]
     right = [place for place, outcome in enumerate(judged) if outcome.holds]
     if len(right) != 1:
         held = ", ".join(f"'{labels[one]}'" for one in right) or "none"
-        raise Lost(f":choices: exactly one must hold on {known.name}, and it is {held}")
+        raise Lost(f":choices: exactly one must hold on {asked_on}, and it is {held}")
     (value,) = right
     return {
-        **{"kind": "choices", "choices": labels, "value": value, "text": labels[value]},
-        "device": known.device_name,
+        "kind": "choices",
+        "choices": labels,
+        "value": value,
+        "text": labels[value],
+        "device": short_device(judged[value].device),
     }
 
 

@@ -284,6 +284,7 @@ def model(view: View) -> Picture:
     more = asked_about(view)
     if not measured or not more:  # the page speaks of both
         raise MissingData(f"{view.known.name} has nothing to hold the model to")
+    told = measured | more
     numbers = [2**k for k in range(MOST_GPUS.bit_length())]
 
     def off(runs: dict[tuple[int, int], RecordedRun]) -> str:
@@ -320,7 +321,7 @@ def model(view: View) -> Picture:
     )
     best = listed([f"{made.best(n, MOST_GPUS)} at {short_size(n)}" for n in MODELLED])
     many = sorted({gpus for _n, gpus in more})
-    here = f"all_reduce_{many[0]}" in view.variants(NAME)
+    here = all(run.set_name == view.known.name for run in more.values())
     start = (
         f", {significant(made.start_us)} µs once for starting more than one"
         if made.start_us
@@ -348,11 +349,10 @@ def model(view: View) -> Picture:
             ["n", "GPUs", "µs by the model", "µs measured"],
             [
                 [size(n), gpus, significant(made.us(n, gpus)),
-                 significant(time_of(there[n, gpus])) if (n, gpus) in there else ""]
-                for there in ({**measured, **more},)
+                 significant(time_of(told[n, gpus])) if (n, gpus) in told else ""]
                 for n in MODELLED
                 for gpus in numbers
             ],
         ),
-        runs=[*from_runs, *measured.values(), *more.values()],
+        runs=[*from_runs, *told.values()],
     )  # fmt: skip

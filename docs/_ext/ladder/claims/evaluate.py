@@ -19,6 +19,7 @@ from figures.records.verdict import Outcome as Verdict
 from figures.records.verdict import verdict
 
 from .. import units
+from ..book import Lost
 from ..strings import _
 from .amounts import Kind, Number, written
 from .lookup import Lookup, Values, columns, size
@@ -71,9 +72,12 @@ class Outcome:
 def judge(claim: Claim, recordings: Recordings, set_name: str, chapter: str = "") -> Outcome:
     """The claim on one set; *chapter* is the page's, for variants that name none.
 
-    Raises Lost for a name that no set knows, and NoSuchRun for a run that this set doesn't have.
+    Raises Lost for a name that no set knows and for a set that isn't there, and NoSuchRun for a run
+    that this set doesn't have.
     """
-    (known,) = recordings.sets(set_name)
+    known = next(iter(recordings.sets(set_name)), None)
+    if not known:
+        raise Lost(f"nothing is recorded on {set_name}")
     lookup = Lookup(claim, recordings, set_name, chapter)
     found = findings(claim, lookup)
     false = [one for one in found if not one.holds]
