@@ -23,6 +23,7 @@ BANKS = "chapters/chapter04_bank_conflicts"
 PACKER = "chapters/chapter06_dynamic_smem"
 PIPE = "chapters/chapter05_unroll4"
 SECTORS = "chapters/chapter10_coalescing"
+FENCES = "chapters/chapter08_multi_pass"
 LANES = 32
 #: All strides of the slider with the passes that are shown for each.
 SHOWN = """toy => {
@@ -181,6 +182,61 @@ def test_a_load_that_is_not_aligned_is_an_error(page: Page) -> None:
     assert toy.get_attribute("data-sectors") == "0"
 
 
+#: Where the sliders end up, wherever they are moved to, and whether the sum is wrong there.
+ORDERS = """toy => {
+  const [sum, read] = toy.querySelectorAll("input[type=range]");
+  const to = (slider, value) => {
+    slider.value = String(value);
+    slider.dispatchEvent(new Event("input"));
+  };
+  const found = [];
+  for (let arrives = Number(sum.min); arrives <= Number(sum.max); ++arrives) {
+    for (let dates = Number(read.min); dates <= Number(read.max); ++dates) {
+      to(sum, arrives);
+      to(read, dates);
+      found.push([Number(sum.value), Number(read.value), toy.dataset.wrong === "yes"]);
+    }
+  }
+  return found;
+}"""
+
+
+def test_only_both_fences_leave_no_order_that_goes_wrong(page: Page) -> None:
+    page.goto(address(FENCES))
+    toy = page.locator(".toy")
+    toy.scroll_into_view_if_needed()
+    first, last = 3.5, 6.5  # the tickets
+    for writers in (False, True):
+        for readers in (False, True):
+            toy.get_by_label("Block 0’s fence").set_checked(writers)
+            toy.get_by_label("Block 1’s fence").set_checked(readers)
+            expected = {
+                (arrives, dates, dates < arrives)
+                for arrives in range(11)
+                for dates in range(11)
+                if (arrives < first or not writers) and (dates > last or not readers)
+            }
+            assert set(map(tuple, toy.evaluate(ORDERS))) == expected
+            assert any(wrong for *_, wrong in expected) == (not (writers and readers))
+
+
+def test_a_fence_moves_what_it_forbids(page: Page) -> None:
+    page.goto(address(FENCES))
+    toy = page.locator(".toy")
+    toy.scroll_into_view_if_needed()
+    said = toy.locator("[role=status]")
+    expect(said).to_have_text("Right, this time.")
+    toy.get_by_label("sum arrives").fill("9")
+    expect(said).to_contain_text("Wrong: block 1 adds up what lay there")
+    toy.get_by_label("Block 0’s fence").check()
+    expect(said).to_have_text("Right, this time.")
+    expect(toy.get_by_label("sum arrives")).to_have_value("3")
+    toy.get_by_label("What block 1 reads").fill("1")
+    expect(said).to_contain_text("Wrong")
+    toy.get_by_label("Block 1’s fence").check()
+    expect(said).to_have_text("Right, and no order is left that goes wrong.")
+
+
 def test_it_is_moved_by_keys(page: Page) -> None:
     page.goto(address(BANKS))
     toy = page.locator(".toy").last
@@ -198,7 +254,7 @@ def test_it_is_moved_by_keys(page: Page) -> None:
 def test_without_scripts_nothing_is_there(browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    for name in (BANKS, PACKER, PIPE, SECTORS):
+    for name in (BANKS, PACKER, PIPE, SECTORS, FENCES):
         page.goto(address(name))
         for toy in page.locator(".toy").all():
             expect(toy).to_be_hidden()
