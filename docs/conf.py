@@ -84,7 +84,7 @@ html_static_path = ["_static", *filter(os.path.isdir, [_folder("LADDER_STATIC", 
 html_css_files = ["ladder.css", "device.css"]
 html_js_files = [
     (f"ladder{name}.js", {"defer": "defer"})
-    for name in ("", "-play", "-run", "-banks", "-packer", "-pipe", "-sectors", "-fences")
+    for name in ("", "-play", "-run", "-banks", "-packer", "-pipe", "-sectors", "-fences", "-rounding")
 ]
 html_copy_source = False
 html_baseurl = os.environ.get("LADDER_URL", "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -24,6 +25,7 @@ PACKER = "chapters/chapter06_dynamic_smem"
 PIPE = "chapters/chapter05_unroll4"
 SECTORS = "chapters/chapter10_coalescing"
 FENCES = "chapters/chapter08_multi_pass"
+ROUNDING = "chapters/chapter11_floats"
 LANES = 32
 #: All strides of the slider with the passes that are shown for each.
 SHOWN = """toy => {
@@ -237,6 +239,90 @@ def test_a_fence_moves_what_it_forbids(page: Page) -> None:
     expect(said).to_have_text("Right, and no order is left that goes wrong.")
 
 
+def _one_by_one(xs: list[np.float32]) -> np.float32:
+    total = np.float32(0)
+    for x in xs:
+        total += x
+    return total
+
+
+def _in_a_tree(xs: list[np.float32]) -> np.float32:
+    sums, hop = list(xs), len(xs) // 2
+    while hop:
+        sums[:hop] = [one + other for one, other in zip(sums[:hop], sums[hop:], strict=False)]
+        hop //= 2
+    return sums[0]
+
+
+def _kahan(xs: list[np.float32]) -> np.float32:
+    total = excess = np.float32(0)
+    for x in xs:
+        wanted = x - excess
+        after = total + wanted
+        total, excess = after, (after - total) - wanted
+    return total
+
+
+def _neumaier(xs: list[np.float32]) -> np.float32:
+    total = lost = np.float32(0)
+    for x in xs:
+        after = total + x
+        lost += (total - after) + x if abs(total) >= abs(x) else (x - after) + total
+        total = after
+    return total + lost
+
+
+def _in_a_double(xs: list[np.float32]) -> np.float32:
+    total = np.float64(0)
+    for x in xs:
+        total += np.float64(x)
+    return np.float32(total)
+
+
+#: As chapter 11's kernels add, in NumPy's floats.
+WAYS = {
+    "One by one": _one_by_one,
+    "In a tree": _in_a_tree,
+    "Kahan": _kahan,
+    "Neumaier": _neumaier,
+    "In a double": _in_a_double,
+}
+#: The elements of the first data that are moved to the front, one after the other.
+FRONTS = (0, 7, 7, 4, 5, 2)
+
+
+def test_floats_round_as_numpy_s_do(page: Page) -> None:
+    page.goto(address(ROUNDING))
+    page.get_by_role("button", name="Show everything").first.click()
+    toy = page.locator(".toy")
+    toy.scroll_into_view_if_needed()
+    large, huge, far = 2**24, 2**60, 2**28
+    given = [
+        [large, 1, 1, 1, 1, 1, 1, 1],
+        [large, 3, 5, 7, -large, 1, 2, 3],
+        [huge, far, 1, 2, -far, -huge, 3, 4],
+    ]
+    right: dict[str, list[bool]] = {way: [] for way in WAYS}
+    for at, numbers in enumerate(given):
+        for way, add in WAYS.items():
+            toy.get_by_label("Add up").select_option(index=at)
+            toy.get_by_label("Add up").dispatch_event("change")  # back to the order as given
+            toy.get_by_label("Way").select_option(way)
+            order = list(numbers)
+            for front in FRONTS:
+                if front:
+                    toy.get_by_role("button").nth(front).click()
+                    order.insert(0, order.pop(front))
+                found = add([np.float32(x) for x in order])
+                assert float(toy.get_attribute("data-value") or "nan") == found, (way, order)
+                right[way].append(found == sum(numbers))
+                said = toy.locator("[role=status]").inner_text()
+                assert ("exactly right" in said) == right[way][-1]
+    for way, verdicts in right.items():
+        assert len(set(verdicts)) == 2, f"{way} is always right or never"
+    expect(toy.get_by_role("button", name="move to the front")).to_have_count(8)
+
+
 def test_it_is_moved_by_keys(page: Page) -> None:
     page.goto(address(BANKS))
     toy = page.locator(".toy").last
@@ -254,7 +340,7 @@ def test_it_is_moved_by_keys(page: Page) -> None:
 def test_without_scripts_nothing_is_there(browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    for name in (BANKS, PACKER, PIPE, SECTORS, FENCES):
+    for name in (BANKS, PACKER, PIPE, SECTORS, FENCES, ROUNDING):
         page.goto(address(name))
         for toy in page.locator(".toy").all():
             expect(toy).to_be_hidden()

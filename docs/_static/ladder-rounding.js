@@ -1,0 +1,118 @@
+// Eight floats, added up in the reader's order and in the ways of chapter 11's kernels. Each operation
+// rounds as the kernels' do: Math.fround is a conversion to float. A test does the same in NumPy.
+(() => {
+  const { make } = window.LadderPage;
+  const f = Math.fround;
+  const [LARGE, HUGE, FAR] = [2 ** 24, 2 ** 60, 2 ** 28];
+  const DATA = {
+    "A large one and seven ones": [LARGE, 1, 1, 1, 1, 1, 1, 1],
+    "Two that cancel": [LARGE, 3, 5, 7, -LARGE, 1, 2, 3],
+    "Four that cancel, far apart": [HUGE, FAR, 1, 2, -FAR, -HUGE, 3, 4],
+  };
+
+  /** One by one: what `step` makes of the state and an element, row by row. */
+  const inTurn = (names, start, step, value) => (xs) => {
+    let state = start;
+    const rows = xs.map((x) => {
+      state = step(state, x);
+      return state;
+    });
+    return { names, rows, value: value(state) };
+  };
+  /** A tree: element i takes in the one that is four on, then two, then one. */
+  const tree = (xs) => {
+    const rows = xs.map(() => []);
+    const sums = [...xs];
+    for (let hop = xs.length / 2; hop >= 1; hop /= 2) {
+      for (let at = 0; at < hop; ++at) {
+        sums[at] = f(sums[at] + sums[at + hop]);
+        rows[at].push(sums[at]);
+      }
+    }
+    return { names: ["step 1", "step 2", "step 3"], rows, value: sums[0] };
+  };
+  const WAYS = {
+    "One by one": inTurn(["sum"], [0], ([sum], x) => [f(sum + x)], ([sum]) => sum),
+    "In a tree": tree,
+    "Kahan": inTurn(["sum", "excess"], [0, 0], ([sum, excess], x) => {
+      const wanted = f(x - excess);
+      const next = f(sum + wanted);
+      return [next, f(f(next - sum) - wanted)];
+    }, ([sum]) => sum),
+    "Neumaier": inTurn(["sum", "lost"], [0, 0], ([sum, lost], x) => {
+      const next = f(sum + x);
+      const rest = Math.abs(sum) >= Math.abs(x) ? f(f(sum - next) + x) : f(f(x - next) + sum);
+      return [next, f(lost + rest)];
+    }, ([sum, lost]) => f(sum + lost)),
+    "In a double": inTurn(["sum"], [0], ([sum], x) => [sum + x], ([sum]) => f(sum)),
+  };
+
+  const raised = (power) => [...String(power)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("");
+  /** In powers of two and a rest: 2²⁴ + 3. */
+  const written = (value) => {
+    const terms = [];
+    let rest = value;
+    while (Math.abs(rest) >= 2 ** 20) {
+      const power = Math.round(Math.log2(Math.abs(rest)));
+      terms.push([rest < 0, `2${raised(power)}`]);
+      rest -= Math.sign(rest) * 2 ** power;
+    }
+    if (rest !== 0 || terms.length === 0) terms.push([rest < 0, String(Math.abs(rest))]);
+    return terms.map(([minus, text], at) => {
+      if (at === 0) return minus ? `\u2212${text}` : text;
+      return `\u00a0${minus ? "\u2212" : "+"}\u00a0${text}`;
+    }).join("");
+  };
+
+  const build = (place, which) => {
+    const id = `toy-rounding-${which}`;
+    const chosen = (name, text, options) => {
+      const select = make("select", { id: `${id}-${name}` },
+        ...Object.keys(options).map((one) => make("option", {}, one)));
+      return { select, label: make("label", { class: "toy-check", for: select.id },
+        make("span", {}, text), select) };
+    };
+    const data = chosen("data", "Add up: ", DATA);
+    const way = chosen("way", "Way: ", WAYS);
+    const table = make("table", { class: "toy-table" });
+    const said = make("p", { class: "toy-said", role: "status" });
+    let xs = [];
+
+    const show = () => {
+      const { names, rows, value } = WAYS[way.select.value](xs);
+      const head = make("tr", {}, ...["element", ...names].map((one) => make("th", { scope: "col" }, one)));
+      table.replaceChildren(make("thead", {}, head), make("tbody", {}, ...xs.map((x, at) => {
+        const button = make("button", {
+          type: "button", class: "guess-quiet", disabled: at === 0,
+          "aria-label": `${written(x)}: move to the front`,
+        }, written(x));
+        button.addEventListener("click", () => {
+          xs = [x, ...xs.filter((_, other) => other !== at)];
+          show();
+          table.querySelectorAll("button")[Math.min(at + 1, xs.length - 1)].focus();
+        });
+        const cells = names.map((_, column) => make("td", {},
+          rows[at][column] === undefined ? "" : written(rows[at][column])));
+        return make("tr", {}, make("td", {}, button), ...cells);
+      })));
+      const exact = Number(xs.reduce((sum, x) => sum + BigInt(x), 0n));
+      place.dataset.value = String(value);
+      said.textContent = value === exact
+        ? `${written(value)}: exactly right.`
+        : `${written(value)}, but the exact sum is ${written(exact)}.`;
+    };
+    data.select.addEventListener("change", () => {
+      xs = [...DATA[data.select.value]];
+      show();
+    });
+    way.select.addEventListener("change", show);
+    const caption = "Press an element to move it to the front. Which orders does the plain sum survive, "
+      + "and which do Kahan\u2019s and Neumaier\u2019s?";
+    place.append(make("div", { class: "toy-controls" }, data.label, way.label), table, said,
+      make("p", { class: "toy-caption" }, caption));
+    data.select.dispatchEvent(new Event("change"));
+    place.hidden = false;
+  };
+
+  document.querySelectorAll('[data-toy="rounding"]').forEach(build);
+})();
