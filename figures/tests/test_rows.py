@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from figures.chapters.chapter12_rows import floors, plots
-from figures.kit.pictures import MissingData, View, time_of
+from figures.kit.pictures import View, time_of
 from figures.records.recordings import Recordings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,23 +68,10 @@ def view(request: pytest.FixtureRequest) -> View:
     return View(recordings, known[request.param])
 
 
-#: Methods that a card's set was recorded before.
-NOT_YET = {"nvidia-h100": ("wide",)}
-
-
-def tables_of(view: View) -> plots.Tables:
-    """Of every method, but for those that the set can't have yet."""
-    lacking = NOT_YET.get(view.known.name, ())
-    for method in lacking:
-        with pytest.raises(MissingData):
-            plots.runs_of(view, f"sum_{method}", plots.SIZES[0])
-    return plots.tables_of(view, [one for one in floors.METHODS if one not in lacking])
-
-
 def test_no_time_is_below_its_floors(view: View) -> None:
     """But for what two measurements differ by."""
     card = floors.card_of(view)
-    for (n, columns), runs in tables_of(view).items():
+    for (n, columns), runs in plots.tables_of(view, floors.METHODS).items():
         for method, run in runs.items():
             floor = max(floors.floors_of(card, method, run).values())
             assert time_of(run) > 0.99 * floor, (method, n, columns)
@@ -97,7 +84,7 @@ def test_what_is_fastest_has_one_of_the_lowest_floors(view: View) -> None:
     def missed(card: floors.Card) -> list[tuple[int, int]]:
         return [
             table
-            for table, runs in tables_of(view).items()
+            for table, runs in plots.tables_of(view, floors.METHODS).items()
             if plots.fastest_of(runs)
             not in floors.among_lowest(
                 {
