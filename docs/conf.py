@@ -82,9 +82,10 @@ html_theme = "furo"
 # The kernels that the pages run, where the programs have been built.
 html_static_path = ["_static", *filter(os.path.isdir, [_folder("LADDER_STATIC", "build/static")])]
 html_css_files = ["ladder.css", "device.css"]
+_toys = ("banks", "packer", "pipe", "sectors", "fences", "rounding")
 html_js_files = [
     (f"ladder{name}.js", {"defer": "defer"})
-    for name in ("", "-play", "-run", "-banks", "-packer", "-pipe", "-sectors", "-fences", "-rounding")
+    for name in ("", "-play", "-run", *(f"-{toy}" for toy in _toys))
 ]
 html_copy_source = False
 html_baseurl = os.environ.get("LADDER_URL", "")

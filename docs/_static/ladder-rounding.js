@@ -5,9 +5,9 @@
   const f = Math.fround;
   const [LARGE, HUGE, FAR] = [2 ** 24, 2 ** 60, 2 ** 28];
   const DATA = {
-    "A large one and seven ones": [LARGE, 1, 1, 1, 1, 1, 1, 1],
-    "Two that cancel": [LARGE, 3, 5, 7, -LARGE, 1, 2, 3],
-    "Four that cancel, far apart": [HUGE, FAR, 1, 2, -FAR, -HUGE, 3, 4],
+    "Large, then small": [LARGE, 1, 1, 1, 1, 1, 1, 2],
+    "Two cancel": [LARGE, 3, 5, 7, -LARGE, 1, 2, 3],
+    "Four cancel, far apart": [HUGE, FAR, 1, 2, -FAR, -HUGE, 3, 4],
   };
 
   /** One by one: what `step` makes of the state and an element, row by row. */

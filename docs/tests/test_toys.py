@@ -293,12 +293,11 @@ FRONTS = (0, 7, 7, 4, 5, 2)
 
 def test_floats_round_as_numpy_s_do(page: Page) -> None:
     page.goto(address(ROUNDING))
-    page.get_by_role("button", name="Show everything").first.click()
     toy = page.locator(".toy")
     toy.scroll_into_view_if_needed()
     large, huge, far = 2**24, 2**60, 2**28
     given = [
-        [large, 1, 1, 1, 1, 1, 1, 1],
+        [large, 1, 1, 1, 1, 1, 1, 2],
         [large, 3, 5, 7, -large, 1, 2, 3],
         [huge, far, 1, 2, -far, -huge, 3, 4],
     ]
@@ -314,8 +313,8 @@ def test_floats_round_as_numpy_s_do(page: Page) -> None:
                     toy.get_by_role("button").nth(front).click()
                     order.insert(0, order.pop(front))
                 found = add([np.float32(x) for x in order])
-                assert float(toy.get_attribute("data-value") or "nan") == found, (way, order)
-                right[way].append(found == sum(numbers))
+                assert float(toy.get_attribute("data-value") or "nan") == float(found), (way, order)
+                right[way].append(float(found) == sum(numbers))
                 said = toy.locator("[role=status]").inner_text()
                 assert ("exactly right" in said) == right[way][-1]
     for way, verdicts in right.items():

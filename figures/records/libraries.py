@@ -6,6 +6,7 @@ The file lies with the chapter whose problems they are:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -63,6 +64,17 @@ class Steady(NamedTuple):
     sm_mhz: float
     watts: float
     celsius: float
+
+
+class Ring(NamedTuple):
+    """A sum of 2^28 ints by chapter 13's ``shares``."""
+
+    stages: int
+    order: str  #: "turns" or "tickets"
+    median_us: float
+    first_end: int  #: per cent of the last block's
+    fewest: int  #: pieces of a block
+    most: int
 
 
 def path_of(root: Path, chapter: str, device: str, name: str = "libraries") -> Path:
@@ -140,6 +152,23 @@ def steady_times(root: Path, chapter: str, device: str) -> list[Steady]:
             found.append(Steady(what, which, *numbers))
         except ValueError:
             raise ValueError(f"line {number} gives no time: {' '.join(words)!r}") from None
+    return found
+
+
+def rings_of(root: Path, chapter: str, device: str) -> list[Ring]:
+    """What chapter 13's ``shares`` printed on a device; none where nothing was recorded.
+    ValueError names a line that is neither a head, a comment nor a ring."""
+    found = []
+    for number, words in _lines(_text(root, chapter, device, "shares")):
+        ring = re.fullmatch(
+            r"(\d+) stages, (turns|tickets) ?: ([\d.]+) us, blocks end after (\d+) to 100 %, "
+            r"with (\d+) to (\d+) pieces",
+            " ".join(words),
+        )
+        if ring is None:
+            raise ValueError(f"line {number} gives no ring: {' '.join(words)!r}")
+        stages, order, median, *rest = ring.groups()
+        found.append(Ring(int(stages), order, float(median), *map(int, rest)))
     return found
 
 

@@ -9,6 +9,7 @@ from figures.chapters.chapter13_small_and_large.plots import (
     rivals,
     small,
     steady,
+    where_stages_lie,
 )
 from figures.chapters.chapter13_small_and_large.ring import ring_of_copies
 from figures.kit.chapter import Chapter
@@ -22,6 +23,7 @@ CHAPTER = Chapter(
         "chapter13_in_flight": bind(in_flight, n=2**28),
         "chapter13_rivals": rivals,
         "chapter13_steady": steady,
+        "chapter13_where": where_stages_lie,
     },
     diagrams={"ring_of_copies": ring_of_copies},
 )

@@ -16,7 +16,7 @@ from figures.kit.axes import draw_curves, heading, label_ends, note, sizes_axis
 from figures.kit.pictures import MissingData, Picture, Table, View, name_of, rate_of, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, short_size, significant, size
-from figures.records.libraries import WholeSum, steady_times, whole_sums
+from figures.records.libraries import WholeSum, rings_of, steady_times, whole_sums
 from figures.records.recordings import RecordedRun
 
 NAME = "chapter13_small_and_large"
@@ -410,6 +410,81 @@ def steady(view: View) -> Picture:
                 [one.what, one.which.replace("_", " "), significant(one.median_us, 4),
                  f"{one.sm_mhz:.0f}", f"{one.watts:.0f}", f"{one.celsius:.0f}"]
                 for one in lines
+            ],
+        ),
+        runs=[],
+    )  # fmt: skip
+
+
+#: What must be a multiple of it for a copy to be fast, and what it has to be one of.
+LINE, VECTOR = 128, 16
+#: Enough stages of 16 KiB to have more in flight than the memory needs.
+ENOUGH = 4
+
+
+def begin_of(stages: int) -> int:
+    """Bytes of shared memory before the stages of ``shares.cu``, which a test asks the compiler.
+
+    A warp's 8 bytes for each of 32 warps; two barriers of 8 and a number of 4 for each stage.
+    """
+    return -(-(32 * 8 + stages * (2 * 8 + 4)) // VECTOR) * VECTOR
+
+
+def where_stages_lie(view: View) -> Picture:
+    """The time of a ring over where in shared memory its stages begin."""
+    view = _with(view, rings_of)
+    rings = rings_of(view.recordings.root, NAME, view.known.name)
+    if not rings:
+        raise MissingData(f"{NAME} has no shares in {view.known.name}")
+    shown = [one for one in rings if one.stages >= ENOUGH]
+    past = {one.stages: begin_of(one.stages) % LINE for one in rings}
+    orders = {"turns": "in turn", "tickets": "by tickets"}
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = style.new_figure(3.9)
+        for at, (order, words) in enumerate(orders.items()):
+            own = [one for one in shown if one.order == order]
+            colour = theme.drawn(SERIES[at])
+            axes.plot([past[one.stages] + 4 * at - 2 for one in own],
+                      [one.median_us for one in own], ls="none", marker=MARKERS[at],
+                      markersize=6, color=colour, label=f"pieces {words}")  # fmt: skip
+        for stages in sorted({one.stages for one in shown}):
+            top = max(one.median_us for one in shown if one.stages == stages)
+            axes.annotate(str(stages), xy=(past[stages], top), xytext=(0, 7),
+                          textcoords="offset points", ha="center", color=theme.muted)  # fmt: skip
+        axes.set_ylim(0, 1.2 * max(one.median_us for one in shown))
+        axes.set_xticks(range(0, LINE, VECTOR))
+        axes.set_xlabel("bytes from a multiple of 128 to the first stage")
+        heading(axes, "µs")
+        axes.legend(loc="lower right")
+        return figure
+
+    near = [one.median_us for one in shown if past[one.stages] <= 2 * VECTOR]
+    far = [one.median_us for one in shown if past[one.stages] > 2 * VECTOR]
+    stages = listed(
+        [str(n) for n in sorted({one.stages for one in shown}) if past[n] <= 2 * VECTOR]
+    )
+    return Picture(
+        draw=draw,
+        alt=(
+            f"On {view.device_name}, 2²⁸ elements, rings of {ENOUGH} to "
+            f"{max(past)} stages: those that begin at most {2 * VECTOR} bytes past a multiple of "
+            f"{LINE} ({stages} stages) take {significant(min(near))} to {significant(max(near))} "
+            f"µs, all others {significant(min(far))} to {significant(max(far))} µs, whether their "
+            "blocks take pieces in turn or by tickets."
+        ),
+        caption=(
+            f"Rings of {ENOUGH} to {max(past)} stages of 16 KiB, 2²⁸ elements. A number is a "
+            "ring's stages. Its blocks take pieces in turn, or by tickets: whoever is free gets "
+            "the next."
+        ),
+        table=Table(
+            ["stages", "pieces", "bytes past 128", "µs", "first block ends", "pieces of a block"],
+            [
+                [str(one.stages), orders[one.order], str(past[one.stages]),
+                 significant(one.median_us, 4), f"{one.first_end} %",
+                 f"{one.fewest} to {one.most}"]
+                for one in rings
             ],
         ),
         runs=[],
