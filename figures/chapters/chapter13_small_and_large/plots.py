@@ -448,10 +448,12 @@ def where_stages_lie(view: View) -> Picture:
             axes.plot([past[one.stages] + 4 * at - 2 for one in own],
                       [one.median_us for one in own], ls="none", marker=MARKERS[at],
                       markersize=6, color=colour, label=f"pieces {words}")  # fmt: skip
-        for stages in sorted({one.stages for one in shown}):
-            top = max(one.median_us for one in shown if one.stages == stages)
-            axes.annotate(str(stages), xy=(past[stages], top), xytext=(0, 7),
-                          textcoords="offset points", ha="center", color=theme.muted)  # fmt: skip
+        for place in sorted({past[one.stages] for one in shown}):
+            there = [one for one in shown if past[one.stages] == place]
+            names = ", ".join(map(str, sorted({one.stages for one in there})))
+            top = max(one.median_us for one in there)
+            axes.annotate(names, xy=(place, top), xytext=(0, 7), textcoords="offset points",
+                          ha="center", color=theme.muted)  # fmt: skip
         axes.set_ylim(0, 1.2 * max(one.median_us for one in shown))
         axes.set_xticks(range(0, LINE, VECTOR))
         axes.set_xlabel("bytes from a multiple of 128 to the first stage")
@@ -474,8 +476,8 @@ def where_stages_lie(view: View) -> Picture:
             "blocks take pieces in turn or by tickets."
         ),
         caption=(
-            f"Rings of {ENOUGH} to {max(past)} stages of 16 KiB, 2²⁸ elements. A number is a "
-            "ring's stages. Its blocks take pieces in turn, or by tickets: whoever is free gets "
+            f"Rings of {ENOUGH} to {max(past)} stages of 16 KiB, 2²⁸ elements; the numbers are "
+            "their stages. Their blocks take pieces in turn, or by tickets: a block that is free gets "
             "the next."
         ),
         table=Table(
