@@ -477,8 +477,8 @@ def where_stages_lie(view: View) -> Picture:
         ),
         caption=(
             f"Rings of {ENOUGH} to {max(past)} stages of 16 KiB, 2²⁸ elements; the numbers are "
-            "their stages. Their blocks take pieces in turn, or by tickets: a block that is free gets "
-            "the next."
+            "their stages. Their blocks take pieces in turn, or by tickets: a block that is free "
+            "gets the next."
         ),
         table=Table(
             ["stages", "pieces", "bytes past 128", "µs", "first block ends", "pieces of a block"],
