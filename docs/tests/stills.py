@@ -7,6 +7,7 @@ writes that file anew from the guide that is built (GUIDE_HTML, else build/guide
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any
 
@@ -51,6 +52,7 @@ READ = """panel => {
 }"""
 
 
+@functools.cache
 def wanted() -> dict[str, dict[str, str]]:
     """Of each page the panels that have a start, and the button that leads there."""
     found: dict[str, dict[str, str]] = {}
