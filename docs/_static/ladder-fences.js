@@ -46,7 +46,7 @@
     };
     const sum = slider(`${id}-sum`, "Block 0\u2019s sum arrives ", [0, END, 1, 2], moment,
       () => show());
-    const read = slider(`${id}-read`, "What block 1 reads dates from ", [0, END, 1, 8], moment,
+    const read = slider(`${id}-read`, "Block 1 reads what was there ", [0, END, 1, 8], moment,
       () => show());
     const fence = (name, text) => {
       const box = make("input", { type: "checkbox", id: `${id}-${name}` });
@@ -69,12 +69,14 @@
       const wrong = draw(svg, { sum: arrives, read: dates, fences });
       place.dataset.wrong = wrong ? "yes" : "no";
       said.textContent = wrong
-        ? "Wrong: block 1 adds up what lay there before the sum arrived."
-        : fences[0] && fences[1] ? "Right, and no order is left that goes wrong."
-          : "Right, this time.";
+        ? "Wrong: block 1 adds up an old value, from before block 0\u2019s sum arrived."
+        : fences[0] && fences[1] ? "Right, in every order that the two fences allow."
+          : "Right this time, but nothing guarantees it.";
     };
-    const caption = "Make block 1 add up an old value: without a fence, with either, with both. A "
-      + "square is the sum, a diamond a ticket, a circle the value that block 1 reads, a bar a fence.";
+    const caption = "Time runs to the right. Try to make block 1 add up an old value: with no fence, "
+      + "with one, with both. Block 1 always reads after its ticket (a diamond), but its L1 may hold "
+      + "an older value: the circle marks how old. The square marks when block 0\u2019s sum arrives. "
+      + "A fence (a bar) stops one of the sliders. A dashed line is a wrong sum.";
     place.append(svg, make("div", { class: "toy-controls" },
       sum.label, sum.input, read.label, read.input, writers.label, readers.label),
       said, make("p", { class: "toy-caption" }, caption));

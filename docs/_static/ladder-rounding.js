@@ -5,7 +5,7 @@
   const f = Math.fround;
   const [LARGE, HUGE, FAR] = [2 ** 24, 2 ** 60, 2 ** 28];
   const DATA = {
-    "Large, then small": [LARGE, 1, 1, 1, 1, 1, 1, 2],
+    "One large, seven small": [LARGE, 1, 1, 1, 1, 1, 1, 2],
     "Two cancel": [LARGE, 3, 5, 7, -LARGE, 1, 2, 3],
     "Four cancel, far apart": [HUGE, FAR, 1, 2, -FAR, -HUGE, 3, 4],
   };
@@ -73,7 +73,7 @@
         make("span", {}, text), select) };
     };
     const data = chosen("data", "Add up: ", DATA);
-    const way = chosen("way", "Way: ", WAYS);
+    const way = chosen("way", "Method: ", WAYS);
     const table = make("table", { class: "toy-table" });
     const said = make("p", { class: "toy-said", role: "status" });
     let xs = [];
@@ -106,8 +106,10 @@
       show();
     });
     way.select.addEventListener("change", show);
-    const caption = "Press an element to move it to the front. Which orders does the plain sum survive, "
-      + "and which do Kahan\u2019s and Neumaier\u2019s?";
+    const caption = "Press an element to move it to the front. Each row shows the sum after its "
+      + "element; in a tree, what the element holds after each step. Which methods get \u201cTwo "
+      + "cancel\u201d right in every order? Can you find an order of \u201cFour cancel, far "
+      + "apart\u201d that Neumaier\u2019s gets right, and one for the double?";
     place.append(make("div", { class: "toy-controls" }, data.label, way.label), table, said,
       make("p", { class: "toy-caption" }, caption));
     data.select.dispatchEvent(new Event("change"));

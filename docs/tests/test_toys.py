@@ -227,16 +227,16 @@ def test_a_fence_moves_what_it_forbids(page: Page) -> None:
     toy = page.locator(".toy")
     toy.scroll_into_view_if_needed()
     said = toy.locator("[role=status]")
-    expect(said).to_have_text("Right, this time.")
+    expect(said).to_have_text("Right this time, but nothing guarantees it.")
     toy.get_by_label("sum arrives").fill("9")
-    expect(said).to_contain_text("Wrong: block 1 adds up what lay there")
+    expect(said).to_contain_text("Wrong: block 1 adds up an old value")
     toy.get_by_label("Block 0’s fence").check()
-    expect(said).to_have_text("Right, this time.")
+    expect(said).to_have_text("Right this time, but nothing guarantees it.")
     expect(toy.get_by_label("sum arrives")).to_have_value("3")
-    toy.get_by_label("What block 1 reads").fill("1")
+    toy.get_by_label("Block 1 reads what was there").fill("1")
     expect(said).to_contain_text("Wrong")
     toy.get_by_label("Block 1’s fence").check()
-    expect(said).to_have_text("Right, and no order is left that goes wrong.")
+    expect(said).to_have_text("Right, in every order that the two fences allow.")
 
 
 def _one_by_one(xs: list[np.float32]) -> np.float32:
@@ -306,7 +306,7 @@ def test_floats_round_as_numpy_s_do(page: Page) -> None:
         for way, add in WAYS.items():
             toy.get_by_label("Add up").select_option(index=at)
             toy.get_by_label("Add up").dispatch_event("change")  # back to the order as given
-            toy.get_by_label("Way").select_option(way)
+            toy.get_by_label("Method").select_option(way)
             order = list(numbers)
             for front in FRONTS:
                 if front:

@@ -26,6 +26,8 @@ SMALL = ("one_block", "few_blocks", "whole", "two_dependent_in_graph", "two_laun
 MOST_SMALL = 2**20
 STAGES = (1, 2, 4, 8, 12)
 STAGE_KIB = 16
+#: A copy is fast near the start of a line of so many bytes, and has to begin at a whole VECTOR.
+LINE, VECTOR = 128, 16
 
 
 def points(runs: Sequence[RecordedRun], most: int = 2**40) -> list[tuple[float, float]]:
@@ -191,11 +193,18 @@ def in_flight(view: View, n: int) -> Picture:
 
     fastest = max(rings.values(), key=rate_of)
     dips = [
-        f"{STAGE_KIB * more} KiB"
+        more
         for fewer, more in itertools.pairwise(STAGES)
         if rate_of(rings[more]) < 0.99 * rate_of(rings[fewer])
     ]
-    slower = f" It slows down at {listed(dips)}, and we don't know why." if dips else ""
+    before = {n: rings[n].run["shared_bytes"] - n * STAGE_KIB * 1024 for n in dips}
+    past = [f"{bytes_}" for bytes_ in sorted({bytes_ % LINE for bytes_ in before.values()})]
+    slower = (
+        f" It slows down at {listed([f'{STAGE_KIB * n} KiB' for n in dips])}, where its stages "
+        f"begin {listed(past)} bytes past a multiple of {LINE}."
+        if dips
+        else ""
+    )
     shares = [
         f"{STAGE_KIB * stages} KiB {100 * rate_of(found) / rate_of(fastest):.0f} %"
         for stages, found in rings.items()
@@ -416,9 +425,7 @@ def steady(view: View) -> Picture:
     )  # fmt: skip
 
 
-#: What must be a multiple of it for a copy to be fast, and what it has to be one of.
-LINE, VECTOR = 128, 16
-#: Enough stages of 16 KiB to have more in flight than the memory needs.
+#: Stages that keep several pieces of 16 KiB on their way while one is added up.
 ENOUGH = 4
 
 
@@ -476,15 +483,16 @@ def where_stages_lie(view: View) -> Picture:
             "blocks take pieces in turn or by tickets."
         ),
         caption=(
-            f"Rings of {ENOUGH} to {max(past)} stages of 16 KiB, 2²⁸ elements; the numbers are "
-            "their stages. Their blocks take pieces in turn, or by tickets: a block that is free "
-            "gets the next."
+            f"The number at each point counts a ring's stages of {STAGE_KIB} KiB; 2²⁸ elements. "
+            f"{told}Their blocks take pieces in turn, or by tickets: the next free block takes the "
+            "next four."
         ),
         table=Table(
-            ["stages", "pieces", "bytes past 128", "µs", "first block ends", "pieces of a block"],
+            ["stages", "pieces", f"bytes past a multiple of {LINE}", "µs",
+             "first block ends at (% of the last)", "pieces per block"],
             [
                 [str(one.stages), orders[one.order], str(past[one.stages]),
-                 significant(one.median_us, 4), f"{one.first_end} %",
+                 significant(one.median_us, 4), str(one.first_end),
                  f"{one.fewest} to {one.most}"]
                 for one in rings
             ],
