@@ -470,6 +470,8 @@ def where_stages_lie(view: View) -> Picture:
 
     near = [one.median_us for one in shown if past[one.stages] <= 2 * VECTOR]
     far = [one.median_us for one in shown if past[one.stages] > 2 * VECTOR]
+    apart = bool(near and far) and max(near) < min(far)
+    told = f"Up to {2 * VECTOR} bytes past a multiple of {LINE} they are fast. " if apart else ""
     stages = listed(
         [str(n) for n in sorted({one.stages for one in shown}) if past[n] <= 2 * VECTOR]
     )
