@@ -197,8 +197,8 @@ def in_flight(view: View, n: int) -> Picture:
         for fewer, more in itertools.pairwise(STAGES)
         if rate_of(rings[more]) < 0.99 * rate_of(rings[fewer])
     ]
-    before = {n: rings[n].run["shared_bytes"] - n * STAGE_KIB * 1024 for n in dips}
-    past = [f"{bytes_}" for bytes_ in sorted({bytes_ % LINE for bytes_ in before.values()})]
+    before = {n: (rings[n].run["shared_bytes"] or 0) - n * STAGE_KIB * 1024 for n in dips}
+    past = list(map(str, sorted({size_ % LINE for size_ in before.values()})))
     slower = (
         f" It slows down at {listed([f'{STAGE_KIB * n} KiB' for n in dips])}, where its stages "
         f"begin {listed(past)} bytes past a multiple of {LINE}."
