@@ -4,6 +4,8 @@
   const END = 10;
   /** When the tickets are drawn: between the moments that the sliders go to. */
   const TICKETS = [3.5, 6.5];
+  /** Where a fence stands, and what it leaves of its slider. */
+  const FENCES = [{ at: 2.75, last: 2 }, { at: 7.25, first: 8 }];
   const { make, drawn, slider } = window.LadderPage;
   const ROW = [10, 26];
   const at = (moment) => 8 + 8.4 * moment;
@@ -20,9 +22,6 @@
       const x = at(TICKETS[block]);
       svg.append(drawn("path", { d: `M${x} ${y - 3}l3 3l-3 3l-3 -3z`, class: "toy-ticket" }));
       svg.append(block ? label(x, y + 7, "last ticket") : label(x, y - 5, "ticket"));
-      if (!fences[block]) return;
-      const bar = x + (block ? 5 : -5);
-      svg.append(drawn("line", { x1: bar, y1: y - 4, x2: bar, y2: y + 4, class: "toy-fence" }));
     });
     const [from, to] = [at(sum), at(read)];
     svg.append(drawn("line", {
@@ -34,6 +33,11 @@
     svg.append(drawn("circle", {
       cx: to, cy: ROW[1], r: 2.5, class: wrong ? "toy-busiest" : "toy-word",
     }));
+    ROW.forEach((y, block) => {
+      if (!fences[block]) return;
+      const bar = at(FENCES[block].at);
+      svg.append(drawn("line", { x1: bar, y1: y - 4, x2: bar, y2: y + 4, class: "toy-fence" }));
+    });
     return wrong;
   };
 
@@ -60,12 +64,16 @@
     const show = () => {
       const fences = [writers.box.checked, readers.box.checked];
       // A fence stops the slider that it is for: its scale stays the drawing's.
-      const arrives = Math.min(Number(sum.input.value), fences[0] ? TICKETS[0] - 0.5 : END);
-      const dates = Math.max(Number(read.input.value), fences[1] ? TICKETS[1] + 0.5 : 0);
-      sum.input.value = String(arrives);
-      read.input.value = String(dates);
-      sum.show();
-      read.show();
+      const asked = [sum, read].map((one) => Number(one.input.value));
+      const arrives = Math.min(asked[0], fences[0] ? FENCES[0].last : END);
+      const dates = Math.max(asked[1], fences[1] ? FENCES[1].first : 0);
+      [[sum, arrives], [read, dates]].forEach(([one, value], which_) => {
+        one.input.value = String(value);
+        one.show();
+        const held = value === asked[which_] ? "" : ", held by the fence";
+        const text = `moment ${value} of ${END}, ${moment(value)}${held}`;
+        one.input.setAttribute("aria-valuetext", text);
+      });
       const wrong = draw(svg, { sum: arrives, read: dates, fences });
       place.dataset.wrong = wrong ? "yes" : "no";
       said.textContent = wrong

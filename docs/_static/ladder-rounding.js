@@ -29,7 +29,7 @@
         rows[at].push(sums[at]);
       }
     }
-    return { names: ["step 1", "step 2", "step 3"], rows, value: sums[0] };
+    return { names: ["1st", "2nd", "3rd step"], rows, value: sums[0] };
   };
   const WAYS = {
     "One by one": inTurn(["sum"], [0], ([sum], x) => [f(sum + x)], ([sum]) => sum),
@@ -75,6 +75,7 @@
     const data = chosen("data", "Add up: ", DATA);
     const way = chosen("way", "Method: ", WAYS);
     const table = make("table", { class: "toy-table" });
+    const box = make("div", { class: "toy-scroll" }, table);
     const said = make("p", { class: "toy-said", role: "status" });
     let xs = [];
 
@@ -84,17 +85,23 @@
       table.replaceChildren(make("thead", {}, head), make("tbody", {}, ...xs.map((x, at) => {
         const button = make("button", {
           type: "button", class: "guess-quiet", disabled: at === 0,
-          "aria-label": `${written(x)}: move to the front`,
+          "aria-label": `Element ${at + 1}, ${written(x)}: move to the front`,
         }, written(x));
-        button.addEventListener("click", () => {
+        button.addEventListener("click", (event) => {
           xs = [x, ...xs.filter((_, other) => other !== at)];
           show();
-          table.querySelectorAll("button")[Math.min(at + 1, xs.length - 1)].focus();
+          // Pressed by keys, the page follows; under a pointer it stays.
+          const preventScroll = event.detail > 0;
+          const next = Math.min(at + 1, xs.length - 1);
+          table.querySelectorAll("button")[next].focus({ preventScroll });
         });
         const cells = names.map((_, column) => make("td", {},
           rows[at][column] === undefined ? "" : written(rows[at][column])));
-        return make("tr", {}, make("td", {}, button), ...cells);
+        return make("tr", {}, make("th", { scope: "row" }, button), ...cells);
       })));
+      // What scrolls sideways must be reachable by keys.
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
       const exact = Number(xs.reduce((sum, x) => sum + BigInt(x), 0n));
       place.dataset.value = String(value);
       said.textContent = value === exact
@@ -110,7 +117,7 @@
       + "element; in a tree, what the element holds after each step. Which methods get \u201cTwo "
       + "cancel\u201d right in every order? Can you find an order of \u201cFour cancel, far "
       + "apart\u201d that Neumaier\u2019s gets right, and one for the double?";
-    place.append(make("div", { class: "toy-controls" }, data.label, way.label), table, said,
+    place.append(make("div", { class: "toy-controls" }, data.label, way.label), box, said,
       make("p", { class: "toy-caption" }, caption));
     data.select.dispatchEvent(new Event("change"));
     place.hidden = false;

@@ -3,6 +3,8 @@ window.LadderPage = {
   /** An element with attributes (what isn't text is a property where there is one) and children. */
   make(name, attributes = {}, ...children) {
     const made = document.createElement(name);
+    // A browser that goes back would set its value, of which the script that made it knows nothing.
+    if (name === "input" || name === "select") made.autocomplete = "off";
     for (const [key, value] of Object.entries(attributes)) {
       if (key in made && typeof value !== "string") made[key] = value;
       else made.setAttribute(key, value);

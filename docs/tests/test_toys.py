@@ -207,7 +207,7 @@ def test_only_both_fences_leave_no_order_that_goes_wrong(page: Page) -> None:
     page.goto(address(FENCES))
     toy = page.locator(".toy")
     toy.scroll_into_view_if_needed()
-    first, last = 3.5, 6.5  # the tickets
+    first, last = 2, 8  # before the fence before a ticket, behind the one behind
     for writers in (False, True):
         for readers in (False, True):
             toy.get_by_label("Block 0’s fence").set_checked(writers)
@@ -216,10 +216,38 @@ def test_only_both_fences_leave_no_order_that_goes_wrong(page: Page) -> None:
                 (arrives, dates, dates < arrives)
                 for arrives in range(11)
                 for dates in range(11)
-                if (arrives < first or not writers) and (dates > last or not readers)
+                if (arrives <= first or not writers) and (dates >= last or not readers)
             }
             assert set(map(tuple, toy.evaluate(ORDERS))) == expected
             assert any(wrong for *_, wrong in expected) == (not (writers and readers))
+
+
+def test_a_toy_and_its_controls_agree_after_going_back(page: Page) -> None:
+    page.goto(address(FENCES))
+    toy = page.locator(".toy")
+    toy.scroll_into_view_if_needed()
+    toy.get_by_label("sum arrives").fill("9")
+    toy.get_by_label("Block 1\u2019s fence").check()
+    page.goto(address(BANKS))
+    page.go_back()
+    toy.scroll_into_view_if_needed()
+    expect(toy.get_by_label("sum arrives")).to_have_value("2")
+    expect(toy.get_by_label("Block 1\u2019s fence")).not_to_be_checked()
+    expect(toy.locator("[role=status]")).to_contain_text("Right this time")
+
+
+def test_a_wide_table_scrolls_in_its_box(page: Page) -> None:
+    page.set_viewport_size({"width": 320, "height": 800})
+    page.goto(address(ROUNDING))
+    toy = page.locator(".toy")
+    toy.scroll_into_view_if_needed()
+    toy.get_by_label("Add up").select_option(index=1)
+    toy.get_by_label("Method").select_option("In a tree")
+    toy.get_by_role("button").nth(7).click()
+    inner = "one => one.scrollWidth <= one.clientWidth"
+    assert toy.evaluate(inner)
+    assert page.locator(".content").first.evaluate(inner)
+    page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def test_a_fence_moves_what_it_forbids(page: Page) -> None:
@@ -232,7 +260,11 @@ def test_a_fence_moves_what_it_forbids(page: Page) -> None:
     expect(said).to_contain_text("Wrong: block 1 adds up an old value")
     toy.get_by_label("Block 0’s fence").check()
     expect(said).to_have_text("Right this time, but nothing guarantees it.")
-    expect(toy.get_by_label("sum arrives")).to_have_value("3")
+    expect(toy.get_by_label("sum arrives")).to_have_value("2")
+    toy.get_by_label("sum arrives").press("End")
+    expect(toy.get_by_label("sum arrives")).to_have_attribute(
+        "aria-valuetext", "moment 2 of 10, before both tickets, held by the fence"
+    )
     toy.get_by_label("Block 1 reads what was there").fill("1")
     expect(said).to_contain_text("Wrong")
     toy.get_by_label("Block 1’s fence").check()

@@ -161,9 +161,10 @@ def rings_of(root: Path, chapter: str, device: str) -> list[Ring]:
     found = []
     for number, words in _lines(_text(root, chapter, device, "shares")):
         ring = re.fullmatch(
-            r"(\d+) stages, (turns|tickets) ?: ([\d.]+) us, blocks end after (\d+) to 100 %, "
-            r"with (\d+) to (\d+) pieces",
+            r"(\d{1,2}) stages, (turns|tickets) ?: (\d{1,9}\.\d) us, "
+            r"blocks end after (\d{1,3}) to 100 %, with (\d{1,9}) to (\d{1,9}) pieces",
             " ".join(words),
+            re.ASCII,
         )
         if ring is None:
             raise ValueError(f"line {number} gives no ring: {' '.join(words)!r}")

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -96,7 +97,9 @@ void must(cudaError_t status) {
 }
 
 std::size_t n;
-int samples, sms;
+long samples;
+Sum expected;
+int sms;
 int *in, *other;
 constexpr std::size_t kOther = std::size_t{1} << 28;  // bytes, for the L2 to hold
 unsigned long long* words;
@@ -112,9 +115,9 @@ void measure() {
   must(cudaEventCreate(&before));
   must(cudaEventCreate(&after));
   std::vector<float> times;
-  for (int k = 0; k < samples; ++k) {
+  for (long k = 0; k < samples; ++k) {
     must(cudaMemsetAsync(ticket, 0, sizeof *ticket));
-    if (samples > 1) must(cudaMemsetAsync(other, k, kOther));
+    if (samples > 1) must(cudaMemsetAsync(other, static_cast<int>(k), kOther));
     must(cudaEventRecord(before));
     kernel<<<sms, kThreads, Stages * kBytes>>>(in, words, out, n, ticket, shares);
     must(cudaGetLastError());
@@ -125,7 +128,7 @@ void measure() {
     times.push_back(1000 * ms);
     Sum sum = 0;
     must(cudaMemcpy(&sum, out, sizeof sum, cudaMemcpyDeviceToHost));
-    if (sum != static_cast<Sum>(n)) {
+    if (sum != expected) {
       std::fprintf(stderr, "%u stages: a wrong sum\n", Stages);
       std::exit(1);
     }
@@ -151,11 +154,25 @@ void measure_all(std::integer_sequence<unsigned, Less...>) {
   ((measure<Less + 1, false>(), measure<Less + 1, true>()), ...);
 }
 
+/// An argument that is a whole number up to `most`; ends the program where it isn't.
+long long number(const char* text, long long most) {
+  char* end = nullptr;
+  errno = 0;
+  const long long value = std::strtoll(text, &end, 10);
+  if (*text == '\0' || *end != '\0' || errno != 0 || value < 0 || value > most) {
+    std::fprintf(stderr, "'%s' is no number from 0 to %lld; usage: shares [N [SAMPLES]]\n", text,
+                 most);
+    std::exit(2);
+  }
+  return value;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  n = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : std::size_t{1} << 28;
-  samples = argc > 2 ? std::atoi(argv[2]) : 25;
+  n = argc > 1 ? static_cast<std::size_t>(number(argv[1], 1LL << 34)) : std::size_t{1} << 28;
+  samples = argc > 2 ? static_cast<long>(number(argv[2], 100'000)) : 25;
+  if (samples == 0) samples = 1;
   must(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
   must(cudaMalloc(&in, n * sizeof *in));
   must(cudaMalloc(&other, kOther));
@@ -164,7 +181,18 @@ int main(int argc, char** argv) {
   must(cudaMalloc(&ticket, sizeof *ticket));
   must(cudaMalloc(&shares, sms * sizeof *shares));
   must(cudaMemset(words, 0, 3 * sizeof *words));
-  std::vector<int> ones(n, 1);
-  must(cudaMemcpy(in, ones.data(), n * sizeof *in, cudaMemcpyHostToDevice));
+  must(cudaMemset(shares, 0, sms * sizeof *shares));
+  // No two pieces are alike: one that is read twice, or too early, shows.
+  std::vector<int> values(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    values[i] = static_cast<int>(static_cast<unsigned>(i) * 2654435761u);
+    expected += values[i];
+  }
+  must(cudaMemcpy(in, values.data(), n * sizeof *in, cudaMemcpyHostToDevice));
   measure_all(std::make_integer_sequence<unsigned, 13>());
+  for (void* each :
+       {static_cast<void*>(in), static_cast<void*>(other), static_cast<void*>(words),
+        static_cast<void*>(out), static_cast<void*>(ticket), static_cast<void*>(shares)}) {
+    must(cudaFree(each));
+  }
 }

@@ -17,28 +17,63 @@ from tools.tests.limits import LIMIT
 ROOT = Path(__file__).resolve().parents[3]
 #: What the system keeps of a block's shared memory, from compute capability 9.0 on: 8 lines of 128.
 RESERVED = 1024
-N = 600_007
+#: 15 pieces for each of the embedded device's 132 SMs, and some over: all rings come round.
+N = 132 * 15 * 4096 + 7
+
+
+SOURCE = Path(__file__).with_name("shares.cu")
+
+
+def compiled(source: Path, made: Path, *targets: str) -> Path:
+    options = ["-std=c++20", "-O3", "-cudart", "shared", "-I", ROOT / "common/include"]
+    options += ["-I", SOURCE.parent]  # of a copy elsewhere
+    subprocess.run([nvcc(), *options, *targets, "-o", made, source], check=True)
+    return made
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("shares") / "shares"
-    targets = ["-gencode", "arch=compute_90,code=[sm_90,compute_90]", "-cudart", "shared"]
-    source = Path(__file__).with_name("shares.cu")
-    options = ["-std=c++20", "-O3", "-I", ROOT / "common/include"]
-    subprocess.run([nvcc(), *options, *targets, "-o", made, source], check=True)
-    return made
+    return compiled(SOURCE, made, "-gencode", "arch=compute_90,code=[sm_90,compute_90]")
+
+
+def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [program, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+        env={**os.environ, "LD_LIBRARY_PATH": str(BUILD / "emulator/lib")},
+    )
 
 
 def test_every_ring_adds_up_what_is_there(program: Path) -> None:
-    env = {**os.environ, "LD_LIBRARY_PATH": str(BUILD / "emulator/lib")}
-    done = subprocess.run(
-        [program, str(N), "1"], capture_output=True, text=True, timeout=LIMIT, check=False, env=env
-    )
+    done = run(program, str(N), "1")
     assert done.returncode == 0, done.stderr
     named = re.findall(r"^ ?(\d+) stages, (turns|tickets) *:", done.stdout, re.M)
     recorded = [(str(one.stages), one.order) for one in rings_of(ROOT, NAME, "nvidia-h200")]
     assert named == recorded and len(named) == 26
+
+
+def test_a_piece_that_is_read_twice_is_noticed(tmp_path: Path) -> None:
+    text, was = SOURCE.read_text(encoding="utf-8"), "pieces.kVectors, piece, full"
+    assert text.count(was) == 1
+    spoiled = tmp_path / "shares.cu"
+    spoiled.write_text(text.replace(was, "pieces.kVectors, piece / 2, full"), encoding="utf-8")
+    done = run(compiled(spoiled, tmp_path / "shares", "-arch=compute_90"), str(N), "1")
+    assert done.returncode == 1 and "stages: a wrong sum" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("",), ("x",), ("1e9",), ("-1",), ("9", "x"), ("9" * 30,)])
+def test_what_is_no_number_is_refused(program: Path, arguments: tuple[str, ...]) -> None:
+    done = run(program, *arguments)
+    assert done.returncode == 2 and "usage: shares [N [SAMPLES]]" in done.stderr
+
+
+@pytest.mark.parametrize("n", [0, 1, 31, 33, 4095, 4097])
+def test_few_elements_are_enough(program: Path, n: int) -> None:
+    assert run(program, str(n), "1").returncode == 0
 
 
 def test_stages_begin_where_the_compiler_has_put_them(program: Path) -> None:
@@ -55,6 +90,7 @@ def test_stages_begin_where_the_compiler_has_put_them(program: Path) -> None:
 def test_a_line_that_is_no_ring_is_named(tmp_path: Path) -> None:
     place = tmp_path / "chapters" / NAME / "transcripts" / "card"
     place.mkdir(parents=True)
-    (place / "shares.txt").write_text("# a card\n 8 stages, turns  : fast\n")
-    with pytest.raises(ValueError, match="line 2 gives no ring: '8 stages, turns : fast'"):
-        rings_of(tmp_path, NAME, "card")
+    for wrong in ("fast", "2.4.6 us, blocks end after 97 to 100 %, with 1 to 2 pieces"):
+        (place / "shares.txt").write_text(f"# a card\n 8 stages, turns  : {wrong}\n")
+        with pytest.raises(ValueError, match="line 2 gives no ring: '8 stages, turns : "):
+            rings_of(tmp_path, NAME, "card")

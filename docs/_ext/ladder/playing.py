@@ -75,7 +75,8 @@ def _cards(book: Book) -> list[dict[str, Any]]:
 
 
 def _visit(self: HTML5Translator, node: nodes.Element) -> None:
-    attributes = {"data-toy": node["name"], "hidden": "hidden"}
+    # Time and memory run from left to right, whatever language a browser translates to.
+    attributes = {"data-toy": node["name"], "hidden": "hidden", "dir": "ltr"}
     if node["spare"]:
         attributes["data-spare"] = "yes"
     if "cards" in node:

@@ -441,10 +441,11 @@ def where_stages_lie(view: View) -> Picture:
     """The time of a ring over where in shared memory its stages begin."""
     view = _with(view, rings_of)
     rings = rings_of(view.recordings.root, NAME, view.known.name)
-    if not rings:
-        raise MissingData(f"{NAME} has no shares in {view.known.name}")
     shown = [one for one in rings if one.stages >= ENOUGH]
     past = {one.stages: begin_of(one.stages) % LINE for one in rings}
+    kinds = {(one.order, past[one.stages] <= 2 * VECTOR) for one in shown}
+    if len(kinds) < 4:
+        raise MissingData(f"{NAME} has no rings of both orders, near and far, in {view.known.name}")
     orders = {"turns": "in turn", "tickets": "by tickets"}
 
     def draw(theme: Theme) -> Figure:
@@ -470,7 +471,7 @@ def where_stages_lie(view: View) -> Picture:
 
     near = [one.median_us for one in shown if past[one.stages] <= 2 * VECTOR]
     far = [one.median_us for one in shown if past[one.stages] > 2 * VECTOR]
-    apart = bool(near and far) and max(near) < min(far)
+    apart = max(near) < min(far)
     told = f"Up to {2 * VECTOR} bytes past a multiple of {LINE} they are fast. " if apart else ""
     stages = listed(
         [str(n) for n in sorted({one.stages for one in shown}) if past[n] <= 2 * VECTOR]
