@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from figures.chapters.chapter13_small_and_large.plots import NAME, begin_of
+from figures.chapters.chapter13_small_and_large.plots import NAME
+from figures.chapters.chapter13_small_and_large.ring import begin_of
 from figures.records.libraries import rings_of
 from tools.tests.built import BUILD, nvcc, tool
 from tools.tests.limits import LIMIT

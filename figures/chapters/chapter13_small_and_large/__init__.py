@@ -9,9 +9,8 @@ from figures.chapters.chapter13_small_and_large.plots import (
     rivals,
     small,
     steady,
-    where_stages_lie,
 )
-from figures.chapters.chapter13_small_and_large.ring import ring_of_copies
+from figures.chapters.chapter13_small_and_large.ring import ring_of_copies, where_stages_lie
 from figures.kit.chapter import Chapter
 
 CHAPTER = Chapter(

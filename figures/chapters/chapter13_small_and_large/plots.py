@@ -16,7 +16,7 @@ from figures.kit.axes import draw_curves, heading, label_ends, note, sizes_axis
 from figures.kit.pictures import MissingData, Picture, Table, View, name_of, rate_of, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, short_size, significant, size
-from figures.records.libraries import WholeSum, rings_of, steady_times, whole_sums
+from figures.records.libraries import WholeSum, steady_times, whole_sums
 from figures.records.recordings import RecordedRun
 
 NAME = "chapter13_small_and_large"
@@ -252,7 +252,7 @@ TOP_RATIO = 8.0
 ALL_LAUNCH = 2**17
 
 
-def _with(view: View, times: Callable[[Path, str, str], Sequence[object]]) -> View:
+def with_times(view: View, times: Callable[[Path, str, str], Sequence[object]]) -> View:
     """The view, or one of the second card where only that has such times."""
     for known in (view.known, view.other):
         if known and times(view.recordings.root, NAME, known.name):
@@ -262,7 +262,7 @@ def _with(view: View, times: Callable[[Path, str, str], Sequence[object]]) -> Vi
 
 def rivals(view: View) -> Picture:
     """Other people's times divided by our fastest's, over n."""
-    view = _with(view, whole_sums)
+    view = with_times(view, whole_sums)
     sums = whole_sums(view.recordings.root, NAME, view.known.name)
     ours: dict[int, float] = {}
     for one in sums:
@@ -344,7 +344,7 @@ def _panel(axes: Axes, theme: Theme, title: str, names: list[str], times: list[f
 
 def steady(view: View) -> Picture:
     """Whether the time depends on the values, on the place, and on how long the card has worked."""
-    view = _with(view, steady_times)
+    view = with_times(view, steady_times)
     lines = steady_times(view.recordings.root, NAME, view.known.name)
     if not lines:
         raise MissingData(f"{NAME} has no steadiness in {view.known.name}")
@@ -419,85 +419,6 @@ def steady(view: View) -> Picture:
                 [one.what, one.which.replace("_", " "), significant(one.median_us, 4),
                  f"{one.sm_mhz:.0f}", f"{one.watts:.0f}", f"{one.celsius:.0f}"]
                 for one in lines
-            ],
-        ),
-        runs=[],
-    )  # fmt: skip
-
-
-#: Stages that keep several pieces of 16 KiB on their way while one is added up.
-ENOUGH = 4
-
-
-def begin_of(stages: int) -> int:
-    """Bytes of shared memory before the stages of ``shares.cu``, which a test asks the compiler.
-
-    A warp's 8 bytes for each of 32 warps; two barriers of 8 and a number of 4 for each stage.
-    """
-    return -(-(32 * 8 + stages * (2 * 8 + 4)) // VECTOR) * VECTOR
-
-
-def where_stages_lie(view: View) -> Picture:
-    """The time of a ring over where in shared memory its stages begin."""
-    view = _with(view, rings_of)
-    rings = rings_of(view.recordings.root, NAME, view.known.name)
-    shown = [one for one in rings if one.stages >= ENOUGH]
-    past = {one.stages: begin_of(one.stages) % LINE for one in rings}
-    kinds = {(one.order, past[one.stages] <= 2 * VECTOR) for one in shown}
-    if len(kinds) < 4:
-        raise MissingData(f"{NAME} has no rings of both orders, near and far, in {view.known.name}")
-    orders = {"turns": "in turn", "tickets": "by tickets"}
-
-    def draw(theme: Theme) -> Figure:
-        figure, axes = style.new_figure(3.9)
-        for at, (order, words) in enumerate(orders.items()):
-            own = [one for one in shown if one.order == order]
-            colour = theme.drawn(SERIES[at])
-            axes.plot([past[one.stages] + 4 * at - 2 for one in own],
-                      [one.median_us for one in own], ls="none", marker=MARKERS[at],
-                      markersize=6, color=colour, label=f"pieces {words}")  # fmt: skip
-        for place in sorted({past[one.stages] for one in shown}):
-            there = [one for one in shown if past[one.stages] == place]
-            names = ", ".join(map(str, sorted({one.stages for one in there})))
-            top = max(one.median_us for one in there)
-            axes.annotate(names, xy=(place, top), xytext=(0, 7), textcoords="offset points",
-                          ha="center", color=theme.muted)  # fmt: skip
-        axes.set_ylim(0, 1.2 * max(one.median_us for one in shown))
-        axes.set_xticks(range(0, LINE, VECTOR))
-        axes.set_xlabel("bytes from a multiple of 128 to the first stage")
-        heading(axes, "µs")
-        axes.legend(loc="lower right")
-        return figure
-
-    near = [one.median_us for one in shown if past[one.stages] <= 2 * VECTOR]
-    far = [one.median_us for one in shown if past[one.stages] > 2 * VECTOR]
-    apart = max(near) < min(far)
-    told = f"Up to {2 * VECTOR} bytes past a multiple of {LINE} they are fast. " if apart else ""
-    stages = listed(
-        [str(n) for n in sorted({one.stages for one in shown}) if past[n] <= 2 * VECTOR]
-    )
-    return Picture(
-        draw=draw,
-        alt=(
-            f"On {view.device_name}, 2²⁸ elements, rings of {ENOUGH} to "
-            f"{max(past)} stages: those that begin at most {2 * VECTOR} bytes past a multiple of "
-            f"{LINE} ({stages} stages) take {significant(min(near))} to {significant(max(near))} "
-            f"µs, all others {significant(min(far))} to {significant(max(far))} µs, whether their "
-            "blocks take pieces in turn or by tickets."
-        ),
-        caption=(
-            f"The number at each point counts a ring's stages of {STAGE_KIB} KiB; 2²⁸ elements. "
-            f"{told}Their blocks take pieces in turn, or by tickets: the next free block takes the "
-            "next four."
-        ),
-        table=Table(
-            ["stages", "pieces", f"bytes past a multiple of {LINE}", "µs",
-             "first block ends at (% of the last)", "pieces per block"],
-            [
-                [str(one.stages), orders[one.order], str(past[one.stages]),
-                 significant(one.median_us, 4), str(one.first_end),
-                 f"{one.fewest} to {one.most}"]
-                for one in rings
             ],
         ),
         runs=[],
