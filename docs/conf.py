@@ -34,6 +34,8 @@ from sphinx.application import Sphinx
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "_ext")]
 
+from ladder.playing import TOYS  # noqa: E402  (it lies in docs/_ext)
+
 
 def _folder(variable: str, default: str) -> str:
     return str(ROOT / os.environ.get(variable, default))
@@ -82,10 +84,9 @@ html_theme = "furo"
 # The kernels that the pages run, where the programs have been built.
 html_static_path = ["_static", *filter(os.path.isdir, [_folder("LADDER_STATIC", "build/static")])]
 html_css_files = ["ladder.css", "device.css"]
-_toys = ("banks", "packer", "pipe", "sectors", "fences", "rounding")
 html_js_files = [
     (f"ladder{name}.js", {"defer": "defer"})
-    for name in ("", "-play", "-run", *(f"-{toy}" for toy in _toys))
+    for name in ("", "-play", "-run", *(f"-{toy}" for toy in TOYS))
 ]
 html_copy_source = False
 html_baseurl = os.environ.get("LADDER_URL", "")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
 
 from tools.measuring.programs import Variant, find_programs
+from tools.tests import built
 from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
 
@@ -42,7 +42,4 @@ def run(chapter: str, *arguments: str, cwd: Path | None = None) -> subprocess.Co
 
 def on_embedded(chapter: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """A chapter's program on an embedded device with these settings."""
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(BUILD / "emulator/lib"), **settings}
-    return subprocess.run(
-        [program(chapter), *arguments], capture_output=True, text=True, env=environment, check=False
-    )
+    return built.on_embedded(program(chapter), *arguments, **settings)

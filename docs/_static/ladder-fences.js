@@ -5,7 +5,7 @@
   /** When the tickets are drawn: between the moments that the sliders go to. */
   const TICKETS = [3.5, 6.5];
   /** Where a fence stands, and what it leaves of its slider. */
-  const FENCES = [{ at: 2.75, last: 2 }, { at: 7.25, first: 8 }];
+  const FENCES = [{ at: 2.75, from: 0, to: 2 }, { at: 7.25, from: 8, to: END }];
   const { make, drawn, slider } = window.LadderPage;
   const ROW = [10, 26];
   const at = (moment) => 8 + 8.4 * moment;
@@ -63,16 +63,17 @@
 
     const show = () => {
       const fences = [writers.box.checked, readers.box.checked];
-      // A fence stops the slider that it is for: its scale stays the drawing's.
-      const asked = [sum, read].map((one) => Number(one.input.value));
-      const arrives = Math.min(asked[0], fences[0] ? FENCES[0].last : END);
-      const dates = Math.max(asked[1], fences[1] ? FENCES[1].first : 0);
-      [[sum, arrives], [read, dates]].forEach(([one, value], which_) => {
-        one.input.value = String(value);
-        one.show();
-        const held = value === asked[which_] ? "" : ", held by the fence";
+      const [arrives, dates] = [sum, read].map(({ input, show: written }, block) => {
+        // A fence stops the slider that it is for: its scale stays the drawing's.
+        const { from, to } = fences[block] ? FENCES[block] : { from: 0, to: END };
+        const asked = Number(input.value);
+        const value = Math.min(Math.max(asked, from), to);
+        input.value = String(value);
+        written();
+        const held = value === asked ? "" : ", held by the fence";
         const text = `moment ${value} of ${END}, ${moment(value)}${held}`;
-        one.input.setAttribute("aria-valuetext", text);
+        input.setAttribute("aria-valuetext", text);
+        return value;
       });
       const wrong = draw(svg, { sum: arrives, read: dates, fences });
       place.dataset.wrong = wrong ? "yes" : "no";

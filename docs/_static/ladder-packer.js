@@ -11,7 +11,7 @@
     "T4": { threads: 1024, blocks: 16, bytes: 64 * KIB, most: 64 * KIB, driver: 0, unit: 256 },
     "GTX 1050 Ti": { threads: 2048, blocks: 32, bytes: 96 * KIB, most: 48 * KIB, driver: 0, unit: 256 },
   };
-  const { make, slider } = window.LadderPage;
+  const { make, slider, chosen } = window.LadderPage;
 
   const up = (value, unit) => Math.ceil(value / unit) * unit;
 
@@ -41,8 +41,8 @@
       made[name] = slider(`${id}-${name}`, `${label}: `, range, text, () => show());
       return [made[name].label, made[name].input];
     };
-    const card = make("select", { id: `${id}-card` },
-      ...Object.keys(CARDS).map((name) => make("option", {}, name)));
+    const { select: card, label: cardLabel } = chosen(`${id}-card`, "Card: ",
+      Object.keys(CARDS), () => show());
     const more = make("input", { type: "checkbox" });
     const bars = make("div", { class: "toy-bars", "aria-hidden": "true" });
     const said = make("p", { class: "toy-said", role: "status" });
@@ -85,8 +85,7 @@
       ...control("registers", "Registers per thread", [16, 255, 1, 32], String),
       ...control("bytes", "Shared memory per block", [0, 227, 1, 1], (x) => `${x}\u00a0KiB`),
       make("label", { class: "toy-check" }, more, " and one byte more"),
-      make("label", { class: "toy-check", for: `${id}-card` }, "Card: ", card));
-    card.addEventListener("change", show);
+      cardLabel);
     more.addEventListener("change", show);
     const caption = "A bar for each limit, a piece of it for each block. Give every block 113 KiB, "
       + "and then one byte more.";

@@ -1,7 +1,7 @@
 // Bytes in flight, and the bandwidth that Little's law gives for them. What the cards have stands in
 // the page, from their recordings.
 (() => {
-  const { make, slider } = window.LadderPage;
+  const { make, slider, chosen } = window.LadderPage;
 
   /** Bytes in flight in an SM, the room for them at the peak, and GB/s. */
   const little = (card, { loads, bytes, threads, share, latency }) => {
@@ -21,14 +21,10 @@
       made[name] = slider(`${id}-${name}`, `${label}: `, range, text, () => show());
       return [made[name].label, made[name].input];
     };
-    const select = (name, label, options) => {
-      const input = make("select", { id: `${id}-${name}` },
-        ...options.map((text) => make("option", {}, text)));
-      input.addEventListener("change", () => show());
-      return [input, make("label", { class: "toy-check", for: `${id}-${name}` }, label, input)];
-    };
-    const [card, cardLabel] = select("card", "Card: ", cards.map((one) => one.name));
-    const [bytes, bytesLabel] = select("bytes", "Bytes per load: ", ["4", "8", "16"]);
+    const { select: card, label: cardLabel } = chosen(`${id}-card`, "Card: ",
+      cards.map((one) => one.name), () => show());
+    const { select: bytes, label: bytesLabel } = chosen(`${id}-bytes`, "Bytes per load: ",
+      ["4", "8", "16"], () => show());
     const fill = make("span");
     const bar = make("div", { class: "toy-bar", "aria-hidden": "true" }, fill);
     const said = make("p", { class: "toy-said", role: "status" });

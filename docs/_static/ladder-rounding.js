@@ -1,7 +1,7 @@
 // Eight floats, added up in the reader's order and in the ways of chapter 11's kernels. Each operation
 // rounds as the kernels' do: Math.fround is a conversion to float. A test does the same in NumPy.
 (() => {
-  const { make } = window.LadderPage;
+  const { make, chosen, reachable } = window.LadderPage;
   const f = Math.fround;
   const [LARGE, HUGE, FAR] = [2 ** 24, 2 ** 60, 2 ** 28];
   const DATA = {
@@ -66,14 +66,8 @@
 
   const build = (place, which) => {
     const id = `toy-rounding-${which}`;
-    const chosen = (name, text, options) => {
-      const select = make("select", { id: `${id}-${name}` },
-        ...Object.keys(options).map((one) => make("option", {}, one)));
-      return { select, label: make("label", { class: "toy-check", for: select.id },
-        make("span", {}, text), select) };
-    };
-    const data = chosen("data", "Add up: ", DATA);
-    const way = chosen("way", "Method: ", WAYS);
+    const data = chosen(`${id}-data`, "Add up: ", Object.keys(DATA), () => begin());
+    const way = chosen(`${id}-way`, "Method: ", Object.keys(WAYS), () => show());
     const table = make("table", { class: "toy-table" });
     const box = make("div", { class: "toy-scroll" }, table);
     const said = make("p", { class: "toy-said", role: "status" });
@@ -99,27 +93,24 @@
           rows[at][column] === undefined ? "" : written(rows[at][column])));
         return make("tr", {}, make("th", { scope: "row" }, button), ...cells);
       })));
-      // What scrolls sideways must be reachable by keys.
-      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-      else box.removeAttribute("tabindex");
+      reachable(box);
       const exact = Number(xs.reduce((sum, x) => sum + BigInt(x), 0n));
       place.dataset.value = String(value);
       said.textContent = value === exact
         ? `${written(value)}: exactly right.`
         : `${written(value)}, but the exact sum is ${written(exact)}.`;
     };
-    data.select.addEventListener("change", () => {
+    const begin = () => {
       xs = [...DATA[data.select.value]];
       show();
-    });
-    way.select.addEventListener("change", show);
+    };
     const caption = "Press an element to move it to the front. Each row shows the sum after its "
       + "element; in a tree, what the element holds after each step. Which methods get \u201cTwo "
       + "cancel\u201d right in every order? Can you find an order of \u201cFour cancel, far "
       + "apart\u201d that Neumaier\u2019s gets right, and one for the double?";
     place.append(make("div", { class: "toy-controls" }, data.label, way.label), box, said,
       make("p", { class: "toy-caption" }, caption));
-    data.select.dispatchEvent(new Event("change"));
+    begin();
     place.hidden = false;
   };
 

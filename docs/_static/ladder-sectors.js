@@ -5,7 +5,7 @@
   const WORDS = 8; // in a sector of 32 bytes
   const SECTORS = 144; // as far as the sliders reach
   const ROW = 16;
-  const { make, drawn, slider } = window.LadderPage;
+  const { make, drawn, slider, chosen } = window.LadderPage;
   const CELL = { wide: 0.92, high: 0.62, step: 0.8 };
 
   /** The words that the lanes want, each once; none where a lane's load isn't aligned. */
@@ -47,10 +47,8 @@
     const stride = slider(`${id}-stride`, "Lane k begins at word k \u00b7 ", [0, 32, 1, 2], String,
       () => show());
     const start = slider(`${id}-start`, "plus ", [0, 32, 1, 0], String, () => show());
-    const widths = ["4", "8", "16"].map((text) => make("option", {}, text));
-    const bytes = make("select", { id: `${id}-bytes` }, ...widths);
-    const bytesLabel = make("label", { class: "toy-check", for: `${id}-bytes` },
-      "Bytes per lane: ", bytes);
+    const { select: bytes, label: bytesLabel } = chosen(`${id}-bytes`, "Bytes per lane: ",
+      ["4", "8", "16"], () => show());
     const said = make("p", { class: "toy-said", role: "status" });
 
     const show = () => {
@@ -72,7 +70,6 @@
       said.textContent = `${sectors === 1 ? "1 sector" : `${sectors} sectors`}, `
         + `${sectors * 32} bytes: ${share} of them wanted.`;
     };
-    bytes.addEventListener("change", show);
     const caption = "A cell is a sector, a dark strip in it a word that some lane wants. With 16 "
       + "bytes per lane, find the stride that wastes nothing. Then begin a few words late.";
     place.append(svg, make("div", { class: "toy-controls" },

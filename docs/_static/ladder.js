@@ -37,18 +37,27 @@ window.LadderPage = {
     input.addEventListener("input", moved);
     return { label: make("label", { for: id }, label, shown), input, show };
   },
+
+  /** A choice of one of the names: the select itself and its label. `moved` is called after each. */
+  chosen(id, label, names, moved) {
+    const { make } = window.LadderPage;
+    const select = make("select", { id }, ...names.map((one) => make("option", {}, one)));
+    select.addEventListener("change", moved);
+    return { select, label: make("label", { class: "toy-check", for: id },
+      make("span", {}, label), select) };
+  },
+
+  /** What scrolls sideways must be reachable by keyboard. Browsers that do this by themselves lose
+   *  nothing; the page reads the same with scripts off. */
+  reachable(box) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  },
 };
 
-// What scrolls sideways must be reachable by keyboard. Browsers that do this by themselves lose
-// nothing; the page reads the same with scripts off.
 (() => {
-  const reach = () => {
-    for (const box of document.querySelectorAll(".highlight pre, .table-wrapper")) {
-      const scrolls = box.scrollWidth > box.clientWidth;
-      if (scrolls) box.tabIndex = 0;
-      else box.removeAttribute("tabindex");
-    }
-  };
+  const boxes = ".highlight pre, .table-wrapper, .toy-scroll";
+  const reach = () => document.querySelectorAll(boxes).forEach(window.LadderPage.reachable);
   addEventListener("resize", reach);
   // A folded passage has no width until it is opened.
   document.addEventListener("toggle", reach, true);

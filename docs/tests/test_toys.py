@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from docs.tests.test_browser import CHROMIUM, GUIDE, address
 from docs.tests.test_run_here import looked
@@ -42,6 +42,14 @@ SHOWN = """toy => {
 def page(browser: Browser) -> Iterator[Page]:
     with looked(browser, viewport={"width": 1280, "height": 900}) as made:
         yield made
+
+
+def opened(page: Page, name: str) -> Locator:
+    """The only toy of a page, in view."""
+    page.goto(address(name))
+    toy = page.locator(".toy")
+    toy.scroll_into_view_if_needed()
+    return toy
 
 
 def passes(stride: int, spare: bool) -> int:
@@ -97,9 +105,7 @@ def test_as_many_blocks_fit_as_the_occupancy_calculator_found(page: Page) -> Non
 
 
 def test_an_edge_is_felt(page: Page) -> None:
-    page.goto(address(PACKER))
-    toy = page.locator(".toy")
-    toy.scroll_into_view_if_needed()
+    toy = opened(page, PACKER)
     said = toy.locator("[role=status]")
     expect(said).to_have_text("8 blocks fit, occupancy 100 %. Threads and registers run out first.")
     toy.get_by_label("Shared memory per block").fill("113")
@@ -117,9 +123,7 @@ def test_an_edge_is_felt(page: Page) -> None:
 
 def test_the_pipe_holds_what_little_s_law_says(page: Page) -> None:
     recorded = Recordings(ROOT)
-    page.goto(address(PIPE))
-    toy = page.locator(".toy")
-    toy.scroll_into_view_if_needed()
+    toy = opened(page, PIPE)
     others = [n for n, known in recorded.second.items() if "chapter00_timing" in known.chapters]
     names = [recorded.reference.name, *others]
     assert others
@@ -151,9 +155,7 @@ def test_the_pipe_holds_what_little_s_law_says(page: Page) -> None:
 
 def test_a_warp_touches_the_sectors_that_the_gpu_counted(page: Page) -> None:
     recorded = Recordings(ROOT)
-    page.goto(address(SECTORS))
-    toy = page.locator(".toy")
-    toy.scroll_into_view_if_needed()
+    toy = opened(page, SECTORS)
     asked = {f"load_stride{stride}": (stride, 0, 4) for stride in (1, 2, 3, 4, 8, 16, 32)}
     asked |= {f"load_offset{late}": (1, late, 4) for late in (0, 1, 2, 4, 7, 8, 9, 16, 32)}
     asked |= {"copy8": (2, 0, 8), "copy16": (4, 0, 16), "vec3_packed": (3, 0, 4)}
@@ -169,9 +171,7 @@ def test_a_warp_touches_the_sectors_that_the_gpu_counted(page: Page) -> None:
 
 
 def test_a_load_that_is_not_aligned_is_an_error(page: Page) -> None:
-    page.goto(address(SECTORS))
-    toy = page.locator(".toy")
-    toy.scroll_into_view_if_needed()
+    toy = opened(page, SECTORS)
     said = toy.locator("[role=status]")
     toy.get_by_label("Lane k begins").fill("0")
     expect(said).to_have_text("1 sector, 32 bytes: 13 % of them wanted.")
@@ -204,9 +204,7 @@ ORDERS = """toy => {
 
 
 def test_only_both_fences_leave_no_order_that_goes_wrong(page: Page) -> None:
-    page.goto(address(FENCES))
-    toy = page.locator(".toy")
-    toy.scroll_into_view_if_needed()
+    toy = opened(page, FENCES)
     first, last = 2, 8  # before the fence before a ticket, behind the one behind
     for writers in (False, True):
         for readers in (False, True):
@@ -223,9 +221,7 @@ def test_only_both_fences_leave_no_order_that_goes_wrong(page: Page) -> None:
 
 
 def test_a_toy_and_its_controls_agree_after_going_back(page: Page) -> None:
-    page.goto(address(FENCES))
-    toy = page.locator(".toy")
-    toy.scroll_into_view_if_needed()
+    toy = opened(page, FENCES)
     toy.get_by_label("sum arrives").fill("9")
     toy.get_by_label("Block 1\u2019s fence").check()
     page.goto(address(BANKS))
@@ -238,9 +234,7 @@ def test_a_toy_and_its_controls_agree_after_going_back(page: Page) -> None:
 
 def test_a_wide_table_scrolls_in_its_box(page: Page) -> None:
     page.set_viewport_size({"width": 320, "height": 800})
-    page.goto(address(ROUNDING))
-    toy = page.locator(".toy")
-    toy.scroll_into_view_if_needed()
+    toy = opened(page, ROUNDING)
     toy.get_by_label("Add up").select_option(index=1)
     toy.get_by_label("Method").select_option("In a tree")
     toy.get_by_role("button").nth(7).click()
@@ -251,9 +245,7 @@ def test_a_wide_table_scrolls_in_its_box(page: Page) -> None:
 
 
 def test_a_fence_moves_what_it_forbids(page: Page) -> None:
-    page.goto(address(FENCES))
-    toy = page.locator(".toy")
-    toy.scroll_into_view_if_needed()
+    toy = opened(page, FENCES)
     said = toy.locator("[role=status]")
     expect(said).to_have_text("Right this time, but nothing guarantees it.")
     toy.get_by_label("sum arrives").fill("9")
@@ -324,9 +316,7 @@ FRONTS = (0, 7, 7, 4, 5, 2)
 
 
 def test_floats_round_as_numpy_s_do(page: Page) -> None:
-    page.goto(address(ROUNDING))
-    toy = page.locator(".toy")
-    toy.scroll_into_view_if_needed()
+    toy = opened(page, ROUNDING)
     large, huge, far = 2**24, 2**60, 2**28
     given = [
         [large, 1, 1, 1, 1, 1, 1, 2],

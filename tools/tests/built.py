@@ -8,9 +8,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+
+from tools.tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools")).resolve()
@@ -47,3 +50,18 @@ def environment() -> dict[str, str]:
     """
     path = os.pathsep.join([str(tool("nvdisasm").parent), os.environ.get("PATH", "")])
     return {**os.environ, "CUDACXX": str(nvcc()), "PATH": path}
+
+
+def on_embedded(
+    program: Path, *arguments: str | Path, **settings: str
+) -> subprocess.CompletedProcess[str]:
+    """What a program that loads the CUDA runtime does on the build's embedded device."""
+    assert program.exists(), f"{program} is not built: tools/test builds it"
+    return subprocess.run(
+        [program, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+        env={**os.environ, "LD_LIBRARY_PATH": str(BUILD / "emulator/lib"), **settings},
+    )

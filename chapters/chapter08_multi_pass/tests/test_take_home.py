@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -19,8 +18,7 @@ import pytest
 
 from chapters.tests.programs import program
 from tools.tests import test_nvrtc
-from tools.tests.built import BUILD, nvcc
-from tools.tests.limits import LIMIT
+from tools.tests.built import nvcc, on_embedded
 
 HERE = Path(__file__).resolve().parent
 CHAPTER = HERE.parent
@@ -74,18 +72,6 @@ def to_ptx(out: Path, *arguments: str | Path, header: Path = HEADER) -> Path:
     done = compiled("-ptx", "-arch=compute_90", "-o", out, *arguments, header=header)
     assert done.returncode == 0, done.stdout + done.stderr
     return out
-
-
-def run(path: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """On the embedded device."""
-    return subprocess.run(
-        [path],
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-        env={**os.environ, "LD_LIBRARY_PATH": str(BUILD / "emulator/lib"), **settings},
-    )
 
 
 # ------------------------------------------------------------------------------- on its own
@@ -284,14 +270,14 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("profile", ["h200", "t4"])
 def test_every_edge_is_right(cases: Path, profile: str) -> None:
     """On the T4 a grid of 160 blocks takes tiles in turn, and warps add by shuffles."""
-    done = run(cases, EMU_DEVICE_PROFILE=profile)
+    done = on_embedded(cases, EMU_DEVICE_PROFILE=profile)
     assert done.returncode == 0, done.stdout + done.stderr
     found = re.fullmatch(r"(\d+) checks, all right\n", done.stdout)
     assert found and int(found[1]) > 700
 
 
 def test_lanes_may_run_apart(cases: Path) -> None:
-    done = run(cases, EMU_SCHEDULE="apart:5")
+    done = on_embedded(cases, EMU_SCHEDULE="apart:5")
     assert done.returncode == 0 and "apart:5" in done.stderr, done.stdout + done.stderr
 
 
@@ -299,7 +285,7 @@ def findings(path: Path, work: Path, **settings: str) -> list[str]:
     """What all checks of the embedded device find."""
     file = work / "findings.json"
     file.write_text("", encoding="utf-8")
-    run(path, EMU_CHECK="all", EMU_FINDINGS=str(file), **settings)
+    on_embedded(path, EMU_CHECK="all", EMU_FINDINGS=str(file), **settings)
     lines = file.read_text(encoding="utf-8").splitlines()
     return [f"{one['check']}: {one['what']}" for one in map(json.loads, lines)]
 
@@ -312,7 +298,7 @@ def test_the_checkers_find_nothing(cases: Path, tmp_path: Path) -> None:
 
 
 def test_the_example_on_the_page_runs(tmp_path: Path) -> None:
-    done = run(built(tmp_path / "example", CHAPTER / "take_home_example.cu"))
+    done = on_embedded(built(tmp_path / "example", CHAPTER / "take_home_example.cu"))
     assert (done.returncode, done.stdout) == (0, "the sum is 3000000000\n"), done.stderr
 
 
@@ -320,7 +306,7 @@ def test_the_example_on_the_page_runs(tmp_path: Path) -> None:
 def test_the_libraries_lines_on_the_page_run(tmp_path: Path) -> None:
     # Whole libraries, of which the header is no part: for the device that runs them alone.
     source = CHAPTER / "take_home_instead.cu"
-    done = run(built(tmp_path / "instead", source, architectures=ARCHITECTURES[-1:]))
+    done = on_embedded(built(tmp_path / "instead", source, architectures=ARCHITECTURES[-1:]))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "CUB 3000000000, Thrust 3000000000, std 3000000000\n"
 
@@ -330,19 +316,10 @@ def test_the_libraries_lines_on_the_page_run(tmp_path: Path) -> None:
 
 def counted(variant: str, n: int, work: Path) -> dict[str, int]:
     page = work / "page.csv"
-    done = subprocess.run(
-        [program(CHAPTER.name), "--once", "--variant", variant, "--n", str(n)],
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-        env={
-            **os.environ,
-            "LD_LIBRARY_PATH": str(BUILD / "emulator/lib"),
-            "EMU_CSV": str(page),
-            "EMU_THREADS": "1",  # blocks in turn: which one finishes is the same each time
-        },
-    )
+    arguments = ["--once", "--variant", variant, "--n", str(n)]
+    # Blocks in turn: which one finishes is the same each time.
+    settings = {"EMU_CSV": str(page), "EMU_THREADS": "1"}
+    done = on_embedded(program(CHAPTER.name), *arguments, **settings)
     assert done.returncode == 0, done.stdout + done.stderr
     with page.open(encoding="utf-8") as file:
         (row,) = [row for row in csv.DictReader(file) if row["ID"]]
@@ -451,7 +428,7 @@ FAULTS = {
 def test_a_fault_is_seen(fault: str, cases: Path, tmp_path: Path) -> None:
     old, new, words = FAULTS[fault]
     program, settings = faulty(planted(tmp_path, old, new), tmp_path, cases)
-    done = run(program, **settings)
+    done = on_embedded(program, **settings)
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(rf"^wrong: .*{words}", done.stdout), done.stdout
 

@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tools.tests.built import BUILD, nvcc
-from tools.tests.limits import LIMIT
+from tools.tests.built import BUILD, nvcc, on_embedded
 
 ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter08_multi_pass"
 PER_THREAD = 8  # kPerThread
 
 
-def run(program: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    assert program.exists(), f"{program} is not built: tools/test builds it"
-    return subprocess.run(
-        [program, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-        env={**os.environ, "LD_LIBRARY_PATH": str(BUILD / "emulator/lib"), **more},
-    )
-
-
 def chapter(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return run(BUILD / "chapters" / CHAPTER / CHAPTER, "--once", *arguments, **more)
+    return on_embedded(BUILD / "chapters" / CHAPTER / CHAPTER, "--once", *arguments, **more)
 
 
 def passes(n: int, share: int) -> int:
@@ -68,7 +54,7 @@ def test_any_ints_fit_in_two_halves(n: int, block: int, tmp_path: Path) -> None:
     """More than one word could hold, and, with blocks of a warp, as many of them as are counted."""
     cases = tmp_path / "cases.txt"
     cases.write_text(f"--once --block {block} --n {n}\n", encoding="utf-8")
-    done = run(BUILD / "chapters/tests/edges_matrix", str(cases))
+    done = on_embedded(BUILD / "chapters/tests/edges_matrix", str(cases))
     assert done.returncode == 0 and "WRONG" not in done.stderr, done.stdout + done.stderr
     assert "exit" not in done.stdout, done.stdout
 
@@ -85,7 +71,7 @@ def test_any_ints_fit_in_two_halves(n: int, block: int, tmp_path: Path) -> None:
 def test_what_a_pass_loses_is_missed(variant: str, said: str | None, tmp_path: Path) -> None:
     cases = tmp_path / "cases.txt"
     cases.write_text(f"--once --variant {variant} --block 32 --n 20000\n", encoding="utf-8")
-    done = run(BUILD / "chapters/tests/edges_matrix", str(cases))
+    done = on_embedded(BUILD / "chapters/tests/edges_matrix", str(cases))
     assert done.returncode == 0, done.stdout + done.stderr
     if said is None:
         assert "exit" not in done.stdout, done.stdout
@@ -137,7 +123,7 @@ def test_the_hand_over_is_what_was_tried_on_hardware(tmp_path: Path) -> None:
     here, program = Path(__file__).resolve().parent, tmp_path / "fences"
     options = ["-std=c++20", "-O3", "-arch=compute_90", "-cudart", "shared"]
     subprocess.run([nvcc(), *options, "-o", program, here / "fences.cu"], check=True)
-    done = run(program, "3")
+    done = on_embedded(program, "3")
     assert done.returncode == 0, done.stderr
     log = here.parent / "transcripts/nvidia-h200/fences.txt"
     recorded = log.read_text(encoding="utf-8").splitlines()[1:]

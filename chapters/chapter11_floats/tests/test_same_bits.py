@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from figures.records.naming import REFERENCE
-from tools.tests.built import BUILD, ROOT, nvcc
-from tools.tests.limits import LIMIT
+from tools.tests.built import ROOT, nvcc, on_embedded
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = HERE / "same_bits.cu"
@@ -30,10 +28,7 @@ def answered(folder: Path, source: Path = PROGRAM) -> tuple[int, list[str]]:
          f"-I{ROOT / 'common/include'}", source, "-o", out],
         check=True,
     )  # fmt: skip
-    done = subprocess.run(
-        [out], capture_output=True, text=True, timeout=LIMIT, check=False,
-        env={**os.environ, "LD_LIBRARY_PATH": str(BUILD / "emulator/lib")},
-    )  # fmt: skip
+    done = on_embedded(out)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     return done.returncode, lines_of(done.stdout)
 

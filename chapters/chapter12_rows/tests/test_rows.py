@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tools.tests.built import BUILD
-from tools.tests.limits import LIMIT
+from tools.tests.built import BUILD, on_embedded
 
 MISTAKES = {
     "maximum_from_zero": "row 0 of 10: the maximum is 0 and should be -inf",
@@ -28,15 +25,6 @@ MISTAKES = {
 def test_a_mistake_is_told(variant: str, said: str, tmp_path: Path) -> None:
     cases = tmp_path / "cases.txt"
     cases.write_text(f"--once --variant {variant} --block 256 --n 20000\n", encoding="utf-8")
-    program = BUILD / "chapters/tests/chapter12_rows_matrix"
-    assert program.exists(), f"{program} is not built: tools/test builds it"
-    done = subprocess.run(
-        [program, cases],
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-        env={**os.environ, "LD_LIBRARY_PATH": str(BUILD / "emulator/lib")},
-    )
+    done = on_embedded(BUILD / "chapters/tests/chapter12_rows_matrix", cases)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("exit 1 ") and re.search(said, done.stdout), done.stdout

@@ -154,14 +154,14 @@ void measure_all(std::integer_sequence<unsigned, Less...>) {
   ((measure<Less + 1, false>(), measure<Less + 1, true>()), ...);
 }
 
-/// An argument that is a whole number up to `most`; ends the program where it isn't.
-long long number(const char* text, long long most) {
+/// An argument that is a whole number from `least` to `most`; ends the program where it isn't.
+long long number(const char* text, long long least, long long most) {
   char* end = nullptr;
   errno = 0;
   const long long value = std::strtoll(text, &end, 10);
-  if (*text == '\0' || *end != '\0' || errno != 0 || value < 0 || value > most) {
-    std::fprintf(stderr, "'%s' is no number from 0 to %lld; usage: shares [N [SAMPLES]]\n", text,
-                 most);
+  if (*text == '\0' || *end != '\0' || errno != 0 || value < least || value > most) {
+    std::fprintf(stderr, "'%s' is no number from %lld to %lld; usage: shares [N [SAMPLES]]\n", text,
+                 least, most);
     std::exit(2);
   }
   return value;
@@ -170,9 +170,8 @@ long long number(const char* text, long long most) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  n = argc > 1 ? static_cast<std::size_t>(number(argv[1], 1LL << 34)) : std::size_t{1} << 28;
-  samples = argc > 2 ? static_cast<long>(number(argv[2], 100'000)) : 25;
-  if (samples == 0) samples = 1;
+  n = argc > 1 ? static_cast<std::size_t>(number(argv[1], 0, 1LL << 34)) : std::size_t{1} << 28;
+  samples = argc > 2 ? static_cast<long>(number(argv[2], 1, 100'000)) : 25;
   must(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
   must(cudaMalloc(&in, n * sizeof *in));
   must(cudaMalloc(&other, kOther));

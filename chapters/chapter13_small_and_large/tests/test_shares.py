@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -12,16 +11,12 @@ import pytest
 from figures.chapters.chapter13_small_and_large.plots import NAME
 from figures.chapters.chapter13_small_and_large.ring import begin_of
 from figures.records.libraries import rings_of
-from tools.tests.built import BUILD, nvcc, tool
-from tools.tests.limits import LIMIT
+from tools.tests.built import ROOT, nvcc, on_embedded, tool
 
-ROOT = Path(__file__).resolve().parents[3]
 #: What the system keeps of a block's shared memory, from compute capability 9.0 on: 8 lines of 128.
 RESERVED = 1024
 #: 15 pieces for each of the embedded device's 132 SMs, and some over: all rings come round.
 N = 132 * 15 * 4096 + 7
-
-
 SOURCE = Path(__file__).with_name("shares.cu")
 
 
@@ -38,19 +33,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(SOURCE, made, "-gencode", "arch=compute_90,code=[sm_90,compute_90]")
 
 
-def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [program, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-        env={**os.environ, "LD_LIBRARY_PATH": str(BUILD / "emulator/lib")},
-    )
-
-
 def test_every_ring_adds_up_what_is_there(program: Path) -> None:
-    done = run(program, str(N), "1")
+    done = on_embedded(program, str(N), "1")
     assert done.returncode == 0, done.stderr
     named = re.findall(r"^ ?(\d+) stages, (turns|tickets) *:", done.stdout, re.M)
     recorded = [(str(one.stages), one.order) for one in rings_of(ROOT, NAME, "nvidia-h200")]
@@ -62,19 +46,21 @@ def test_a_piece_that_is_read_twice_is_noticed(tmp_path: Path) -> None:
     assert text.count(was) == 1
     spoiled = tmp_path / "shares.cu"
     spoiled.write_text(text.replace(was, "pieces.kVectors, piece / 2, full"), encoding="utf-8")
-    done = run(compiled(spoiled, tmp_path / "shares", "-arch=compute_90"), str(N), "1")
+    done = on_embedded(compiled(spoiled, tmp_path / "shares", "-arch=compute_90"), str(N), "1")
     assert done.returncode == 1 and "stages: a wrong sum" in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [("",), ("x",), ("1e9",), ("-1",), ("9", "x"), ("9" * 30,)])
+@pytest.mark.parametrize(
+    "arguments", [("",), ("x",), ("1e9",), ("-1",), ("9", "x"), ("9", "0"), ("9" * 30,)]
+)
 def test_what_is_no_number_is_refused(program: Path, arguments: tuple[str, ...]) -> None:
-    done = run(program, *arguments)
+    done = on_embedded(program, *arguments)
     assert done.returncode == 2 and "usage: shares [N [SAMPLES]]" in done.stderr
 
 
 @pytest.mark.parametrize("n", [0, 1, 31, 33, 4095, 4097])
 def test_few_elements_are_enough(program: Path, n: int) -> None:
-    assert run(program, str(n), "1").returncode == 0
+    assert on_embedded(program, str(n), "1").returncode == 0
 
 
 def test_stages_begin_where_the_compiler_has_put_them(program: Path) -> None:

@@ -197,11 +197,11 @@ def in_flight(view: View, n: int) -> Picture:
         for fewer, more in itertools.pairwise(STAGES)
         if rate_of(rings[more]) < 0.99 * rate_of(rings[fewer])
     ]
-    before = {n: (rings[n].run["shared_bytes"] or 0) - n * STAGE_KIB * 1024 for n in dips}
-    past = list(map(str, sorted({size_ % LINE for size_ in before.values()})))
+    # A whole number of lines are the stages themselves: what is left of all is what lies before.
+    past = sorted({(rings[stages].run["shared_bytes"] or 0) % LINE for stages in dips})
     slower = (
         f" It slows down at {listed([f'{STAGE_KIB * n} KiB' for n in dips])}, where its stages "
-        f"begin {listed(past)} bytes past a multiple of {LINE}."
+        f"begin {listed(list(map(str, past)))} bytes past a multiple of {LINE}."
         if dips
         else ""
     )
