@@ -380,7 +380,7 @@ __global__ void warp_rings(const int* in, unsigned long long* words, Sum* out, s
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   // No older device copies in bulk, and this is not launched there.
 #else
-  extern __shared__ int4 stages[];
+  extern __shared__ __align__(128) int4 stages[];
   __shared__ Barrier barriers[32 * Stages];
   const chapter08::Vectors<std::size_t> vectors(in, n);
   const Pieces<Bytes> pieces(vectors);
@@ -427,7 +427,7 @@ __global__ void block_ring(const int* in, unsigned long long* words, Sum* out, s
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   // As above: not launched on an older device.
 #else
-  extern __shared__ int4 stages[];
+  extern __shared__ __align__(128) int4 stages[];
   __shared__ Barrier full[Stages], empty[Stages];
   const chapter08::Vectors<std::size_t> vectors(in, n);
   const Pieces<Bytes> pieces(vectors);

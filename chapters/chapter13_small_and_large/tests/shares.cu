@@ -1,5 +1,6 @@
-// How evenly do the SMs share the memory? Rings of one to 13 stages whose blocks take their pieces
-// in turn, as block_ring's do, or by tickets, whoever is free. A GPU's own answers are in
+// Does it matter where a ring's stages begin, and which block takes which piece? Rings of one to 13
+// stages whose blocks take their pieces in turn, as block_ring's do, or by tickets, whoever is
+// free; four of them at each place that a bulk copy can write to. A GPU's own answers are in
 // ../transcripts/nvidia-h200/shares.txt.
 #include <cuda_runtime.h>
 
@@ -18,6 +19,7 @@ using chapter13::Barrier;
 using chapter13::Sum;
 
 constexpr unsigned kBytes = 16384, kThreads = 288, kPerTicket = 4, kNoPiece = ~0u;
+constexpr unsigned kLine = 128;  // bytes in a line of shared memory: one of each bank
 
 /// What a block says of itself.
 struct Share {
@@ -27,8 +29,9 @@ struct Share {
 
 template <unsigned Stages, bool Tickets>
 __global__ void ring(const int* in, unsigned long long* words, Sum* out, std::size_t n,
-                     unsigned* ticket, Share* shares) {
-  extern __shared__ int4 stages[];
+                     unsigned past, unsigned* ticket, Share* shares) {
+  extern __shared__ __align__(kLine) int4 lines[];
+  int4* stages = lines + past / sizeof(int4);
   __shared__ Barrier full[Stages], empty[Stages];
   __shared__ unsigned piece_in[Stages];
   const long long begin = clock64();
@@ -107,10 +110,13 @@ Sum* out;
 unsigned* ticket;
 Share* shares;
 
+/// The ring's time, `past` bytes from a multiple of kLine.
 template <unsigned Stages, bool Tickets>
-void measure() {
+void measure(unsigned past) {
   const auto kernel = ring<Stages, Tickets>;
-  must(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Stages * kBytes));
+  const unsigned shared = Stages * kBytes + past;
+  must(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                            static_cast<int>(shared)));
   cudaEvent_t before, after;
   must(cudaEventCreate(&before));
   must(cudaEventCreate(&after));
@@ -119,7 +125,7 @@ void measure() {
     must(cudaMemsetAsync(ticket, 0, sizeof *ticket));
     if (samples > 1) must(cudaMemsetAsync(other, static_cast<int>(k), kOther));
     must(cudaEventRecord(before));
-    kernel<<<sms, kThreads, Stages * kBytes>>>(in, words, out, n, ticket, shares);
+    kernel<<<sms, kThreads, shared>>>(in, words, out, n, past, ticket, shares);
     must(cudaGetLastError());
     must(cudaEventRecord(after));
     must(cudaEventSynchronize(after));
@@ -144,14 +150,24 @@ void measure() {
   std::sort(times.begin(), times.end());
   std::sort(cycles.begin(), cycles.end());
   std::sort(pieces.begin(), pieces.end());
-  std::printf("%2u stages, %s: %8.1f us, blocks end after %4.0f to 100 %%, with %u to %u pieces\n",
-              Stages, Tickets ? "tickets" : "turns  ", times[times.size() / 2],
-              100.0 * cycles.front() / cycles.back(), pieces.front(), pieces.back());
+  std::printf(
+      "%2u stages, %3u bytes past, %s: %8.1f us, blocks end after %4.0f to 100 %%, "
+      "with %u to %u pieces\n",
+      Stages, past, Tickets ? "tickets" : "turns  ", times[times.size() / 2],
+      100.0 * cycles.front() / cycles.back(), pieces.front(), pieces.back());
 }
 
 template <unsigned... Less>
 void measure_all(std::integer_sequence<unsigned, Less...>) {
-  ((measure<Less + 1, false>(), measure<Less + 1, true>()), ...);
+  ((measure<Less + 1, false>(0), measure<Less + 1, true>(0)), ...);
+}
+
+/// One ring at all places but the first, which it has been at.
+template <unsigned Stages>
+void measure_elsewhere() {
+  for (unsigned past = sizeof(int4); past < kLine; past += sizeof(int4)) {
+    measure<Stages, false>(past);
+  }
 }
 
 /// An argument that is a whole number from `least` to `most`; ends the program where it isn't.
@@ -189,6 +205,10 @@ int main(int argc, char** argv) {
   }
   must(cudaMemcpy(in, values.data(), n * sizeof *in, cudaMemcpyHostToDevice));
   measure_all(std::make_integer_sequence<unsigned, 13>());
+  measure_elsewhere<2>();
+  measure_elsewhere<4>();
+  measure_elsewhere<8>();
+  measure_elsewhere<12>();
   for (void* each :
        {static_cast<void*>(in), static_cast<void*>(other), static_cast<void*>(words),
         static_cast<void*>(out), static_cast<void*>(ticket), static_cast<void*>(shares)}) {
