@@ -70,6 +70,7 @@ class Ring(NamedTuple):
     """A sum of 2^28 ints by chapter 13's ``shares``."""
 
     stages: int
+    past: int  #: bytes from a multiple of 128 to the first stage
     order: str  #: "turns" or "tickets"
     median_us: float
     first_end: int  #: per cent of the last block's
@@ -161,15 +162,15 @@ def rings_of(root: Path, chapter: str, device: str) -> list[Ring]:
     found = []
     for number, words in _lines(_text(root, chapter, device, "shares")):
         ring = re.fullmatch(
-            r"(\d{1,2}) stages, (turns|tickets) ?: (\d{1,9}\.\d) us, "
+            r"(\d{1,2}) stages, (\d{1,3}) bytes past, (turns|tickets) ?: (\d{1,9}\.\d) us, "
             r"blocks end after (\d{1,3}) to 100 %, with (\d{1,9}) to (\d{1,9}) pieces",
             " ".join(words),
             re.ASCII,
         )
         if ring is None:
             raise ValueError(f"line {number} gives no ring: {' '.join(words)!r}")
-        stages, order, median, *rest = ring.groups()
-        found.append(Ring(int(stages), order, float(median), *map(int, rest)))
+        stages, past, order, median, *rest = ring.groups()
+        found.append(Ring(int(stages), int(past), order, float(median), *map(int, rest)))
     return found
 
 

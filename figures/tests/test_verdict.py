@@ -294,6 +294,7 @@ def test_gains_are_seen(
 
 
 def test_equal_long_runs_tie(noises: list[Noise]) -> None:
-    """Where passes repeat well, equal kernels are called equal, and not merely undecided."""
-    for count in (1, 2, 3):
-        assert outcomes(noises, LENGTHS[3], count, 0.0, 500, "itself")[Outcome.TIE] > 0.75
+    """Where passes repeat well, equal kernels are called equal, and not merely undecided: the more
+    surely, the more passes there are."""
+    for count, share in ((1, 0.7), (2, 0.75), (3, 0.8)):
+        assert outcomes(noises, LENGTHS[3], count, 0.0, 2000, "itself")[Outcome.TIE] > share

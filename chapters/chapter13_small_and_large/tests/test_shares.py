@@ -1,4 +1,4 @@
-"""``shares.cu``: its rings add up right, and their stages begin where the plot says."""
+"""``shares.cu``: its rings add up right at every place. And where the book's stages begin."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 
 from figures.chapters.chapter13_small_and_large.plots import NAME
-from figures.chapters.chapter13_small_and_large.ring import begin_of
 from figures.records.libraries import rings_of
 from tools.tests.built import ROOT, nvcc, on_embedded, tool
 
-#: What the system keeps of a block's shared memory, from compute capability 9.0 on: 8 lines of 128.
-RESERVED = 1024
 #: 15 pieces for each of the embedded device's 132 SMs, and some over: all rings come round.
 N = 132 * 15 * 4096 + 7
 SOURCE = Path(__file__).with_name("shares.cu")
@@ -36,9 +33,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_ring_adds_up_what_is_there(program: Path) -> None:
     done = on_embedded(program, str(N), "1")
     assert done.returncode == 0, done.stderr
-    named = re.findall(r"^ ?(\d+) stages, (turns|tickets) *:", done.stdout, re.M)
-    recorded = [(str(one.stages), one.order) for one in rings_of(ROOT, NAME, "nvidia-h200")]
-    assert named == recorded and len(named) == 26
+    line = r"^ ?(\d+) stages, +(\d+) bytes past, (turns|tickets) *:"
+    named = re.findall(line, done.stdout, re.M)
+    recorded = [
+        (str(one.stages), str(one.past), one.order) for one in rings_of(ROOT, NAME, "nvidia-h200")
+    ]
+    assert named == recorded and len(named) == 13 * 2 + 4 * 7
 
 
 def test_a_piece_that_is_read_twice_is_noticed(tmp_path: Path) -> None:
@@ -63,21 +63,27 @@ def test_few_elements_are_enough(program: Path, n: int) -> None:
     assert on_embedded(program, str(n), "1").returncode == 0
 
 
-def test_stages_begin_where_the_compiler_has_put_them(program: Path) -> None:
+@pytest.mark.parametrize("name", [f"build/tools/chapters/{NAME}/{NAME}", "shares"])
+def test_stages_are_declared_at_a_multiple_of_128(program: Path, name: str) -> None:
+    asked = program if name == "shares" else ROOT / name
     said = subprocess.run(
-        [tool("cuobjdump"), "-res-usage", program], capture_output=True, text=True, check=True
+        [tool("cuobjdump"), "-ptx", "-arch", "sm_90", asked],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
-    found = re.findall(r"4ringILj(\d+)ELb\d.*?SHARED:(\d+)", said, re.S)
-    assert len(found) == 26
-    assert {(int(stages), int(size) - RESERVED) for stages, size in found} == {
-        (stages, begin_of(stages)) for stages in range(1, 14)
-    }
+    found = re.findall(r"\.extern \.shared \.align (\d+) \.b8 \w*(stages|lines)\w*\[\]", said)
+    assert found and {int(align) for align, _ in found} == {128}
 
 
 def test_a_line_that_is_no_ring_is_named(tmp_path: Path) -> None:
     place = tmp_path / "chapters" / NAME / "transcripts" / "card"
     place.mkdir(parents=True)
     for wrong in ("fast", "2.4.6 us, blocks end after 97 to 100 %, with 1 to 2 pieces"):
-        (place / "shares.txt").write_text(f"# a card\n 8 stages, turns  : {wrong}\n")
-        with pytest.raises(ValueError, match="line 2 gives no ring: '8 stages, turns : "):
+        (place / "shares.txt").write_text(
+            f"# a card\n 8 stages,   0 bytes past, turns  : {wrong}\n"
+        )
+        with pytest.raises(
+            ValueError, match="line 2 gives no ring: '8 stages, 0 bytes past, turns : "
+        ):
             rings_of(tmp_path, NAME, "card")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,8 +25,6 @@ SMALL = ("one_block", "few_blocks", "whole", "two_dependent_in_graph", "two_laun
 MOST_SMALL = 2**20
 STAGES = (1, 2, 4, 8, 12)
 STAGE_KIB = 16
-#: A copy is fast near the start of a line of so many bytes, and has to begin at a whole VECTOR.
-LINE, VECTOR = 128, 16
 
 
 def points(runs: Sequence[RecordedRun], most: int = 2**40) -> list[tuple[float, float]]:
@@ -192,19 +189,6 @@ def in_flight(view: View, n: int) -> Picture:
         return figure
 
     fastest = max(rings.values(), key=rate_of)
-    dips = [
-        more
-        for fewer, more in itertools.pairwise(STAGES)
-        if rate_of(rings[more]) < 0.99 * rate_of(rings[fewer])
-    ]
-    # A whole number of lines are the stages themselves: what is left of all is what lies before.
-    past = sorted({(rings[stages].run["shared_bytes"] or 0) % LINE for stages in dips})
-    slower = (
-        f" It slows down at {listed([f'{STAGE_KIB * n} KiB' for n in dips])}, where its stages "
-        f"begin {listed(list(map(str, past)))} bytes past a multiple of {LINE}."
-        if dips
-        else ""
-    )
     shares = [
         f"{STAGE_KIB * stages} KiB {100 * rate_of(found) / rate_of(fastest):.0f} %"
         for stages, found in rings.items()
@@ -219,7 +203,7 @@ def in_flight(view: View, n: int) -> Picture:
             f"{significant(rate_of(others['cub']))}."
         ),
         caption=(
-            f"One ring per SM at n = {size(n)}, with 1 to 12 stages of 16 KiB.{slower} "
+            f"One ring per SM at n = {size(n)}, with 1 to 12 stages of 16 KiB. "
             "Dashed: *whole*, which reads by ordinary loads, and CUB."
         ),
         table=Table(

@@ -8,13 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from figures.chapters.chapter13_small_and_large.plots import (
-    LINE,
-    NAME,
-    STAGE_KIB,
-    VECTOR,
-    with_times,
-)
+from figures.chapters.chapter13_small_and_large.plots import NAME, STAGE_KIB, with_times
 from figures.kit import style
 from figures.kit.axes import heading
 from figures.kit.canvas import GLOBAL_HUE, canvas
@@ -22,6 +16,9 @@ from figures.kit.pictures import MissingData, Picture, Table, View
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, significant
 from figures.records.libraries import rings_of
+
+#: Where a copy may begin, and what its place is told from: a line of shared memory, all banks.
+VECTOR, LINE = 16, 128
 
 #: How long a piece is on its way, and how long it takes to add it up.
 TRIP, ADDS = 5.0, 1.25
@@ -127,76 +124,51 @@ def ring_of_copies() -> Picture:
     )  # fmt: skip
 
 
-#: Stages that keep several pieces of 16 KiB on their way while one is added up.
-ENOUGH = 4
-
-
-def begin_of(stages: int) -> int:
-    """Bytes of shared memory before the stages of ``shares.cu``, which a test asks the compiler.
-
-    A warp's 8 bytes for each of 32 warps; two barriers of 8 and a number of 4 for each stage.
-    """
-    return -(-(32 * 8 + stages * (2 * 8 + 4)) // VECTOR) * VECTOR
-
-
 def where_stages_lie(view: View) -> Picture:
-    """The time of a ring over where in shared memory its stages begin."""
+    """The time of rings over where in shared memory their stages begin."""
     view = with_times(view, rings_of)
     rings = rings_of(view.recordings.root, NAME, view.known.name)
-    shown = [one for one in rings if one.stages >= ENOUGH]
-    past = {one.stages: begin_of(one.stages) % LINE for one in rings}
-    kinds = {(one.order, past[one.stages] <= 2 * VECTOR) for one in shown}
-    if len(kinds) < 4:
-        raise MissingData(f"{NAME} has no rings of both orders, near and far, in {view.known.name}")
-    orders = {"turns": "in turn", "tickets": "by tickets"}
+    moved = sorted({one.stages for one in rings if one.past})
+    places = range(0, LINE, VECTOR)
+    shown = {
+        stages: {one.past: one for one in rings if one.stages == stages and one.order == "turns"}
+        for stages in moved
+    }
+    if not moved or any(list(by_place) != list(places) for by_place in shown.values()):
+        raise MissingData(f"{NAME} has no rings at every place in {view.known.name}")
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(3.9)
-        for at, (order, words) in enumerate(orders.items()):
-            own = [one for one in shown if one.order == order]
-            colour = theme.drawn(SERIES[at])
-            axes.plot([past[one.stages] + 4 * at - 2 for one in own],
-                      [one.median_us for one in own], ls="none", marker=MARKERS[at],
-                      markersize=6, color=colour, label=f"pieces {words}")  # fmt: skip
-        for place in sorted({past[one.stages] for one in shown}):
-            there = [one for one in shown if past[one.stages] == place]
-            names = ", ".join(map(str, sorted({one.stages for one in there})))
-            top = max(one.median_us for one in there)
-            axes.annotate(names, xy=(place, top), xytext=(0, 7), textcoords="offset points",
-                          ha="center", color=theme.muted)  # fmt: skip
-        axes.set_ylim(0, 1.2 * max(one.median_us for one in shown))
-        axes.set_xticks(range(0, LINE, VECTOR))
-        axes.set_xlabel("bytes from a multiple of 128 to the first stage")
+        for at, (stages, by_place) in enumerate(shown.items()):
+            times = [one.median_us for one in by_place.values()]
+            axes.plot(list(by_place), times, marker=MARKERS[at], markersize=6,
+                      color=theme.drawn(SERIES[at]), label=f"{stages} stages")  # fmt: skip
+        axes.set_ylim(0, 1.1 * max(one.median_us for by in shown.values() for one in by.values()))
+        axes.set_xticks(list(places))
+        axes.set_xlabel(f"bytes from a multiple of {LINE} to the first stage")
         heading(axes, "µs")
-        axes.legend(loc="lower right")
+        axes.legend(loc="lower center", ncols=2)
         return figure
 
-    near = [one.median_us for one in shown if past[one.stages] <= 2 * VECTOR]
-    far = [one.median_us for one in shown if past[one.stages] > 2 * VECTOR]
-    apart = max(near) < min(far)
-    told = f"Up to {2 * VECTOR} bytes past a multiple of {LINE} they are fast. " if apart else ""
-    stages = listed(
-        [str(n) for n in sorted({one.stages for one in shown}) if past[n] <= 2 * VECTOR]
+    told = "; ".join(
+        f"{stages} stages take {significant(by_place[0].median_us)} µs at a multiple of {LINE}, "
+        f"and {significant(min(past))} to {significant(max(past))} µs elsewhere"
+        for stages, by_place in shown.items()
+        if (past := [one.median_us for place, one in by_place.items() if place])
     )
+    orders = {"turns": "in turn", "tickets": "by tickets"}
     return Picture(
         draw=draw,
-        alt=(
-            f"On {view.device_name}, 2²⁸ elements, rings of {ENOUGH} to "
-            f"{max(past)} stages: those that begin at most {2 * VECTOR} bytes past a multiple of "
-            f"{LINE} ({stages} stages) take {significant(min(near))} to {significant(max(near))} "
-            f"µs, all others {significant(min(far))} to {significant(max(far))} µs, whether their "
-            "blocks take pieces in turn or by tickets."
-        ),
+        alt=f"On {view.device_name}, 2²⁸ elements by rings of 16 KiB a stage: {told}.",
         caption=(
-            f"The number at each point counts a ring's stages of {STAGE_KIB} KiB; 2²⁸ elements. "
-            f"{told}Their blocks take pieces in turn, or by tickets: the next free block takes the "
-            "next four."
+            f"The same rings of {listed([str(stages) for stages in moved])} stages of {STAGE_KIB} "
+            "KiB, moved through shared memory in steps of 16 bytes; 2²⁸ elements."
         ),
         table=Table(
-            ["stages", "pieces", f"bytes past a multiple of {LINE}", "µs",
+            ["stages", f"bytes past a multiple of {LINE}", "pieces", "µs",
              "first block ends at (% of the last)", "pieces per block"],
             [
-                [str(one.stages), orders[one.order], str(past[one.stages]),
+                [str(one.stages), str(one.past), orders[one.order],
                  significant(one.median_us, 4), str(one.first_end),
                  f"{one.fewest} to {one.most}"]
                 for one in rings
