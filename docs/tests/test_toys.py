@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,6 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from docs.tests.test_browser import CHROMIUM, GUIDE, address
 from docs.tests.test_run_here import looked
+from figures.chapters.chapter13_small_and_large import ring
 from figures.records.naming import COUNTER_ALIASES
 from figures.records.recordings import Recordings
 from tools.tests.built import ROOT
@@ -26,6 +28,7 @@ PIPE = "chapters/chapter05_unroll4"
 SECTORS = "chapters/chapter10_coalescing"
 FENCES = "chapters/chapter08_multi_pass"
 ROUNDING = "chapters/chapter11_floats"
+RING = "chapters/chapter13_small_and_large"
 LANES = 32
 #: All strides of the slider with the passes that are shown for each.
 SHOWN = """toy => {
@@ -261,6 +264,27 @@ def test_a_fence_moves_what_it_forbids(page: Page) -> None:
     expect(said).to_contain_text("Wrong")
     toy.get_by_label("Block 1’s fence").check()
     expect(said).to_have_text("Right, in every order that the two fences allow.")
+
+
+@pytest.mark.parametrize("stages", range(1, 9))
+def test_a_ring_turns_as_in_the_picture(page: Page, stages: int) -> None:
+    toy = opened(page, RING)
+    toy.get_by_label("Stages").fill(str(stages))
+    for trip, adds in ((5, 1.25), (5, 2.5), (10, 0.25), (1, 5), (3.5, 0.5), (7, 1)):
+        toy.get_by_label("on its way for").fill(str(trip))
+        toy.get_by_label("Adding it up takes").fill(str(adds))
+        shown = json.loads(toy.get_attribute("data-pieces") or "")
+        expected = [
+            {name: getattr(piece, name) for name in ("stage", "asked", "there", "begun", "done")}
+            for piece in ring.pieces(stages, 20, trip, adds)
+        ]
+        assert shown == expected
+        # In the long run: what is added up at the very end, and at the start, hardly counts.
+        idle = ring.idle(ring.pieces(stages, 4000, trip, adds), trip)
+        busy = float(toy.get_attribute("data-busy") or 0)
+        assert busy == pytest.approx(1 - idle, abs=0.01)
+        said = toy.locator("[role=status]").inner_text()
+        assert ("never wait" in said) == (idle < 0.005) == (stages >= 1 + trip / adds)
 
 
 def _one_by_one(xs: list[np.float32]) -> np.float32:

@@ -3,9 +3,10 @@
 ``.. play:: banks`` is where ``ladder-banks.js`` draws how a warp's words fall into banks, and
 ``packer`` where ``ladder-packer.js`` fills an SM with blocks, ``pipe`` where ``ladder-pipe.js``
 fills the way from memory with bytes in flight, ``sectors`` where ``ladder-sectors.js`` marks what a
-warp's load touches, ``fences`` where ``ladder-fences.js`` hands a sum from block to block, and
-``rounding`` where ``ladder-rounding.js`` adds up a few floats. With scripts off, on paper and in an
-e-reader nothing is there, so the text around it has to do without.
+warp's load touches, ``fences`` where ``ladder-fences.js`` hands a sum from block to block,
+``rounding`` where ``ladder-rounding.js`` adds up a few floats, and ``ring`` where
+``ladder-ring.js`` turns a ring of bulk copies. With scripts off, on paper and in an e-reader
+nothing is there, so the text around it has to do without.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from .numbers import hop_ns
 from .provenance import short_device
 
 #: Each has a script of its name.
-TOYS = ("banks", "packer", "pipe", "sectors", "fences", "rounding")
+TOYS = ("banks", "packer", "pipe", "sectors", "fences", "rounding", "ring")
 
 
 class toy(nodes.General, nodes.Element):  # docutils names its node classes in lower case
