@@ -66,7 +66,7 @@
         ? "After the first trip, a piece is always there: the warps never wait."
         : `The warps add for ${Math.round(100 * busy)}\u00a0% of the time and wait for the rest.`;
     };
-    const caption = "A row is a stage. Light: a piece is on its way. Dark: the warps add it up. Add "
+    const caption = "A row is a stage. Faint: a piece is on its way. Solid: the warps add it up. Add "
       + "stages until the warps never wait. How many does it take if adding takes twice as long?";
     place.append(svg, make("div", { class: "toy-controls" },
       count.label, count.input, trip.label, trip.input, adds.label, adds.input),

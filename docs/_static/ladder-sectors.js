@@ -70,7 +70,7 @@
       said.textContent = `${sectors === 1 ? "1 sector" : `${sectors} sectors`}, `
         + `${sectors * 32} bytes: ${share} of them wanted.`;
     };
-    const caption = "A cell is a sector, a dark strip in it a word that some lane wants. With 16 "
+    const caption = "A cell is a sector, a solid strip in it a word that some lane wants. With 16 "
       + "bytes per lane, find the stride that wastes nothing. Then begin a few words late.";
     place.append(svg, make("div", { class: "toy-controls" },
       stride.label, stride.input, start.label, start.input, bytesLabel),
