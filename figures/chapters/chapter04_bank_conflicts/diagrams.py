@@ -200,7 +200,7 @@ def tile_swizzles() -> Picture:
     return _tile_maps(
         ("Swizzled", "SwizzledBy4"),
         "A swizzle spreads the column over all banks and needs no more memory than the plain tile.",
-        "On the right each lane loads 16 bytes: a quarter of the warp (solid) at a time, four "
+        "On the right each lane loads 16 bytes: a quarter of the warp (dark) at a time, four "
         "passes, the least that such a load can take.",
     )
 

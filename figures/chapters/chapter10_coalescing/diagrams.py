@@ -69,7 +69,7 @@ def _request(axes: Axes, theme: Theme, example: str, top: float) -> None:
 
 
 HOW_TO_READ = (
-    "At the top are the lanes and the words that they load, the first half warp in solid blue. "
+    "At the top are the lanes and the words that they load, the first half warp in dark blue. "
     "Ticks are 32 bytes apart. Each row below shows the transactions of one generation, named by "
     "its compute capability. 7× means seven transactions of the same piece."
 )
