@@ -19,6 +19,8 @@ import pytest
 from chapters.tests.expected import CHAPTERS, expected
 from tools.tests.built import BUILD, environment, nvcc, tool
 
+pytestmark = pytest.mark.slow
+
 #: A chapter that includes another's kernels has them in its program.
 TOLD = [expected(chapter) for chapter in CHAPTERS]
 RIGHTLY_FLAGGED = [part for facts in TOLD for part in facts.inferred_kernels]

@@ -21,6 +21,8 @@ from chapters.tests.expected import CHAPTERS
 from chapters.tests.programs import run
 from tools.tests.built import BUILD, nvcc
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 #: 78 blocks of 256 at the least: one remainder by 32 each, and with them all by 4.
 SIZES = range(19_937, 19_937 + 32)
@@ -92,7 +94,6 @@ def faulty(tmp_path: Path) -> Callable[[str, str], Run]:
     return make
 
 
-@pytest.mark.slow
 def test_a_last_element_dropped_now_and_then_is_seen(faulty: Callable[[str, str], Run]) -> None:
     line = "tile[t] = i < n ? in[i] : 0;  // past the end: add nothing, but stay for the barriers"
     line += "\n  __syncthreads();\n\n  add_up(tile);"  # that of smem
@@ -103,7 +104,6 @@ def test_a_last_element_dropped_now_and_then_is_seen(faulty: Callable[[str, str]
     assert "smem: WRONG RESULT" in wrong[SIZES[2]], wrong[SIZES[2]]
 
 
-@pytest.mark.slow
 def test_the_answer_as_a_constant_is_seen(faulty: Callable[[str, str], Run]) -> None:
     """Of the default n and seed: another seed has another sum."""
     said = run("chapter02_smem", "--device", "embedded", "--once").stdout
@@ -119,7 +119,6 @@ def test_the_answer_as_a_constant_is_seen(faulty: Callable[[str, str], Run]) -> 
         assert "smem: WRONG RESULT" in once("--seed", str(seed)).stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "old", "new"),
     [

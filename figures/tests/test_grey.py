@@ -28,6 +28,8 @@ from figures.kit.style import LIGHT, THEMES, Theme, contrast, look
 from figures.records.recordings import Recordings
 from figures.records.sets import NoSuchRun
 
+pytestmark = pytest.mark.slow
+
 #: From here on two greys are two greys, side by side on paper.
 APART = 1.5
 #: What begins a key that is written, not drawn: the form of its marks.

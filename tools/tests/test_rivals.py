@@ -16,6 +16,8 @@ from tools.measuring import NOT_AVAILABLE, rivals
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

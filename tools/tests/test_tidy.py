@@ -12,6 +12,8 @@ import pytest
 
 from tools.tests.built import BUILD
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 FAULT = """#include <string>
 #include <utility>

@@ -20,6 +20,8 @@ from chapters.tests.programs import program
 from tools.tests import test_nvrtc
 from tools.tests.built import nvcc, on_embedded
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 CHAPTER = HERE.parent
 HEADER = CHAPTER / "take_home.cuh"
@@ -302,7 +304,6 @@ def test_the_example_on_the_page_runs(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "the sum is 3000000000\n"), done.stderr
 
 
-@pytest.mark.slow
 def test_the_libraries_lines_on_the_page_run(tmp_path: Path) -> None:
     # Whole libraries, of which the header is no part: for the device that runs them alone.
     source = CHAPTER / "take_home_instead.cu"
@@ -423,7 +424,6 @@ FAULTS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_seen(fault: str, cases: Path, tmp_path: Path) -> None:
     old, new, words = FAULTS[fault]
@@ -433,7 +433,6 @@ def test_a_fault_is_seen(fault: str, cases: Path, tmp_path: Path) -> None:
     assert re.search(rf"^wrong: .*{words}", done.stdout), done.stdout
 
 
-@pytest.mark.slow
 def test_a_missing_barrier_is_seen(cases: Path, tmp_path: Path) -> None:
     barrier = "  __syncthreads();\n  if (threadIdx.x >= 32) return 0;"
     copy = planted(tmp_path, barrier, barrier.partition("\n")[2])
@@ -442,7 +441,6 @@ def test_a_missing_barrier_is_seen(cases: Path, tmp_path: Path) -> None:
     assert any(one.startswith("race: ") for one in found), found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fence", ["release", "acquire"])
 def test_a_missing_fence_is_seen(fence: str, cases: Path, tmp_path: Path) -> None:
     (line,) = re.findall(rf"^ *__threadfence\(\);  // {fence}: .*\n", HEADER.read_text(), re.M)

@@ -10,6 +10,8 @@ import pytest
 from figures.records.naming import REFERENCE
 from tools.tests.built import ROOT, nvcc, on_embedded
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 PROGRAM = HERE / "same_bits.cu"
 DIGIT = "state->digit[k], low"

@@ -12,6 +12,8 @@ from figures.chapters.chapter13_small_and_large.plots import NAME
 from figures.records.libraries import rings_of
 from tools.tests.built import ROOT, nvcc, on_embedded, tool
 
+pytestmark = pytest.mark.slow
+
 #: 15 pieces for each of the embedded device's 132 SMs, and some over: all rings come round.
 N = 132 * 15 * 4096 + 7
 SOURCE = Path(__file__).with_name("shares.cu")

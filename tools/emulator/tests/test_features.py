@@ -14,6 +14,8 @@ import pytest
 from figures.records.cases import digest
 from tools.tests.built import nvcc
 
+pytestmark = pytest.mark.slow
+
 FEATURES = Path(__file__).parent / "features"
 #: Refused on a card too: one of it is lent, and others have no second.
 ONE_CARD = {"peers"}

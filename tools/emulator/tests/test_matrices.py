@@ -15,6 +15,8 @@ import pytest
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
+pytestmark = pytest.mark.slow
+
 EMULATE = Path(__file__).resolve().parents[2] / "emulate"
 
 # With RACE, lanes read and write shared memory of others without __syncwarp.

@@ -20,6 +20,8 @@ from tools.emulator.tests.races import running
 from tools.emulator.tests.races.running import EMULATE, Json
 from tools.tests.built import nvcc
 
+pytestmark = pytest.mark.slow
+
 RACES = Path(__file__).parent / "races"
 KERNEL = re.compile(r"template <bool Faulty>\n__global__ void (\w+)\(.*?\n}\n", re.DOTALL)
 HOST = re.compile(r"template <bool Faulty>\nvoid (\w+)\(const World& w\) {\n.*?\n}\n", re.DOTALL)

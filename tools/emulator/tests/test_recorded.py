@@ -15,6 +15,8 @@ import pytest
 from tools.emulator.tests.probes import forms
 from tools.tests.limits import LIMIT
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 EMULATE = HERE.parents[1] / "emulate"
 

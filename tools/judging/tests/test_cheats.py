@@ -16,6 +16,8 @@ from tools.judging.prepare import CHEATS, HONEST
 from tools.judging.tests.conftest import ptx
 from tools.judging.verdict import STATUS, Verdict
 
+pytestmark = pytest.mark.slow
+
 FILES = sorted(CHEATS.glob("*.cu"))
 _SAYS = re.compile(r"^// rejected: (\w+): (.+)$", re.MULTILINE)
 

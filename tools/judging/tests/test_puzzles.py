@@ -17,6 +17,8 @@ from tools.judging.problems import PROBLEMS
 from tools.judging.puzzles import Puzzle
 from tools.judging.tests.conftest import ptx
 
+pytestmark = pytest.mark.slow
+
 EVERY = puzzles.all_puzzles()
 each = pytest.mark.parametrize("puzzle", EVERY, ids=lambda puzzle: puzzle.key)
 

@@ -15,6 +15,8 @@ from tools.mutating.sources import Compiler
 from tools.mutating.trial import Bench, programs_of
 from tools.tests.built import BUILD, nvcc
 
+pytestmark = pytest.mark.slow
+
 ALL = [mistake for chapter in chapters() for mistake in mistakes(chapter)]
 
 

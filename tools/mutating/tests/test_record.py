@@ -16,6 +16,8 @@ from tools.mutating.record import record, together
 from tools.mutating.trial import Bench, programs_of
 from tools.tests.built import BUILD
 
+pytestmark = pytest.mark.slow
+
 TEXT = (ROOT / recorded.FILE).read_text(encoding="utf-8")
 RECORD = recorded.read(TEXT)
 SURVIVORS = recorded.survivors(RECORD, ROOT)

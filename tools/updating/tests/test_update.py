@@ -21,6 +21,8 @@ from bs4 import BeautifulSoup
 from tools.updating.pages import Change, compared, lines
 from tools.updating.pins import Package, lists, raised
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 
 PAGE = """\
