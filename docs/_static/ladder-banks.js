@@ -4,7 +4,7 @@
 (() => {
   const BANKS = 32;
   const LANES = 32;
-  const { make, drawn, slider } = window.LadderPage;
+  const { make, drawn, slider, toys } = window.LadderPage;
   const CELL = { wide: 0.84, high: 0.28, step: 0.34 };
   const TOP = 0.3;
   const FOOT = TOP + BANKS * CELL.step;
@@ -74,10 +74,8 @@
       ? "One odd stride is ruined by the spare word. Which, and why?"
       : "Find a stride that takes 4 passes and isn\u2019t a power of two.";
     const caption = `A column is a bank, a block in it a word that some lane wants. ${asked}`;
-    place.append(svg, controls, said, make("p", { class: "toy-caption" }, caption));
-    show();
-    place.hidden = false;
+    return { parts: [svg, controls, said], caption, show };
   };
 
-  document.querySelectorAll('[data-toy="banks"]').forEach(build);
+  toys("banks", build);
 })();

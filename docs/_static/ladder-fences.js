@@ -6,7 +6,7 @@
   const TICKETS = [3.5, 6.5];
   /** Where a fence stands, and what it leaves of its slider. */
   const FENCES = [{ at: 2.75, from: 0, to: 2 }, { at: 7.25, from: 8, to: END }];
-  const { make, drawn, slider } = window.LadderPage;
+  const { make, drawn, slider, toys } = window.LadderPage;
   const ROW = [10, 26];
   const at = (moment) => 8 + 8.4 * moment;
 
@@ -86,12 +86,10 @@
       + "with one, with both. Block 1 always reads after its ticket (a diamond), but its L1 may hold "
       + "an older value: the circle marks how old. The square marks when block 0\u2019s sum arrives. "
       + "A fence (a bar) stops one of the sliders. A dashed line is a wrong sum.";
-    place.append(svg, make("div", { class: "toy-controls" },
-      sum.label, sum.input, read.label, read.input, writers.label, readers.label),
-      said, make("p", { class: "toy-caption" }, caption));
-    show();
-    place.hidden = false;
+    const controls = make("div", { class: "toy-controls" },
+      sum.label, sum.input, read.label, read.input, writers.label, readers.label);
+    return { parts: [svg, controls, said], caption, show };
   };
 
-  document.querySelectorAll('[data-toy="fences"]').forEach(build);
+  toys("fences", build);
 })();

@@ -11,7 +11,7 @@
     "T4": { threads: 1024, blocks: 16, bytes: 64 * KIB, most: 64 * KIB, driver: 0, unit: 256 },
     "GTX 1050 Ti": { threads: 2048, blocks: 32, bytes: 96 * KIB, most: 48 * KIB, driver: 0, unit: 256 },
   };
-  const { make, slider, chosen } = window.LadderPage;
+  const { make, slider, chosen, toys } = window.LadderPage;
 
   const up = (value, unit) => Math.ceil(value / unit) * unit;
 
@@ -89,11 +89,9 @@
     more.addEventListener("change", show);
     const caption = "A bar for each limit, a piece of it for each block. Give every block 113 KiB, "
       + "and then one byte more.";
-    place.append(bars, said, field, make("p", { class: "toy-caption" }, caption));
-    show();
-    place.hidden = false;
+    return { parts: [bars, said, field], caption, show };
   };
 
   window.LadderPage.fit = (card, ...block) => fit(CARDS[card], ...block);
-  document.querySelectorAll('[data-toy="packer"]').forEach(build);
+  toys("packer", build);
 })();

@@ -1,7 +1,7 @@
 // Bytes in flight, and the bandwidth that Little's law gives for them. What the cards have stands in
 // the page, from their recordings.
 (() => {
-  const { make, slider, chosen } = window.LadderPage;
+  const { make, slider, chosen, toys } = window.LadderPage;
 
   /** Bytes in flight in an SM, the room for them at the peak, and GB/s. */
   const little = (card, { loads, bytes, threads, share, latency }) => {
@@ -14,7 +14,7 @@
 
   const build = (place, which) => {
     const cards = JSON.parse(place.dataset.cards);
-    if (!cards.length) return;
+    if (!cards.length) return null;
     const id = `toy-pipe-${which}`;
     const made = {};
     const control = (name, label, range, text) => {
@@ -60,10 +60,8 @@
       cardLabel);
     const caption = "By Little\u2019s law, not measured. A busy memory takes longer to answer: what "
       + "does that do to the pipe?";
-    place.append(bar, said, field, make("p", { class: "toy-caption" }, caption));
-    show();
-    place.hidden = false;
+    return { parts: [bar, said, field], caption, show };
   };
 
-  document.querySelectorAll('[data-toy="pipe"]').forEach(build);
+  toys("pipe", build);
 })();

@@ -5,7 +5,7 @@
   const STAGES = 8;
   const END = 20;
   const ROW = 5;
-  const { make, drawn, slider } = window.LadderPage;
+  const { make, drawn, slider, toys } = window.LadderPage;
 
   /** The pieces that are asked for before END: one is added up at a time, in order. */
   const pieces = (stages, trip, adds) => {
@@ -68,12 +68,10 @@
     };
     const caption = "A row is a stage. Faint: a piece is on its way. Solid: the warps add it up. Add "
       + "stages until the warps never wait. How many does it take if adding takes twice as long?";
-    place.append(svg, make("div", { class: "toy-controls" },
-      count.label, count.input, trip.label, trip.input, adds.label, adds.input),
-      said, make("p", { class: "toy-caption" }, caption));
-    show();
-    place.hidden = false;
+    const controls = make("div", { class: "toy-controls" },
+      count.label, count.input, trip.label, trip.input, adds.label, adds.input);
+    return { parts: [svg, controls, said], caption, show };
   };
 
-  document.querySelectorAll('[data-toy="ring"]').forEach(build);
+  toys("ring", build);
 })();

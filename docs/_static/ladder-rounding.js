@@ -1,7 +1,7 @@
 // Eight floats, added up in the reader's order and in the ways of chapter 11's kernels. Each operation
 // rounds as the kernels' do: Math.fround is a conversion to float. A test does the same in NumPy.
 (() => {
-  const { make, chosen, reachable } = window.LadderPage;
+  const { make, chosen, reachable, toys } = window.LadderPage;
   const f = Math.fround;
   const [LARGE, HUGE, FAR] = [2 ** 24, 2 ** 60, 2 ** 28];
   const DATA = {
@@ -108,11 +108,9 @@
       + "element; in a tree, what the element holds after each step. Which methods get \u201cTwo "
       + "cancel\u201d right in every order? Can you find an order of \u201cFour cancel, far "
       + "apart\u201d that Neumaier\u2019s gets right, and one for the double?";
-    place.append(make("div", { class: "toy-controls" }, data.label, way.label), box, said,
-      make("p", { class: "toy-caption" }, caption));
-    begin();
-    place.hidden = false;
+    const controls = make("div", { class: "toy-controls" }, data.label, way.label);
+    return { parts: [controls, box, said], caption, show: begin };
   };
 
-  document.querySelectorAll('[data-toy="rounding"]').forEach(build);
+  toys("rounding", build);
 })();

@@ -5,7 +5,7 @@
   const WORDS = 8; // in a sector of 32 bytes
   const SECTORS = 144; // as far as the sliders reach
   const ROW = 16;
-  const { make, drawn, slider, chosen } = window.LadderPage;
+  const { make, drawn, slider, chosen, toys } = window.LadderPage;
   const CELL = { wide: 0.92, high: 0.62, step: 0.8 };
 
   /** The words that the lanes want, each once; none where a lane's load isn't aligned. */
@@ -72,12 +72,10 @@
     };
     const caption = "A cell is a sector, a solid strip in it a word that some lane wants. With 16 "
       + "bytes per lane, find the stride that wastes nothing. Then begin a few words late.";
-    place.append(svg, make("div", { class: "toy-controls" },
-      stride.label, stride.input, start.label, start.input, bytesLabel),
-      said, make("p", { class: "toy-caption" }, caption));
-    show();
-    place.hidden = false;
+    const controls = make("div", { class: "toy-controls" },
+      stride.label, stride.input, start.label, start.input, bytesLabel);
+    return { parts: [svg, controls, said], caption, show };
   };
 
-  document.querySelectorAll('[data-toy="sectors"]').forEach(build);
+  toys("sectors", build);
 })();

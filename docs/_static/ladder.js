@@ -47,6 +47,19 @@ window.LadderPage = {
       make("span", {}, label), select) };
   },
 
+  /** Lays out the page's toys of a name. `build` gives a toy's parts, its caption and what shows it
+   *  first, or nothing where the page lacks what it needs: then its place stays hidden. */
+  toys(name, build) {
+    const { make } = window.LadderPage;
+    document.querySelectorAll(`[data-toy="${name}"]`).forEach((place, which) => {
+      const made = build(place, which);
+      if (!made) return;
+      place.append(...made.parts, make("p", { class: "toy-caption" }, made.caption));
+      made.show();
+      place.hidden = false;
+    });
+  },
+
   /** What scrolls sideways must be reachable by keyboard. Browsers that do this by themselves lose
    *  nothing; the page reads the same with scripts off. */
   reachable(box) {

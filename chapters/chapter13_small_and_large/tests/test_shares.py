@@ -10,7 +10,7 @@ import pytest
 
 from figures.chapters.chapter13_small_and_large.plots import NAME
 from figures.records.libraries import rings_of
-from tools.tests.built import ROOT, nvcc, on_embedded, tool
+from tools.tests.built import BUILD, ROOT, nvcc, on_embedded, tool
 
 pytestmark = pytest.mark.slow
 
@@ -65,9 +65,9 @@ def test_few_elements_are_enough(program: Path, n: int) -> None:
     assert on_embedded(program, str(n), "1").returncode == 0
 
 
-@pytest.mark.parametrize("name", [f"build/tools/chapters/{NAME}/{NAME}", "shares"])
+@pytest.mark.parametrize("name", [NAME, "shares"])
 def test_stages_are_declared_at_a_multiple_of_128(program: Path, name: str) -> None:
-    asked = program if name == "shares" else ROOT / name
+    asked = program if name == "shares" else BUILD / "chapters" / name / name
     said = subprocess.run(
         [tool("cuobjdump"), "-ptx", "-arch", "sm_90", asked],
         capture_output=True,
