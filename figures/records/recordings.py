@@ -126,6 +126,7 @@ class Recordings:
         self.root = Path(root)
         self.runs = runs
         self._own: dict[str, EmbeddedSet | None] = {}
+        self._told_by: dict[str, Recordings] = {}  # for `of`, by the card's name
         data = self.root / "figures" / "data"
         # Before the first recording there is no folder; what is asked for is then not there.
         reference = data / REFERENCE
@@ -154,13 +155,19 @@ class Recordings:
             return self
         for name, known in self.second.items():
             if chapter in known.chapters:
-                there = copy.copy(self)
-                there.__dict__.pop("variants", None)  # they are those of the reference's chapters
-                there.reference = known
-                there.second = {REFERENCE: self.reference, **self.second}
-                del there.second[name]
-                return there
+                if name not in self._told_by:
+                    self._told_by[name] = self._told_by_card(name)
+                return self._told_by[name]
         return self
+
+    def _told_by_card(self, name: str) -> Recordings:
+        there = copy.copy(self)
+        there.__dict__.pop("variants", None)  # they are those of the reference's chapters
+        there.reference = self.second[name]
+        there.second = {REFERENCE: self.reference, **self.second}
+        del there.second[name]
+        there._told_by = {}
+        return there
 
     @functools.cached_property
     def embedded_set(self) -> EmbeddedSet:
