@@ -20,6 +20,8 @@ def main() -> int:
     wanted.add_argument("--out", type=Path, required=True)
     given = wanted.parse_args()
     try:
+        if not given.out.absolute().parent.is_dir():  # said before the minute that it takes
+            raise Failure(f"can't write {given.out}: No such file or directory")
         found = stories.read(given.guide, os.environ.get("LADDER_URL", ""))
         if given.kind == "pdf":
             from docs.editions import paper

@@ -28,11 +28,11 @@ APPENDIX = ("chapters/chapter00_timing", "lab_checks", "glossary", "colophon")
 PREFACE = "index"
 ABOUT = "About this book"
 
-#: Only the web has these.
-ON_THE_WEB = (
-    ".headerlink", "img.only-dark", "details.data", ".page-foot", ".toctree-wrapper", ".doors",
-    "ul.cards", "script", ".backrefs", ".rung-later", ".toy",
-)  # fmt: skip
+#: Only the web has these, and scripts.
+ON_THE_WEB = {
+    "headerlink", "img.only-dark", "details.data", "page-foot", "toctree-wrapper", "doors",
+    "ul.cards", "backrefs", "rung-later", "toy",
+}  # fmt: skip
 
 
 @dataclass
@@ -111,10 +111,10 @@ def _article(guide: Path, page: str) -> Tag:
     path = guide / f"{page}.html"
     if not path.is_file():
         raise Failure(f"the guide lacks a page, {path}: tools/guide renders it")
-    # Parsing is what takes time, and the contents in the sidebar are as long again.
+    # The contents in the sidebar are as long again, and half of what is in here goes at once.
     text = path.read_text(encoding="utf-8")
     inside = re.search(r'<article [^>]*role="main".*</article>', text, re.DOTALL)
-    article = BeautifulSoup(inside[0] if inside else "", "lxml").find("article")
+    article = BeautifulSoup(_plain(inside[0]) if inside else "", "lxml").find("article")
     if not article or not article.find("h1"):
         raise Failure(f"{path} is no page of the guide: tools/guide renders it")
     return article.extract()
@@ -135,7 +135,6 @@ def _new(name: str, text: str = "", **attributes: str) -> Tag:
 
 def _still(story: Story) -> None:
     article = story.article
-    _plain(article)
     met: set[str] = set()
     for tag in article.find_all(id=True):  # a table and its wrapper have one between them
         if str(tag["id"]) in met:
@@ -146,7 +145,7 @@ def _still(story: Story) -> None:
         section = cards.find_parent("section")
         if section:
             section.decompose()
-    for tag in article.select(", ".join(ON_THE_WEB)):
+    for tag in article.find_all(_only_on_the_web):
         tag.decompose()
     for tag in article.find_all(title=True):
         del tag["title"]
@@ -200,22 +199,38 @@ CODE = {
 }
 
 
-def _plain(article: Tag) -> None:
-    """Without the spans that only the web's styles and scripts know."""
-    for code in article.find_all("pre"):
-        for span in code.find_all("span"):
-            if CODE.isdisjoint(span.get_attribute_list("class")):
-                span.name = "drop"
-            else:
-                span.name = "keep"
-    for span in article.find_all("span"):
-        if not span.get("id") and STYLED.isdisjoint(span.get_attribute_list("class")):
-            span.name = "drop"
-    for span in article.find_all("drop"):
-        span.unwrap()
-    for span in article.find_all("keep"):
-        span.name = "span"
-    article.smooth()
+_SPAN = re.compile(r"""<span\b(?:[^>"]|"[^"]*")*>|</span>|<pre\b|</pre>""")
+_CLASS = re.compile(r'\bclass="([^"]*)"')
+
+
+def _plain(html: str) -> str:
+    """Without the spans that only the web's styles and scripts know: half of all tags, and parsing
+    is what takes time."""
+    open_spans: list[bool] = []  # whether each is kept
+    code = False
+
+    def kept(found: re.Match[str]) -> str:
+        nonlocal code
+        tag = found[0]
+        if tag == "</span>":
+            return tag if open_spans.pop() else ""
+        if tag in ("<pre", "</pre>"):
+            code = tag == "<pre"
+            return tag
+        named = _CLASS.search(tag)
+        classes = set(named[1].split()) if named else set()
+        says = classes & CODE if code else classes & STYLED or ' id="' in tag
+        open_spans.append(bool(says))
+        return tag if says else ""
+
+    return _SPAN.sub(kept, html)
+
+
+def _only_on_the_web(tag: Tag) -> bool:
+    return tag.name == "script" or any(
+        name in ON_THE_WEB or f"{tag.name}.{name}" in ON_THE_WEB
+        for name in tag.get_attribute_list("class")
+    )
 
 
 def _headings(article: Tag) -> None:
