@@ -92,24 +92,28 @@ def row_softmax(shape: Shape, chance: Chance) -> Case:
     exponential is no float."""
     columns = shape.value("columns")
     count = shape.n * columns
-    data = array("f", (bits * 60 / 2**32 - 30 for bits in words(noise(chance, 4 * count))))
-    for row in range(shape.n):
-        about = chance.choice((0, 0, 500, -500, 1e4, -1e4))
-        for at in range(row * columns, (row + 1) * columns):
-            data[at] += about
+    random, data = words(noise(chance, 4 * count)), array("f")
+    for at in range(0, count, columns):
+        first = chance.choice((0, 0, 500, -500, 1e4, -1e4)) - 30
+        data.extend([bits * 60 / 2**32 + first for bits in random[at : at + columns]])
 
     def wrong(got: dict[str, bytes]) -> str:
         found = memoryview(got["out"]).cast("f")
         for row in range(shape.n):
-            mine = data[row * columns : (row + 1) * columns]
+            here = slice(row * columns, (row + 1) * columns)
+            mine, theirs = data[here], found[here]
             largest = max(mine)
             powers = [math.exp(x - largest) for x in mine]
             total = math.fsum(powers)
-            for column, power in enumerate(powers):
-                share, at = power / total, row * columns + column
-                if not abs(found[at] - share) <= ALLOWED * share:
-                    said = f"out[{at}], of row {row} and column {column}, is {found[at]:.7g}"
-                    return f"{said}, and should be {share:.7g}"
+            right = [
+                abs(share * total - power) <= ALLOWED * power
+                for share, power in zip(theirs, powers, strict=True)
+            ]
+            if not all(right):
+                column = right.index(False)
+                said = f"out[{row * columns + column}], of row {row} and column {column}, is"
+                share = powers[column] / total
+                return f"{said} {theirs[column]:.7g}, and should be {share:.7g}"
         return ""
 
     return Case(*_table(shape, chance, data.tobytes(), count), wrong)
