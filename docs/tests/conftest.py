@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -13,13 +12,14 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from playwright.sync_api import Browser, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "_ext"))
 
 from docs.tests import fake
+from tools.browser import launched
 
 GMEM, SMEM = "chapter01_gmem", "chapter02_smem"
 
@@ -188,14 +188,6 @@ def render(recorded_book: Book) -> Callable[[str], Built]:
         return built
 
     return build
-
-
-def launched(playwright: Playwright) -> Browser:
-    # No sandbox: containers that run as root have none. The pages are our own. No GPU: to do one's
-    # work in software costs more than to do without.
-    return playwright.chromium.launch(
-        executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-    )
 
 
 @pytest.fixture(scope="module")

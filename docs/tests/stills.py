@@ -14,9 +14,9 @@ from typing import Any
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page, expect, sync_playwright
 
-from docs.tests.conftest import launched
 from docs.tests.test_browser import GUIDE, ROOT, address
 from docs.tests.test_run_here import LOOKED, OPEN
+from tools.browser import launched
 
 FILE = ROOT / "docs/stills.json"
 #: Reads one step off the page: see docs/_ext/ladder/stills.py. Numbers of lines and steps stay out:

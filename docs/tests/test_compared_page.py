@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -23,10 +22,7 @@ from tools.comparing.command import book, compare
 from tools.comparing.page import html
 from tools.comparing.tests import made_up
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="no chromium on this machine"),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -19,11 +19,7 @@ from docs.tests import device
 from tools.measuring import profilers
 from tools.measuring.launches import Chapter, Listed, Ran
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine"),
-]
+pytestmark = pytest.mark.slow
 
 SHAPES = ((1000, 0), (4099, 1), (70_001, 2))  # n, and which of the blocks
 BLOCKS = (64, 160, 1000, 512)

@@ -13,13 +13,12 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from docs.tests.test_browser import CHROMIUM, GUIDE, address
+from docs.tests.test_browser import GUIDE, address
 from docs.tests.test_run_here import OPEN, counters, looked, outcome
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
-    pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine"),
 ]
 
 

@@ -14,7 +14,6 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from docs.tests.test_browser import (
-    CHROMIUM,
     EVERY_PAGE,
     GUIDE,
     ROOT,
@@ -31,7 +30,6 @@ from tools.tests.limits import LIMIT
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
-    pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine"),
 ]
 
 #: Opens a fold, and those that it is in.

@@ -11,7 +11,6 @@ from playwright.sync_api import Browser, Page, expect
 
 from docs.tests import stills
 from docs.tests.test_browser import (
-    CHROMIUM,
     GUIDE,
     SCHEMES,
     SETTLED,
@@ -25,7 +24,6 @@ from docs.tests.test_run_here import OPEN, looked
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
-    pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine"),
 ]
 
 KEPT: dict[str, dict[str, Any]] = json.loads(stills.FILE.read_text(encoding="utf-8"))

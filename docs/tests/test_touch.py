@@ -8,13 +8,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from docs.tests.test_browser import CHROMIUM, GUIDE, SCHEMES, address
+from docs.tests.test_browser import GUIDE, SCHEMES, address
 from docs.tests.test_run_here import PANEL, STORY, at_step, looked, opened, outcome
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
-    pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine"),
 ]
 
 WIDE, HIGH = 360, 740

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from docs.tests.test_browser import CHROMIUM, GUIDE, address
+from docs.tests.test_browser import GUIDE, address
 from docs.tests.test_run_here import looked
 from figures.chapters.chapter13_small_and_large import ring
 from figures.records.naming import COUNTER_ALIASES
@@ -19,7 +19,6 @@ from tools.tests.built import ROOT
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
-    pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine"),
 ]
 
 BANKS = "chapters/chapter04_bank_conflicts"

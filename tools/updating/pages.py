@@ -17,6 +17,8 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Error, Page, sync_playwright
 
+from tools.browser import launched
+
 WIDTH = 1280
 STRIP = 4000  # rows of a page that are pictured at a time: a long page is more than a picture holds
 GAP = 60  # rows alike between two places that differ
@@ -150,9 +152,7 @@ def compared(
     pictures.mkdir()
     try:
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-            )
+            browser = launched(playwright)
             for at, change in enumerate(both, 1):
                 said(at, len(both), change.name)
                 views = []

@@ -16,13 +16,13 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
+from tools.browser import launched
 from tools.emulator.page import artefact
 from tools.emulator.tests.page.requests import CASES, Case, write
 from tools.tests.built import BUILD, ROOT, nvcc
@@ -308,13 +308,6 @@ def test_a_difference_is_found(results: dict[str, Json], kernels: Kernels, tmp_p
         assert found and found[0].startswith(what)
 
 
-@cache
-def chromium() -> str:
-    found = shutil.which("chromium")
-    assert found, "chromium is missing: tools/setup test brings it"
-    return found
-
-
 #: Bytes are base64 in what goes to the page and in what comes back.
 UNPACKED = """() => window.unpacked = request => {
   const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
@@ -347,7 +340,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def page(folder: Path) -> Iterator[Page]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium())
+        browser = launched(playwright)
         shown = browser.new_page()
         wrong: list[str] = []
         shown.on("pageerror", lambda error: wrong.append(str(error)))
