@@ -17,6 +17,8 @@ from chapters.tests.expected import BLOCKS, CHAPTERS, ROOT, Finding, expected
 from chapters.tests.programs import program, variants
 from tools.tests.limits import LIMIT
 
+pytestmark = pytest.mark.slow
+
 #: By chapter and classic variant.
 FOUND = {
     (chapter, variant): found

@@ -199,6 +199,7 @@ def test_every_chapter_is_recorded_at_many_shapes() -> None:
         pytest.skip(f"{', '.join(missing)}: not recorded yet: chapters/tests/record, on a GPU")
 
 
+@pytest.mark.slow
 def test_recording_with_the_embedded_device_for_a_gpu(tmp_path: Path) -> None:
     """What `record` writes of its own accord: the recorded launches, and equal to themselves."""
     tools = tmp_path / "bin"

@@ -16,6 +16,8 @@ from chapters.tests.expected import CHAPTERS, expected
 from chapters.tests.programs import program, variants
 from tools.tests.limits import LIMIT
 
+pytestmark = pytest.mark.slow
+
 N = 8192
 # The last warp without __syncwarp, and the same steps with it.
 CLASSIC = {
@@ -71,7 +73,6 @@ def cases(chapter: str, block: int, sizes: tuple[int, ...]) -> Iterator[tuple[in
         yield n, [] if len(names) == len(runs) else ["--variant", *names]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("block", [1, 33, 64, 1024])
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_modern_kernels_are_right_in_many_schedules(chapter: str, block: int) -> None:

@@ -22,6 +22,8 @@ from tools.measuring import embedded as recording
 from tools.measuring import launches
 from tools.tests.built import BUILD
 
+pytestmark = pytest.mark.slow
+
 COMMITTED = Path("figures/data") / EMBEDDED
 
 
@@ -47,12 +49,10 @@ FILES = sorted(
 )
 
 
-@pytest.mark.slow
 def test_recording_again_gives_the_same_files(again: dict[str, str]) -> None:
     assert sorted(again) == FILES, AGAIN
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_recording_again_gives_the_same_bytes(again: dict[str, str], name: str) -> None:
     text = (ROOT / name).read_bytes().decode("utf-8")

@@ -483,6 +483,7 @@ def then() -> dict[str, regions.Region]:
     return _kernels_then(ROOT / "figures/data" / REFERENCE)
 
 
+@slow
 def test_recorded_hashes_are_of_the_kernels_at_the_commit() -> None:
     for folder in _committed():
         history.check_hashes(folder, read_set(folder), _kernels_then(folder))
@@ -526,6 +527,7 @@ def _recheck(record: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@slow
 def test_recorded_bytes_are_what_the_formulas_make() -> None:
     for folder in _committed():
         for record in sorted(folder.glob("chapter*.json")):

@@ -24,6 +24,8 @@ from tools.measuring import plan, profilers, programs
 from tools.measuring.measure import SANITIZERS_AT_ONCE
 from tools.tests.limits import LIMIT
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
 _spec = importlib.util.spec_from_file_location("measure_fakes", HERE / "measure_fakes.py")

@@ -11,6 +11,8 @@ import pytest
 
 from tools.tests.built import BUILD, nvcc, on_embedded
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter08_multi_pass"
 PER_THREAD = 8  # kPerThread

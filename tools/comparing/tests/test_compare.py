@@ -33,6 +33,8 @@ from tools.comparing.tests import made_up
 from tools.comparing.tests.conftest import PAGES, ROOT, Compare, Told
 from tools.measuring.notices import Notice
 
+pytestmark = pytest.mark.slow
+
 H100 = "nvidia-h100"
 PAIR = "nvidia-h200-pair"
 

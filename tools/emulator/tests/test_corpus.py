@@ -14,12 +14,12 @@ import pytest
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
+pytestmark = pytest.mark.slow
+
 EMULATE = Path(__file__).resolve().parents[3] / "tools/emulate"
 CORPUS = Path(__file__).parent / "corpus"
 SHARED = ("-std=c++20", "-cudart", "shared")
 PTX = ("-arch=compute_90", "-code=compute_90")
-# What compiles for longer than the others run.
-SLOW = {"cooperative", "cub_block", "cub_reduce", "cub_sort", "thrust"}
 # What --check all finds in them: none but what is wrong in CUDA's own headers or meant so.
 FOUND: dict[str, set[tuple[str, str]]] = {
     # The lock is taken without a fence: right on hardware by the order of its instructions only.
@@ -48,7 +48,6 @@ NAMES = sorted(
     for path in CORPUS.iterdir()
     if path.suffix == ".cu" or (path.is_dir() and (path / "main.cu").exists())
 )
-TESTED = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in NAMES]
 
 
 def build(name: str, program: Path, *options: str) -> Path:
@@ -65,7 +64,7 @@ def run(program: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.fixture(scope="module", params=TESTED)
+@pytest.fixture(scope="module", params=NAMES)
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     name = request.param
     return build(name, tmp_path_factory.mktemp(name) / name, *PTX, "-lineinfo")

@@ -28,6 +28,8 @@ from tools.emulator.tests.page.requests import CASES, Case, write
 from tools.tests.built import BUILD, ROOT, nvcc
 from tools.tests.limits import LIMIT
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 PAGE = ROOT / "tools/emulator/page"
 DEVICE = ROOT / "docs/_static/device"
@@ -279,7 +281,6 @@ def differences(case: Case, page: Json, native: Native) -> list[str]:
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_page_does_what_the_runtime_does(
     results: dict[str, Json], kernels: Kernels, name: str, tmp_path: Path
@@ -289,7 +290,6 @@ def test_the_page_does_what_the_runtime_does(
     assert differences(case, results[name], native) == []
 
 
-@pytest.mark.slow
 def test_a_difference_is_found(results: dict[str, Json], kernels: Kernels, tmp_path: Path) -> None:
     case = CASES["tree"]
     native = natively(kernels, case, tmp_path)
@@ -355,7 +355,6 @@ def asked(name: str, kernels: Kernels, **changed: object) -> Json:
     return {**CASES[name].request(kernels.ptx), **changed}
 
 
-@pytest.mark.slow
 def test_a_browser_does_what_node_does(
     page: Page, results: dict[str, Json], kernels: Kernels
 ) -> None:

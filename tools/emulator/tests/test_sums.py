@@ -17,6 +17,8 @@ import pytest
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
+pytestmark = pytest.mark.slow
+
 EMULATE = Path(__file__).resolve().parents[2] / "emulate"
 SOURCE = Path(__file__).parent / "sums" / "sums.cu"
 MARKS = {

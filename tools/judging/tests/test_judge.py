@@ -17,6 +17,8 @@ from tools.judging import NOT_AVAILABLE, ROOT, Failure, compiler, form, progress
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
+pytestmark = pytest.mark.slow
+
 JUDGE = ROOT / "tools/judge"
 KEY = "chapter02/1"
 Done = subprocess.CompletedProcess[str]
