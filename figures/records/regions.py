@@ -15,6 +15,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from figures.records import declarations
@@ -76,9 +77,21 @@ def region_hash(text: str) -> str:
 def regions(root: Path | str) -> dict[str, Region]:
     """Every region under ``chapters/chapter*/``, by name."""
     root = Path(root)
+    paths = sorted(root.glob("chapters/chapter*/*.cu*"))
+    texts = {path.relative_to(root): path.read_text(encoding="utf-8") for path in paths}
+    return dict(_regions_in(tuple(texts.items())))
+
+
+#: Files' paths and texts.
+_Sources = tuple[tuple[Path, str], ...]
+
+
+@lru_cache(maxsize=4)
+def _regions_in(sources: _Sources) -> dict[str, Region]:
+    """Takes a quarter of a second for the book's, and is asked again and again for the same."""
     found: dict[str, Region] = {}
-    for path in sorted(root.glob("chapters/chapter*/*.cu*")):
-        for region in _regions_of(root, path):
+    for path, text in sources:
+        for region in _regions_of(path, text):
             if region.name in found:
                 first = found[region.name]
                 raise RegionError(
@@ -88,7 +101,7 @@ def regions(root: Path | str) -> dict[str, Region]:
                     f"{first.path}:{first.first_line - 1}; names are unique in the whole book",
                 )
             found[region.name] = region
-    code = _KernelCode(root, found)
+    code = _KernelCode(sources, found)
     return {name: code.hashed(region) for name, region in found.items()}
 
 
@@ -108,21 +121,19 @@ _BUILT_IN = re.compile(
 class _KernelCode:
     """All kernel code of the chapters: which of it lies where, and which of it uses which."""
 
-    def __init__(self, root: Path, found: Mapping[str, Region]) -> None:
+    def __init__(self, sources: _Sources, found: Mapping[str, Region]) -> None:
         self.found = found
         self.texts: dict[_Unit, str] = {name: region.text for name, region in found.items()}
         self.declared: dict[str, list[_Unit]] = {}  # by its qualified name
         self.used: dict[_Unit, list[str]] = {}  # names, qualified
         inside: list[tuple[_Unit, Declaration]] = []
-        sources = sorted(root.glob("chapters/chapter*/*.cu*"))
-        for path in sources:
+        for path, text in sources:
             if path.name in KINDS:
-                inside += self._read(path.relative_to(root), path.read_text(encoding="utf-8"))
+                inside += self._read(path, text)
         for unit, declaration in inside:
             self.used.setdefault(unit, []).extend(declaration.mentions(self.declared))
-        for path in sources:
+        for path, text in sources:
             if path.name not in KINDS:
-                text = path.read_text(encoding="utf-8")
                 scope = (path.parent.name.partition("_")[0],)
                 for template, used in declarations.instances(text, scope, self.declared):
                     if all(_BUILT_IN.fullmatch(self.texts[one]) for one in self.declared[used]):
@@ -188,12 +199,11 @@ def _region_of(here: list[Region], path: Path, first: int, last: int) -> str | N
 # ----------------------------------------------------------------------------------- markers
 
 
-def _regions_of(root: Path, path: Path) -> Iterator[Region]:
-    relative = path.relative_to(root)
+def _regions_of(relative: Path, source: str) -> Iterator[Region]:
     name = ""  # the region that is open, if any
     begun = 0
     text: list[str] = []
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = source.splitlines()
     for number, line in enumerate(lines, start=1):
         marker = _MARKER.fullmatch(line)
         if not marker:
@@ -228,12 +238,12 @@ def _regions_of(root: Path, path: Path) -> Iterator[Region]:
                 raise RegionError(relative, number, f"'end {named}' without its begin: {opened}")
             yield Region(
                 name=name,
-                chapter=path.parent.name,
+                chapter=relative.parent.name,
                 path=relative,
                 first_line=begun + 1,
                 last_line=number - 1,
                 text="\n".join(text) + "\n",
-                kind=KINDS.get(path.name, LAUNCHES),
+                kind=KINDS.get(relative.name, LAUNCHES),
             )
             name = ""
     if name:
