@@ -468,6 +468,12 @@ def test_small_letters_are_seen(page: Page) -> None:
     assert shown and small_letters(page) == []
     page.add_style_tag(content="figure.picture img { width: 200px !important }")
     assert len(small_letters(page)) == shown
+    seen = 0
+    for name in EVERY_PAGE:
+        if seen <= 20 and name.startswith("notebooks/"):
+            page.goto(address(name))
+            seen += len(page.evaluate(SHOWN_WIDTHS))
+    assert seen > 20
 
 
 def test_a_picture_opens_larger(player: Page) -> None:

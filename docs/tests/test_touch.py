@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from docs.tests.test_browser import GUIDE, SCHEMES, address
+from docs.tests.test_browser import GUIDE, SCHEMES, SIDEWAYS, address
 from docs.tests.test_run_here import PANEL, STORY, at_step, looked, opened, outcome
 
 pytestmark = [
@@ -112,7 +112,7 @@ def test_what_is_touched_is_as_high_as_a_finger(phone: Page) -> None:
     expect(panel.locator(".step-body")).to_be_visible()
     panel.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
     assert panel.evaluate(SMALL) == []
-    assert not phone.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert not phone.evaluate(SIDEWAYS)
     # A lower one is seen.
     phone.add_style_tag(content="body .run-here .step-row button { min-height: 0; height: 30px; }")
     assert len(panel.evaluate(SMALL)) == 8
