@@ -19,6 +19,7 @@ from tools.tests.limits import LIMIT
 pytestmark = pytest.mark.slow
 
 N = 8192
+SEEDS = range(100, 108)
 # The last warp without __syncwarp, and the same steps with it.
 CLASSIC = {
     (chapter, classic): repaired
@@ -60,17 +61,23 @@ def test_modern_kernels_are_right_in_every_schedule(chapter: str, seed: int) -> 
     assert_right(chapter, seed, "--block", "32", n=1000)
 
 
-def cases(chapter: str, block: int, sizes: tuple[int, ...]) -> Iterator[tuple[int, list[str]]]:
-    """The sizes, and the arguments that name what runs there: nothing for all.
+def cases(
+    chapter: str, block: int, sizes: tuple[int, ...]
+) -> Iterator[tuple[int, list[str], range]]:
+    """The sizes, the arguments that name what runs there (nothing for all), and the seeds.
 
     A table with longer rows than n has no row. Its kernels do the same then for each such n, at
-    length, since they have a block for each column: they run at the first size.
+    length, since they have a block for some columns each. So they run at the first size, and where
+    no size gives them a row, with one seed: each of their blocks has a schedule of its own.
     """
-    yield sizes[0], []
     runs = [v for v in variants(chapter).values() if not v.legacy and v.embedded and v.takes(block)]
-    for n in sizes[1:]:
-        names = [each.name for each in runs if each.params.get("columns", 1) <= n]
-        yield n, [] if len(names) == len(runs) else ["--variant", *names]
+    empty = [v.name for v in runs if v.params.get("columns", 1) > sizes[-1]]
+    if empty:
+        yield sizes[0], ["--variant", *empty], SEEDS[:1]
+    for n in sizes:
+        most = sizes[-1] if n == sizes[0] else n
+        names = [v.name for v in runs if v.params.get("columns", 1) <= most]
+        yield n, [] if len(names) == len(runs) else ["--variant", *names], SEEDS
 
 
 @pytest.mark.parametrize("block", [1, 33, 64, 1024])
@@ -79,8 +86,8 @@ def test_modern_kernels_are_right_in_many_schedules(chapter: str, block: int) ->
     # A block of one thread has nothing to run apart, and takes a warp's time all the same.
     most = min(expected(chapter).apart or 10_000, 1000 if block == 1 else 10_000)
     sizes = (max(1, expected(chapter).least), 33, most + 1)
-    for n, named in cases(chapter, block, sizes):
-        for seed in range(100, 108):
+    for n, named, seeds in cases(chapter, block, sizes):
+        for seed in seeds:
             assert_right(chapter, seed, "--block", str(block), *named, n=n)
 
 
