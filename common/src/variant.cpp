@@ -19,9 +19,11 @@ bool Blocks::takes(unsigned block) const {
 }
 
 std::string Blocks::text() const {
-  if (powers_of_two) return fmt::format("powers of two from {} to {}", low, high);
-  if (multiple_of > 1) return fmt::format("multiples of {} up to {}", multiple_of, high);
   if (low == high) return fmt::format("block {} only", low);
+  if (powers_of_two) return fmt::format("powers of two from {} to {}", low, high);
+  if (multiple_of > 1 && low > multiple_of)
+    return fmt::format("multiples of {} from {} to {}", multiple_of, low, high);
+  if (multiple_of > 1) return fmt::format("multiples of {} up to {}", multiple_of, high);
   return fmt::format("blocks of {} to {}", low, high);
 }
 

@@ -68,11 +68,12 @@ struct Chapter {
     return make_plan(choose(variants, options), options, defaults, device, free);
   }
   std::string refusal(const Options& options, const Device& device = gpu(),
-                      std::size_t free = kFree) const {
+                      std::size_t free = kFree,
+                      book::ExitCode code = book::ExitCode::kBadArgument) const {
     try {
       plan(options, device, free);
     } catch (const book::Error& error) {
-      EXPECT_EQ(error.code(), book::ExitCode::kBadArgument);
+      EXPECT_EQ(error.code(), code);
       return error.what();
     }
     return "not refused";
@@ -251,7 +252,7 @@ TEST(Plan, SaysWhatNeedsANewerDevice) {
   EXPECT_THAT(
       plan.notes,
       ElementsAre("left out: clusters and 1 more need compute capability 9.0; GPU has 8.6"));
-  EXPECT_EQ(chapter.refusal({.variants = {"more"}}, device),
+  EXPECT_EQ(chapter.refusal({.variants = {"more"}}, device, kFree, book::ExitCode::kNotAvailable),
             "left out: more needs compute capability 9.0; GPU has 8.6");
   device.major = 9;
   device.minor = 0;
@@ -280,6 +281,14 @@ TEST(Plan, TakesWhatIsForAsManyProcesses) {
   const Plan plan = book::make_plan(choose(chapter.variants, {}), {}, {}, gpu(), kFree, 2);
   EXPECT_THAT(text_of(plan), ElementsAre("two 2^24 256"));
   EXPECT_THAT(plan.notes, ElementsAre("left out: one and 1 more: not for the GPUs of 2 processes"));
+  try {
+    book::make_plan(choose(chapter.variants, {}), {}, {}, gpu(), kFree, 4);
+    ADD_FAILURE() << "planned all the same";
+  } catch (const book::Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "left out: one and 2 more: not for the GPUs of 4 processes, 3 at most");
+    EXPECT_EQ(error.code(), book::ExitCode::kNotAvailable);
+  }
 }
 
 TEST(Plan, SaysWhatIsMissing) {
@@ -291,12 +300,8 @@ TEST(Plan, SaysWhatIsMissing) {
   const Plan plan = chapter.plan({});
   EXPECT_THAT(text_of(plan), ElementsAre("there 2^24 256"));
   EXPECT_THAT(plan.notes, ElementsAre("left out: library: there is none"));
-  try {
-    chapter.plan({.variants = {"library"}});
-    ADD_FAILURE() << "planned all the same";
-  } catch (const book::Error& error) {
-    EXPECT_EQ(error.code(), book::ExitCode::kNotAvailable);
-  }
+  EXPECT_EQ(chapter.refusal({.variants = {"library"}}, gpu(), kFree, book::ExitCode::kNotAvailable),
+            "left out: library: there is none");
 }
 
 TEST(Completed, CountsAndChecksWhereTheChapterDoes) {
@@ -328,6 +333,10 @@ TEST(Blocks, AreWhatTheirTextSays) {
   EXPECT_EQ(book::any_block(1, 1).text(), "block 1 only");
   EXPECT_EQ(book::powers_of_two(64).text(), "powers of two from 64 to 1024");
   EXPECT_EQ(book::whole_warps().text(), "multiples of 32 up to 1024");
+  EXPECT_EQ((book::Blocks{.low = 1024, .multiple_of = 32}.text()), "block 1024 only");
+  const book::Blocks more_warps{.low = 64, .high = 512, .multiple_of = 32};
+  EXPECT_EQ(more_warps.text(), "multiples of 32 from 64 to 512");
+  EXPECT_TRUE(more_warps.takes(64) && !more_warps.takes(32));
   EXPECT_TRUE(book::whole_warps().takes(96) && !book::whole_warps().takes(100));
   EXPECT_TRUE(book::powers_of_two().takes(64) && !book::powers_of_two().takes(96));
   EXPECT_FALSE(book::any_block(2).takes(1));
