@@ -288,8 +288,8 @@ def rivals(view: View) -> Picture:
             best[one.n] = min(one.median_us, best.get(one.n, one.median_us))
     factors = sorted((us / ours[n], n) for n, us in best.items() if n in ours)
     small = (
-        f"Up to {size(ALL_LAUNCH)}, the fastest of CUB's modes, with those that only the table "
-        f"has, takes {factors[0][0]:.2f} (at {size(factors[0][1])}) to {factors[-1][0]:.2f} (at "
+        f"Up to {size(ALL_LAUNCH)}, CUB's fastest mode (some are only in the table) "
+        f"takes {factors[0][0]:.2f} (at {size(factors[0][1])}) to {factors[-1][0]:.2f} (at "
         f"{size(factors[-1][1])}) times as long as our fastest."
         if factors
         else ""

@@ -194,7 +194,7 @@ def last_steps(view: View) -> Picture:
         ),
         caption=(
             "Each GPU has its sum. How long until GPU 0 has the total? The top two bars are empty "
-            "kernels. Only atomics and the host take longer than those on both GPUs."
+            "kernels. Only atomics and the host take longer than the second."
         ),
         table=Table(
             ["step", "µs"],
