@@ -26,7 +26,7 @@
 
 namespace chapter14 {
 
-/// GPUs that a variant takes at most: as many as one machine has with NVLink between all of them.
+/// GPUs that one process takes at most: as many as one machine has with NVLink between all of them.
 constexpr unsigned kMostGpus = 8;
 
 /// While there is one, the current device is another.

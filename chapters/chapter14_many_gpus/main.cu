@@ -1,4 +1,5 @@
 // The sum of an array that lies on several GPUs, in one process or in one process per GPU.
+#include <algorithm>
 #include <iostream>
 #include <utility>
 #include <vector>
@@ -14,16 +15,23 @@ void add(book::Chapter& chapter, std::vector<book::Variant> variants) {
   for (book::Variant& v : variants) chapter.add(std::move(v));
 }
 
+/// And the number of the processes, whatever it is: each has a GPU.
+std::vector<unsigned> or_ranks(std::vector<unsigned> numbers) {
+  if (ranks() && std::find(numbers.begin(), numbers.end(), ranks()->size()) == numbers.end())
+    numbers.push_back(ranks()->size());
+  return numbers;
+}
+
 void add_all(book::Chapter& chapter) {
-  for (const unsigned gpus : kAnyNumber) add(chapter, ways<Ints>(gpus));
-  for (const unsigned gpus : kSomeNumbers) {
+  for (const unsigned gpus : or_ranks(kAnyNumber)) add(chapter, ways<Ints>(gpus));
+  for (const unsigned gpus : or_ranks(kSomeNumbers)) {
     chapter.add(events_alone(gpus));
     add(chapter, last_steps(gpus));
   }
   using Uniform = chapter11::Floats<chapter11::Data::kUniform>;
   using Wide = chapter11::Floats<chapter11::Data::kWide>;
-  for (const unsigned gpus : kSomeNumbers) add(chapter, exact_ways<Uniform>("", gpus));
-  for (const unsigned gpus : {1u, 2u}) add(chapter, exact_ways<Wide>("_wide", gpus));
+  for (const unsigned gpus : or_ranks(kSomeNumbers)) add(chapter, exact_ways<Uniform>("", gpus));
+  for (const unsigned gpus : or_ranks({1, 2})) add(chapter, exact_ways<Wide>("_wide", gpus));
 }
 
 }  // namespace

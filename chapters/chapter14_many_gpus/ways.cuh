@@ -18,7 +18,8 @@
 
 namespace chapter14 {
 
-/// Any number of GPUs, up to kMostGpus; and those at which single steps are looked at.
+/// Any number of GPUs of one process, up to kMostGpus; and those at which single steps are looked
+/// at.
 inline const std::vector<unsigned> kAnyNumber{1, 2, 3, 4, 5, 6, 7, 8};
 inline const std::vector<unsigned> kSomeNumbers{1, 2, 4, 8};
 

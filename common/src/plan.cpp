@@ -82,10 +82,8 @@ class Planner {
   /// Leaves out what runs on more devices than there are, or on another number than ranks brought.
   void leave_out_by_devices() {
     const auto here = static_cast<unsigned>(device_.count);
-    unsigned most = 0;
     std::vector<std::string> names;
     std::erase_if(chosen_, [&](const Variant* v) {
-      most = std::max(most, v->devices);
       const bool out = ranks_ > 1 ? v->devices != ranks_ : v->devices > here;
       if (out) names.push_back(v->name);
       return out;
@@ -93,10 +91,8 @@ class Planner {
     if (names.empty()) return;
     const std::string which =
         names.size() == 1 ? names[0] : fmt::format("{} and {} more", names[0], names.size() - 1);
-    const std::string limit = ranks_ > most ? fmt::format(", {} at most", most) : "";
-    note(ranks_ > 1
-             ? fmt::format("left out: {}: not for the GPUs of {} processes{}", which, ranks_, limit)
-             : fmt::format("left out: {}: for more GPUs than the {} here", which, here));
+    note(ranks_ > 1 ? fmt::format("left out: {}: not for the GPUs of {} processes", which, ranks_)
+                    : fmt::format("left out: {}: for more GPUs than the {} here", which, here));
   }
 
   /// Leaves out what says that something is missing.

@@ -191,7 +191,7 @@ def nccl(stub: Path, tmp_path: Path) -> dict[str, str]:
 def test_any_launcher_will_do(launcher: Callable[[int, int], dict[str, str]]) -> None:
     ranks = run(3, "--n", "12345", launcher=launcher, EMU_DEVICES=str(PER_MACHINE))
     assert [rank.returncode for rank in ranks] == [0, 0, 0], said(ranks)
-    assert "host_3" in ranks[0].stdout and "exact" not in ranks[0].stdout
+    assert all(f"\n{way}_3 " in ranks[0].stdout for way in ("host", "exact_host", "nothing"))
     assert "not for the GPUs of 3 processes" in ranks[0].stdout
     assert ranks[1].stdout == ranks[2].stdout == "", "rank 0 alone prints"
 
@@ -252,6 +252,14 @@ def test_every_way_of_ranks(size: int, n: str, nccl: dict[str, str]) -> None:
     if n != "0":
         for way in ("all_reduce", "reduce", "host", "exact_all_reduce", "exact_host"):
             assert f"\n{way}_{size} " in ranks[0].stdout, said(ranks)
+
+
+@pytest.mark.parametrize("n", ["5", "100003"])
+def test_more_of_them_than_one_process_has_gpus(n: str, nccl: dict[str, str]) -> None:
+    ranks = run(9, "--n", n, **nccl)
+    assert [rank.returncode for rank in ranks] == [0] * 9, said(ranks)
+    for way in ("all_reduce", "reduce", "host", "last_host", "exact_all_reduce", "exact_host_wide"):
+        assert f"\n{way}_9 " in ranks[0].stdout, said(ranks)
 
 
 def test_a_place_that_cannot_be() -> None:
