@@ -220,7 +220,8 @@ book::Variant ring_of_block() {
   v.params = {{"stages", std::int64_t{Stages}}};
   v.axes = {{"n", kMany}, {"stages", {Stages}}};
   v.capability = kHopper;
-  // It doesn't follow the lanes' reads through __syncwarp to their warp's one arrival.
+  // It doesn't follow the lanes' reads through __syncwarp to their warp's one arrival. At the size
+  // where it looks, the other rings have no stage to fill again.
   if constexpr (Stages == 1) v.findings = {"racecheck"};
   v.shared_bytes = [](unsigned) { return std::size_t{Bytes} * Stages; };
   v.grid = [](std::size_t n, unsigned block) {
