@@ -122,8 +122,8 @@ def strip(book: Book, here: str = "", form: str = "") -> nodes.container:
     said = ""
     if form == "blank":
         said = _(
-            "The first row is where we start, and each further row is one change. "
-            "What it was and how fast it became appear once you have guessed it."
+            "The first row is where we start, and each further row is one change. Guess a change "
+            "in its chapter, and its row shows what it was and how fast the sum is with it."
         )
         said += " "
     said += _(
