@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 REFERENCE = "nvidia-h200"
@@ -80,7 +81,11 @@ def run_name(run: Mapping[str, Any], chapter: str = "") -> str:
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """The end of a message about an unknown name."""
-    known = list(names)
+    return _nearest(name, tuple(names))
+
+
+@cache  # who looks whether a run is recorded asks often, and mostly in vain
+def _nearest(name: str, known: tuple[str, ...]) -> str:
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
     if near:
         return f"; near it: {', '.join(near)}"

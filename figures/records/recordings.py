@@ -377,10 +377,11 @@ class Question:
 
     def choose(self, runs: Sequence[Kind]) -> Kind:
         """The one of a chapter's runs that fits; where several do or none does, NoSuchRun."""
-        names = list(dict.fromkeys(run["variant"] for run in runs))
-        runs = [run for run in runs if run["variant"] == self.variant]
-        if not runs:
+        of_variant = [run for run in runs if run["variant"] == self.variant]
+        if not of_variant:
+            names = list(dict.fromkeys(run["variant"] for run in runs))
             raise NoSuchRun(f"no variant '{self.variant}'{nearest(self.variant, names)}")
+        runs = of_variant
         for name, value in (self.params or {}).items():
             fitting = [run for run in runs if str(run["params"].get(name)) == str(value)]
             if not fitting:
