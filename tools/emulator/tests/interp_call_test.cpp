@@ -136,6 +136,13 @@ std::string through_pointer(const std::string& index) {
          "  call (y), %rd2, (x), proto; ld.param.b32 %r1, [y]; }\n";
 }
 
+TEST(Call, ARecursionThatTakesForEverStops) {
+  // Never deep, and without a backward jump: 10^12 calls.
+  const Ran r = run(kFibonacci, "mov.u32 %r2, 60;" + kCallFibonacci, 1);
+  ASSERT_TRUE(r.result.fault);
+  EXPECT_EQ(r.result.fault->kind, Fault::Kind::kTooLong);
+}
+
 TEST(Call, ThroughPointers) {
   const Ran r = run(kTable, through_pointer("and.b32 %r2, %r0, 1;"), 64);
   ASSERT_FALSE(r.result.fault) << r.result.fault->message;

@@ -15,7 +15,7 @@ namespace {
 constexpr unsigned kClusterBarrier = 16;  // its number, past those of the block's
 
 constexpr std::size_t kMostCalls = 1024;
-constexpr int kTurn = 2048;          // backward jumps
+constexpr int kTurn = 2048;          // backward jumps and calls
 constexpr unsigned kPatience = 512;  // operations that look like waiting, in a row
 // What one of them takes of a turn, in backward jumps, where the other blocks of the grid share the
 // host's threads: waiting for them should cost little.
@@ -395,6 +395,7 @@ void Warp::call(Group& group, const Op& op, std::uint32_t entry) {
   }
   group.calls.push_back(group.pc + 1);
   group.pc = entry;
+  --turn_;  // who calls itself again and again comes back with no backward jump
 }
 
 /// Lanes with different pointers part, and meet behind the call.
