@@ -100,7 +100,7 @@ class Puzzle:
         grid = f"{', '.join(others)} or {last}" if others else last
         if self.grid_y != "1":
             grid += f" by {formula(self.grid_y)}"
-        said = f"{grid} blocks"
+        said = "1 block" if grid == "1" else f"{grid} blocks"
         if any("up(" in each for each in self.grids):
             said += " (rounded up, at least 1)"
         if PROBLEMS[self.problem].shares and self.share != "0":

@@ -30,6 +30,10 @@ ROOMS = {
     "warp_rows": _("between lanes"),
     "control": _("branches, barriers, fences"),
     "calls": _("the stack"),
+    "cluster_rows": _("clusters of blocks"),
+    "matrix_rows": _("products of matrices"),
+    "matrix_memory": _("tiles of matrices: loads, stores and moves"),
+    "image_rows": _("textures and surfaces"),
 }
 _TABLE = re.compile(r"^constexpr Row k\w+\[\] = \{(.*?)\};$", re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r'\{"(\w+)",')
@@ -61,10 +65,11 @@ class Instructions(LookupDirective):
 
     def show(self, book: Book) -> list[nodes.Node]:
         found = tables(book)
-        order = [*(room for room in ROOMS if room in found), *(r for r in found if r not in ROOMS)]
-        rows: list[list[Cell]] = []
-        for room in order:
-            rows.append([str(ROOMS.get(room, room.replace("_", " "))), _named(found[room])])
+        if unnamed := [room for room in found if room not in ROOMS]:
+            raise Lost(f"no words for the instructions of {', '.join(unnamed)}.cpp")
+        rows: list[list[Cell]] = [
+            [str(words), _named(found[room])] for room, words in ROOMS.items() if room in found
+        ]
         columns = [Column(_("for")), Column(_("instructions"))]
         return [table(columns, rows, "instructions")]
 

@@ -165,7 +165,7 @@ def grid_sweep(view: View) -> Picture:
         caption=(
             f"reduce7 on grids of 1 to 128 blocks per SM, n = {size(n)}. To the right of the "
             f"vertical line not all blocks fit at once: the rest wait. In the data's last row the "
-            "grid has one block per block of input."
+            "grid has one thread per element."
         ),
         table=Table(
             ["blocks per SM", "threads per SM", "blocks", *run_columns()],

@@ -227,8 +227,9 @@ def offsets(view: View) -> Picture:
             f"{best.run['params']['offset']})."
         ),
         caption=(
-            "The same against the offset of the load, in ints from the beginning of an allocation. "
-            f"Counts are by {by}, at n = {size(counted[0].run['n'])}."
+            "Sectors per request and useful bandwidth against the offset of the load, in ints from "
+            f"the beginning of an allocation. Counts are by {by}, at "
+            f"n = {size(counted[0].run['n'])}."
         ),
         table=Table(
             ["kernel", "offset", "sectors derived", "sectors counted", *run_columns()[1:]],
