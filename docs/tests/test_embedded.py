@@ -268,12 +268,12 @@ def test_instructions_come_from_the_tables(book: Book, counts: Counts) -> None:
     assert built.warnings == []
     (table,) = built.page().select("table")
     assert table("tr")[1].get_text(" ", strip=True) == "branches, barriers, fences bra ret"
-    others = ["alpha", "beta", "delta", "epsilon", "gamma"]
+    others = ["alpha", "beta"]  # which no reader would know by these names
     for name in others:
         text = 'constexpr Row kRows[] = {\n    {"x", build},\n};\n'
         source.with_name(f"{name}.cpp").write_text(text)
-    (table,) = book.build().page().select("table")
-    assert [row.select("th, td")[0].get_text() for row in table("tr")[2:]] == others
+    (warning,) = book.build().warnings
+    assert "no words for the instructions of alpha, beta" in warning
     for name in others:
         source.with_name(f"{name}.cpp").unlink()
     source.write_text("// none\n")
