@@ -66,7 +66,7 @@ class Instructions(LookupDirective):
     def show(self, book: Book) -> list[nodes.Node]:
         found = tables(book)
         if unnamed := [room for room in found if room not in ROOMS]:
-            raise Lost(f"no words for the instructions of {', '.join(sorted(unnamed))}")
+            raise Lost(f"no words for the instructions of {', '.join(unnamed)}")
         rows: list[list[Cell]] = [
             [str(words), _named(found[room])] for room, words in ROOMS.items() if room in found
         ]
