@@ -40,8 +40,9 @@ as_root() {
   fi
 }
 
-# stop REASON FIX [LOG]: why this can't go on, and what to do.
+# stop REASON FIX [LOG]: why this can't go on, and what to do. What runs beside comes to its end first.
 stop() {
+  if [[ $aside ]]; then finish || true; fi
   printf 'stopped: %s\n    fix: %s\n' "$1" "$2" >&2
   if [[ -n ${3:-} ]]; then printf '    log: %s\n' "$3" >&2; fi
   exit 1

@@ -156,13 +156,40 @@ def test_packages_missing_and_no_apt(run: Run, book: Path, commands: Commands) -
     assert_stopped(done, "lacks: doxygen", "your system's package manager")
 
 
-def test_apt_fails(run: Run, book: Path, commands: Commands) -> None:
+#: A machine without doxygen, where installing it fails after a while.
+APT_FAILS = {
+    "apt-get": "sleep 1; echo E: Temporary failure resolving; exit 100",
+    "sudo": 'shift; exec "$@"',
+}
+
+
+def test_apt_fails(run: Run, book: Path, commands: Commands, environment: Environment) -> None:
+    environment(book)
+    path = commands(without=["doxygen"], **APT_FAILS)
+    done = run("tools/setup", cwd=book, PATH=str(path), PYTHON=sys.executable)
+    assert_stopped(done, "apt could not install: doxygen", "then: apt-get update", log=True)
+
+
+def test_an_old_cmake_is_told_though_packages_come(
+    run: Run, book: Path, commands: Commands, environment: Environment
+) -> None:
+    environment(book)
     path = commands(
         without=["doxygen"],
-        **{"apt-get": "echo E: Temporary failure resolving; exit 100", "sudo": 'shift; exec "$@"'},
+        cmake="echo cmake version 3.18.4",
+        **{**APT_FAILS, "apt-get": "exit 0"},
     )
-    done = run("tools/setup", cwd=book, PATH=str(path))
-    assert_stopped(done, "apt could not install: doxygen", "then: apt-get update", log=True)
+    done = run("tools/setup", cwd=book, PATH=str(path), PYTHON=sys.executable)
+    assert "ok   system packages" in done.stdout
+    assert_stopped(done, r"CMake 3\.25 or newer is needed; here is 3\.18\.4", "newer cmake first")
+
+
+@pytest.mark.slow
+def test_what_fails_beside_apt_waits_for_it(run: Run, book: Path, commands: Commands) -> None:
+    path = commands(without=["doxygen"], **APT_FAILS)
+    done = run("tools/setup", cwd=book, network=False, without=["PIP_FIND_LINKS"], PATH=str(path))
+    assert re.search("^FAIL system packages", done.stdout, re.M), done.stdout
+    assert_stopped(done, "package index doesn't answer", "check the network", log=True)
 
 
 def test_an_old_cmake(run: Run, book: Path, commands: Commands) -> None:
