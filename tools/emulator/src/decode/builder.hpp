@@ -86,13 +86,9 @@ class Builder {
 
   Op& emit(Handler handler);
   /// What this form of the instruction makes of sums, where that isn't what its row says.
-  void sums(Code::Flow::Sum sum) {
-    if constexpr (kFollowsSums) sum_ = sum;
-  }
+  void sums(Code::Flow::Sum sum) { sum_ = sum; }
   /// So many low bits of the source count.
-  void low_bits(unsigned bits) {
-    if constexpr (kFollowsSums) low_ = static_cast<std::uint8_t>(bits);
-  }
+  void low_bits(unsigned bits) { low_ = static_cast<std::uint8_t>(bits); }
   /// What the registers that the row asked for mean to it.
   Code::Flow flow(const Traits& traits) const;
   [[noreturn]] void unsupported(const std::string& why = "") const;
