@@ -30,6 +30,20 @@ def test_listing_shows_path_lines_and_just_the_region(render: Render) -> None:
     assert "begin" not in code.get_text()
 
 
+def test_a_listing_leaves_a_kernel_s_parameters_to_its_reference(recorded_book: Book) -> None:
+    kernels = recorded_book.root / "chapters" / SMEM / "kernels.cuh"
+    text = kernels.read_text()
+    code = "__global__ void smem"
+    kernels.write_text(text.replace(code, f"/// Adds.\n///\n/// \\param in  elements\n{code}"))
+    built = recorded_book.build(index=f"Page\n====\n\n.. listing:: {SMEM} smem-loop\n")
+    assert "chapters/chapter02_smem/kernels.cuh, lines 8–10" in built.text()
+    (shown,) = built.page().select(".listing pre")
+    assert "Adds" not in shown.get_text() and code in shown.get_text()
+    kernels.write_text(text.replace(code, f"/// Adds.\n{code}"))
+    built = recorded_book.build(index=f"Page\n====\n\n.. listing:: {SMEM} smem-loop\n\nAgain.\n")
+    assert "kernels.cuh, lines 5–8" in built.text() and "/// Adds." in built.text()
+
+
 def test_faulty_listing_says_so(recorded_book: Book) -> None:
     legacy = recorded_book.root / "chapters" / SMEM / "legacy.cuh"
     legacy.write_text("// begin smem-classic\nint x;\n// end smem-classic\n")

@@ -83,6 +83,15 @@ def source_block(
     return numbered(block(text.rstrip("\n"), language, caption, *classes), first)
 
 
+def region_block(region: Region) -> nodes.container:
+    """A region's code. Words that list a kernel's parameters are for its reference."""
+    lines, first = textwrap.dedent(region.text).splitlines(), region.first_line
+    code, first_of_code = _code(region)
+    if any(r"\param" in line for line in lines[: len(lines) - len(code)]):
+        lines, first = code, first_of_code
+    return source_block(region.path, first, region.last_line, "\n".join(lines), region.kind)
+
+
 class Listing(LookupDirective):
     """``.. listing:: CHAPTER REGION``, or the path of a file outside the chapters, shown whole.
 
@@ -101,16 +110,7 @@ class Listing(LookupDirective):
             language = "cuda" if path.suffix == ".cu" else "cmake"
             return [source_block(path, 1, text.count("\n"), text, "kernels", language)]
         region = book.region(*self.words("CHAPTER", "REGION"))
-        return [
-            source_block(
-                region.path,
-                region.first_line,
-                region.last_line,
-                textwrap.dedent(region.text),
-                region.kind,
-            ),
-            *_fold(book, region, self.options, is_listed=True),
-        ]
+        return [region_block(region), *_fold(book, region, self.options, is_listed=True)]
 
 
 class Changed(LookupDirective):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -191,10 +190,9 @@ def _code(book: Book, kernel: str, others: Iterable[str], is_listed: bool) -> li
 
 
 def _listing(region: Region) -> nodes.Node:
-    from .listings import source_block
+    from .listings import region_block
 
-    text = textwrap.dedent(region.text)
-    return source_block(region.path, region.first_line, region.last_line, text, region.kind)
+    return region_block(region)
 
 
 class RunHere(LookupDirective):
