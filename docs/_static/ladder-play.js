@@ -170,12 +170,15 @@
       result.focus({ preventScroll: true });
     });
     boxes.push(render);
-    box.append(scoreboard(data.device));
+    box.append(scoreboard(data.device, box.id));
   };
 
   // ------------------------------------------------------------------ the score
 
-  const scoreboard = (device) => {
+  /** Beneath a page's first question, and beneath each other once it is answered. */
+  const scoreboard = (device, id) => {
+    const isFirst = !document.querySelector(".guess-score");
+    const line = make("p", { class: "guess-score" });
     const words = make("span", { role: "status" });
     const every = make("button", { type: "button", class: "guess-quiet" });
     const clear = make("button", { type: "button", class: "guess-quiet" }, "Start over");
@@ -194,8 +197,10 @@
       words.textContent = played ? `You ${won} : ${lost} ${device}` : "No guesses yet";
       every.textContent = memory.all ? "Hide what I haven\u2019t guessed" : "Show everything";
       clear.hidden = !Object.keys(memory.guesses).length && !memory.all;
+      line.hidden = !isFirst && !memory.guesses[id] && !memory.all;
     });
-    return make("p", { class: "guess-score" }, words, every, clear);
+    line.append(words, every, clear);
+    return line;
   };
 
   // The row that a chapter ends in tells what all its guesses are about.

@@ -77,6 +77,15 @@ window.LadderPage = {
   reach();
 })();
 
+// The list of pages is longer than a window: this page's line in it is in view.
+(() => {
+  const room = document.querySelector(".sidebar-scroll");
+  const line = room?.querySelector("li.current-page");
+  if (!line) return;
+  const below = line.getBoundingClientRect().bottom - room.getBoundingClientRect().bottom;
+  if (below > 0) room.scrollBy({ top: below + room.clientHeight / 2, behavior: "instant" });
+})();
+
 // What was searched for is found bit by bit. The search page says in one line when that is done,
 // where it is read out: the line is there from the start.
 (() => {
