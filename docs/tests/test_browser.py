@@ -21,6 +21,8 @@ pytestmark = [
 ]
 
 CHAPTER = "chapters/chapter02_smem"
+#: With a picture in front of all questions.
+PICTURED = "chapters/chapter03_divergence"
 PAGES = ["index", CHAPTER, "embedded", "setup", "glossary"]
 EVERY_PAGE = sorted(
     str(path.relative_to(GUIDE).with_suffix(""))
@@ -218,7 +220,7 @@ def test_a_page_is_sound(page: Page, name: str) -> None:
     ],
 )  # fmt: skip
 def test_a_barrier_is_named(page: Page, fault: str, rule: str) -> None:
-    unfolded(page, CHAPTER)
+    unfolded(page, PICTURED)
     page.eval_on_selector("article", fault)
     assert rule in {one.split(": ")[0] for one in all_barriers(page)}
 
@@ -397,6 +399,25 @@ def test_a_chapter_is_played_and_the_score_is_kept(player: Page) -> None:
     assert player.locator("form.guess-form:visible").count() == count
 
 
+def test_the_score_stands_beneath_the_first_question_and_the_answered_ones(player: Page) -> None:
+    player.goto(address(CHAPTER))
+    scores = player.locator(".guess-score")
+    assert [one.is_visible() for one in scores.all()] == [True] + [False] * (scores.count() - 1)
+    _guess(player, 1)
+    assert [one.is_visible() for one in scores.all()][:3] == [True, True, False]
+
+
+def test_the_list_of_pages_shows_the_one_that_is_open(browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 600})
+    for name in ("colophon", "notebooks/chapter14_many_gpus", "index"):
+        page.goto(address(name))
+        line = page.locator(".sidebar-scroll li.current-page > a")
+        box = line.bounding_box() if line.count() else None
+        assert name == "index" or (box and 0 <= box["y"] < 600), name
+        assert page.evaluate("scrollY") == 0
+    page.close()
+
+
 def test_a_guess_is_locked_in_by_keyboard(player: Page) -> None:
     player.goto(address(CHAPTER))
     form = player.locator("form.guess-form").first
@@ -463,7 +484,7 @@ def small_letters(page: Page) -> list[str]:
 
 def test_small_letters_are_seen(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
-    unfolded(page, CHAPTER)
+    unfolded(page, PICTURED)
     shown = len(page.evaluate(SHOWN_WIDTHS))
     assert shown and small_letters(page) == []
     page.add_style_tag(content="figure.picture img { width: 200px !important }")
@@ -477,7 +498,7 @@ def test_small_letters_are_seen(page: Page) -> None:
 
 
 def test_a_picture_opens_larger(player: Page) -> None:
-    player.goto(address(CHAPTER))
+    player.goto(address(PICTURED))
     picture = player.locator("figure.picture").filter(visible=True).first
     small = picture.locator("img:visible").bounding_box()
     picture.get_by_role("button", name="Larger").click()
@@ -542,7 +563,7 @@ def cut(page: Page, paper: str) -> list[str]:
 
 def test_paper_has_the_answers(page: Page) -> None:
     page.goto(address(CHAPTER))
-    folded = page.locator("details.answer > :not(summary)")
+    folded = page.locator("details.answer > :not(summary, .run-here)")
     assert not any(one.is_visible() for one in folded.all())
     page.emulate_media(media="print")
     assert all(one.is_visible() for one in folded.all())

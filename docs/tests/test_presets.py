@@ -173,7 +173,10 @@ COMPARED: dict[str, list[tuple[str, str, str, float, float]]] = {
         ("1 kind of work per warp", "32 kinds per warp", DIVERGING, 40, 45),
         ("1 kind of work per warp", "32 kinds, one per warp", DIVERGING, 1, 1),
     ],
-    "run-gmem-loop": [("Blocks of 256", "Blocks of 128", SECTORS, 1.05, 1.1)],
+    "run-gmem-loop": [
+        ("Every second thread adds", "The first half adds", SECTORS, 69 / 255, 69 / 255)
+    ],
+    "run-gmem-loop-2": [("Blocks of 256", "Blocks of 128", SECTORS, 1.05, 1.1)],
     "run-smem-loop": [("Strided slots", "Neighbouring slots", CONFLICTS, 0, 0)],
     "run-first-add": [("One load per thread", "Two loads per thread", WARP, 0.5, 0.6)],
     "run-last-warp-sync": [

@@ -288,8 +288,8 @@ def issue_slots() -> Picture:
             f"The instructions that one block of {block} threads issues for its tree in shared "
             f"memory. Each group is a step, and in it each strip of {len(body)} cells is one of "
             f"the {warps} warps. The palest cells are overhead: {counts[slots.REST]} of "
-            f"{len(body)}. Low cells are loads, stores and additions that a warp issues although "
-            "none of its lanes takes part. At the right, how many numbers the step adds."
+            f"{len(body)}. A warp with nothing to add in a step has low cells. At the right: the "
+            "additions in that step."
         ),
         table=Table(
             ["step", "numbers added", "instructions issued", "of these, additions"],

@@ -8,7 +8,7 @@ from figures.kit.costs import each_block
 CHAPTER = Chapter(
     "chapter01_gmem",
     spine={"gmem_interleaved_sum": "a tree in global memory"},
-    plots={"chapter01_in_place": plots.in_place},
+    plots={"chapter01_players": plots.players, "chapter01_in_place": plots.in_place},
     diagrams={
         "primer_machine": diagrams.primer_machine,
         "grid_to_elements": diagrams.grid_to_elements,
