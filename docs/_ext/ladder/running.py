@@ -172,6 +172,8 @@ def _command(chapter: str, one: Preset) -> nodes.Node:
 
 def _code(book: Book, kernel: str, others: Iterable[str], is_listed: bool) -> list[nodes.Node]:
     """Listings of what runs and the page may not show; the script hides those that it does."""
+    from .listings import region_block
+
     wanted: dict[str, Region] = {}
     for name in dict.fromkeys([kernel, *others]):
         run = book.any_region(name)
@@ -182,17 +184,11 @@ def _code(book: Book, kernel: str, others: Iterable[str], is_listed: bool) -> li
     own = wanted.pop(kernel, None)
     folds: list[nodes.Node] = []
     if own and not is_listed:
-        folds.append(fold(_("The whole kernel"), [_listing(own)], "run-code"))
+        folds.append(fold(_("The whole kernel"), [region_block(own)], "run-code"))
     if wanted:
-        rest = [_listing(one) for one in wanted.values()]
+        rest = [region_block(one) for one in wanted.values()]
         folds.append(fold(_("More of the code that runs"), rest, "run-code"))
     return folds
-
-
-def _listing(region: Region) -> nodes.Node:
-    from .listings import region_block
-
-    return region_block(region)
 
 
 class RunHere(LookupDirective):
