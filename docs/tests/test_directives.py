@@ -449,7 +449,7 @@ def test_rung_says_what_was_gained_and_which_counter_moved(render: Render) -> No
     ]
     assert [" ".join(cell.get_text().split()) for cell in row.select("dd")] == [
         "half the accesses",
-        "global load sectors: 4 194 304 → 2 097 152",
+        "global load sectors at 2²⁴: 4 194 304 → 2 097 152",
         "gmem 100 µs → smem 80.0 µs (1.25×)",
     ]
     assert row.select_one(".gained").get_text() == "A quarter."

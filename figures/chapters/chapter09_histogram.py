@@ -91,7 +91,7 @@ def _panel(axes: Axes, theme: Theme, layout: Layout, values: Sequence[int], top:
                           facecolor=theme.tint(hue, 0.45), edgecolor=theme.drawn(hue))
             )  # fmt: skip
     for turn in range(max(map(len, banks))):
-        name = f"pass {turn + 1}"
+        name = f"wavefront {turn + 1}"
         axes.text(LEFT - 0.7, ground - turn - 0.5, name, ha="right", va="center_baseline",
                   color=theme.muted)  # fmt: skip
 

@@ -111,7 +111,7 @@ def roof_lines(axes: Axes, theme: Theme, view: View, roof: RecordedRun | None) -
     peak = view.device["peak_gb_per_s"]
     lines = [(peak, "peak", "bottom", "--")]
     if roof:
-        lines.append((rate_of(roof), "best read", "top", ":"))
+        lines.append((rate_of(roof), "read roof", "top", ":"))
     for height, label, side, dash in lines:
         axes.axhline(height, color=theme.muted, lw=1.2, ls=dash, zorder=1)
         axes.annotate(

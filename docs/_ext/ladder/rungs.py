@@ -183,7 +183,8 @@ class RungRow(LookupDirective):
             founds = own if all(own) else [side.reference for side in both]
         if not all(founds):
             raise Lost(f"no one device has counted both '{self.options['before']}' and its :after:")
-        shown: Cell = [nodes.Text(label + ":")]
+        size = founds[0].run["n"]  # often another than that of the times beside it
+        shown: Cell = [nodes.Text(_("{counter} at {n}:").format(counter=label, n=units.size(size)))]
         for arrow, found in zip(("", "\u2192 "), founds, strict=True):
             assert found
             text = counter_text(metric, book.counter(found, metric))

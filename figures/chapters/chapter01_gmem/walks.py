@@ -82,12 +82,13 @@ def tree_walks() -> Picture:
         axes.text(left, 9.0, "additions, in rounds 1 to 8", size=size, va="center")
         rounded_box(axes, theme, left, 7.35, across, 1.1, "", "purple")
         rounded_box(axes, theme, left, 0.95, across, 1.1, "", GLOBAL_HUE)
-        axes.text(left, 0.4, "sectors loaded + stored in global memory", size=size, va="center")
+        axes.text(left, 0.4, "sectors of global memory: loaded, and stored", size=size, va="center")
         unit = 0.6 / max(step.loaded for step in steps)
         for place, step in enumerate(steps):
             x = left + pitch * (place + 0.5)
             axes.text(x, 7.9, str(step.additions), **wide)
-            axes.text(x, 1.5, f"{step.loaded} + {step.stored}", **wide)
+            axes.text(x, 1.77, str(step.loaded), **wide)
+            axes.text(x, 1.23, f"+ {step.stored}", **wide)
             up, down = unit * step.loaded, unit * step.stored
             gap = 0.16 + 0.1 * (up + down)
             colour = theme.drawn(GLOBAL_HUE)

@@ -42,7 +42,7 @@ SPINE = {
     "unroll4_sum": "four elements per thread",
     "last_warp_sync_sum": "no barriers in the last warp",
     "by_warps4_sum": "sums by warp",
-    "by_warps8_sum": "eight loads in flight",
+    "by_warps8_sum": "eight loads per thread",
 }
 
 
@@ -80,7 +80,7 @@ def pipe(view: View) -> Picture:
         right = left + columns - 0.2
         width, height = right + 0.3, pitch * len(rungs) + 2.2
         figure, axes = canvas(width, height, 0.5 + 0.74 * len(rungs))
-        way = f"in at the left, out at the right {round(latency_ns, -1):.0f} ns later"
+        way = f"in at the left, out at the right {latency_ns:.0f} ns later"
         axes.text(left - 0.8, height - 1.0, way, va="center", color=theme.muted)
         for place, ((words, found), count) in enumerate(zip(rungs, held, strict=True)):
             colour = theme.chapter(number_of(NAME if place else chapter))
@@ -114,8 +114,8 @@ def pipe(view: View) -> Picture:
         caption=(
             f"What one SM must have had in flight for its bandwidth. A large dot is one load of a "
             f"warp, {LOAD_BYTES} bytes, on its way; a small dot is a place left empty. The pipe's "
-            "length is the latency that the pointer chase measured. What comes out per second is "
-            "what you keep in it."
+            "length is the latency that the pointer chase measured. The dots follow from the "
+            "bandwidth alone. In a busy memory loads wait longer, and more are in flight."
         ),
         table=Table(
             ["rung", "variant", "median µs", "GB/s", "loads in flight per SM", "room for"],
@@ -272,8 +272,7 @@ def in_flight(view: View) -> Picture:
             "First passes of this chapter (rungs are dots, side rooms diamonds). The rising line "
             "is Little's law at the latency of a lone load, up to the peak. Bytes in flight are "
             "the resident threads, times the share of their time in which they wait for memory, "
-            "times the bytes that each loads at once: an upper bound, since some of these loads "
-            "have arrived while the thread waits for the last. ncu counted threads and share at "
+            "times the bytes that each loads at once. ncu counted threads and share at "
             f"n = {size(counted['smem'].run['n'])}.{theirs_shown}"
         ),
         table=Table(

@@ -66,7 +66,7 @@ def roof(view: View) -> Picture:
         letters: dict[str, Any] = {"fontsize": LETTERS_PT, "ha": "left"}
         axes.text(-0.55, peak + 70, f"theoretical peak: {peak:.0f} GB/s", va="bottom",
                   color=theme.muted, **letters)  # fmt: skip
-        read = f"best read: {high:.0f} GB/s, n = {size(best.run['n'])}"
+        read = f"read roof: {high:.0f} GB/s, n = {size(best.run['n'])}"
         axes.text(-0.55, high - 90, read, va="top", weight="bold", color=theme.ink, **letters)
         for place, ((name, _, _), rate, share) in enumerate(zip(steps, rates, shares, strict=True)):
             colour = theme.chapter(number_of(name))
@@ -80,7 +80,7 @@ def roof(view: View) -> Picture:
         if beside:
             other, _, (theirs, their_best) = beside
             axes.axhline(rate_of(their_best), color=theme.muted, lw=1.4, ls=(0, (4, 2)), zorder=1)
-            words = f"◆ {other}, best read: {rate_of(their_best):.0f}"
+            words = f"◆ {other}, read roof: {rate_of(their_best):.0f}"
             axes.text(-0.55, rate_of(their_best) + 60, words, va="bottom", color=theme.muted,
                       bbox={"facecolor": theme.background, "lw": 0, "pad": 1},
                       **letters)  # fmt: skip
@@ -94,7 +94,7 @@ def roof(view: View) -> Picture:
         axes.set_ylim(0, peak * 1.09)
         axes.yaxis.set_visible(False)
         axes.spines["left"].set_visible(False)
-        axes.set_title("% of the best read", loc="left", pad=8, fontsize=LETTERS_PT)
+        axes.set_title("% of the read roof", loc="left", pad=8, fontsize=LETTERS_PT)
         return figure
 
     first, last = steps[0][2], steps[-1][2]
@@ -109,14 +109,14 @@ def roof(view: View) -> Picture:
         start, end = (rate_of(founds[2]) for founds in (theirs[0], theirs[-1]))
         their_high = rate_of(their_best)
         theirs_said = (
-            f" On {other_view.device_name}, drawn beside it, the best read is "
+            f" On {other_view.device_name}, drawn beside it, the read roof is "
             f"{rate_text(their_high)}, and the same climb goes from {rate_text(start)} or "
             f"{100 * start / their_high:.0f} % of that to {rate_text(end)} or "
             f"{100 * end / their_high:.0f} %."
         )
         theirs_shown = (
             f" Diamonds are the same rungs on {other_view.device_name}, and the dashed line below "
-            "is its best read."
+            "is its read roof."
         )
         rows += [
             (other_view, place, change, found, their_best)
@@ -127,20 +127,20 @@ def roof(view: View) -> Picture:
         draw=draw,
         alt=(
             f"On {view.device_name}, whose memory has a theoretical peak of {rate_text(peak)} "
-            f"and gives the best read {rate_text(high)}, the climb's finished sums of "
+            f"and gives the read roof {rate_text(high)}, the climb's finished sums of "
             f"{size(LARGE_N)} integers go from {rate_text(rate_of(first))} or {shares[0]:.0f} % of "
             f"that read ({name_of(first)}) to {rate_text(rate_of(last))} or {shares[-1]:.0f} % "
             f"({name_of(last)}).{theirs_said}"
         ),
         caption=(
             f"The climb so far under the memory's roof: finished sums of {size(LARGE_N)} integers. "
-            "A circle says how many per cent of the best read a rung reaches, and the dotted line "
-            f"above it is what is left to gain. The best read is {name_of(best)} at "
+            "A circle says how many per cent of the read roof a rung reaches, and the dotted line "
+            f"above it is what is left to gain. The read roof is {name_of(best)} at "
             f"n = {size(best.run['n'])}; the band above it reaches up to the theoretical peak."
             f"{theirs_shown}"
         ),
         table=Table(
-            ["card", "rung", "change", *run_columns(), "% of the best read"],
+            ["card", "rung", "change", *run_columns(), "% of the read roof"],
             [
                 [
                     card(of.device_name),

@@ -107,10 +107,11 @@ def ring_of_copies() -> Picture:
             f"the time. With {enough} a piece is always there."
         ),
         caption=(
-            "The idea, not to scale. Each row is a stage of the ring: a piece is on its way, the "
-            "warps add it up, and the stage fetches its next piece. With two stages, most of the "
-            "time both pieces are on their way, and the warps have nothing to add. With "
-            f"{enough}, the next piece is always there when the warps need it."
+            f"The idea, with made-up times: here a copy takes {TRIP / ADDS:g} times as long as the "
+            "adding. Each row is a stage of the ring: a piece is on its way, the warps add it up, "
+            "and the stage fetches its next piece. With two stages, most of the time both pieces "
+            f"are on their way, and the warps have nothing to add. With {enough}, the next piece "
+            "is always there when the warps need it."
         ),
         table=Table(
             ["stages", "piece", "stage", "asked for", "there", "added up from", "to"],
