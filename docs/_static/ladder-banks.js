@@ -42,7 +42,7 @@
   const build = (place, which) => {
     const id = `toy-banks-${which}`;
     const may = place.dataset.spare === "yes";
-    const svg = drawn("svg", { viewBox: `0 0 ${BANKS} ${FOOT + 1.7}`, "aria-hidden": "true" });
+    const svg = drawn("svg", { viewBox: `-0.4 0 ${BANKS + 0.8} ${FOOT + 1.7}`, "aria-hidden": "true" });
     const range = [0, 64, 1, may ? 32 : 2];
     const stride = slider(id, "Lane k wants word k · ", range, String, () => show());
     const spare = make("input", { type: "checkbox" });

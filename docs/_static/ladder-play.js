@@ -6,6 +6,8 @@
   /** A guess is right within this factor of what was measured, and an eighth of the scale. */
   const CLOSE = 1.25;
   const SHARE = 1 / 8;
+  /** "Faster" and "slower" are one guess only as near to 1 as this. */
+  const LEVEL = 1.05;
 
   let memory = { guesses: {}, all: false };
   const load = () => {
@@ -32,7 +34,8 @@
     const share = data.from > 0
       ? Math.log(off) / Math.log(data.to / data.from)
       : Math.abs(guess - data.value) / (data.to - data.from);
-    return off <= CLOSE && share <= SHARE;
+    const isOtherWay = data.unit === "×" && (guess - 1) * (data.value - 1) < 0;
+    return off <= (isOtherWay ? LEVEL : CLOSE) && share <= SHARE;
   };
 
   const score = () => {
@@ -59,7 +62,7 @@
 
   // ------------------------------------------------------------------ one box
 
-  const slider = (data, box) => {
+  const slider = (data, box, changed) => {
     const STEPS = 400;
     const at = (share) =>
       data.wide
@@ -73,12 +76,21 @@
     let moved = false;
     const value = () => (moved ? at(range.value / STEPS) : null);
     const show = () => {
-      shown.textContent = moved ? written(data, value()) : "?";
+      shown.textContent = moved ? written(data, value()) : "Tap or drag to guess";
+      shown.classList.toggle("unset", !moved);
+      range.classList.toggle("unset", !moved);
       range.setAttribute("aria-valuetext", moved ? shown.textContent : "not set");
     };
-    range.addEventListener("input", () => {
+    const move = () => {
       moved = true;
       show();
+      changed();
+    };
+    range.addEventListener("input", move);
+    // Where it stands already, at the lowest value, there is nothing to put in.
+    range.addEventListener("pointerup", move);
+    range.addEventListener("keydown", ({ key }) => {
+      if (["Home", "End"].includes(key) || key.startsWith("Arrow")) move();
     });
     show();
     const ends = make("span", { class: "guess-ends", "aria-hidden": "true" },
@@ -86,13 +98,14 @@
     return { field: make("div", { class: "guess-scale" }, shown, range, ends), value };
   };
 
-  const choices = (data, box) => {
+  const choices = (data, box, changed) => {
     const field = make("div", {
       class: "guess-options", role: "radiogroup",
       "aria-labelledby": box.querySelector(".box-title").id,
     });
     const options = data.choices.map((text, at) => {
       const input = make("input", { type: "radio", name: box.id, value: String(at) });
+      input.addEventListener("change", changed);
       field.append(make("label", {}, input, ` ${text}`));
       return input;
     });
@@ -116,7 +129,7 @@
       : factor < 2 ? `${Math.round(100 * Math.abs(off - 1))} % too ${off > 1 ? "high" : "low"}`
       : `${factor.toPrecision(2)} times too ${off > 1 ? "high" : "low"}`;
     const said = `You said ${written(data, kept.guess)}. Measured: ${data.text}. `;
-    return said + (kept.won ? `Close enough: ${words}.` : `That is ${words}.`);
+    return said + (kept.won ? `Close enough: ${words}.` : `Your guess was ${words}.`);
   };
 
   const boxes = [];
@@ -129,13 +142,20 @@
     for (const one of box.querySelectorAll(".guess-choice")) one.hidden = true;
 
     const form = make("form", { class: "guess-form" });
-    const asked = (data.kind === "slider" ? slider : choices)(data, box);
+    const hint = make("span", { class: "guess-hint", role: "status" });
+    const asked = (data.kind === "slider" ? slider : choices)(data, box, () => { hint.textContent = ""; });
     const lock = make("button", { type: "submit", class: "guess-lock" }, "Lock in my guess");
     const peek = make("button", { type: "button", class: "guess-quiet" }, "Just show me");
-    const hint = make("span", { class: "guess-hint", role: "status" });
     form.append(asked.field, make("div", { class: "guess-buttons" }, lock, peek, hint));
+    if (data.kind === "slider" && !document.querySelector(".guess-rule")) {
+      form.append(make("p", { class: "guess-rule" }, "Within about a quarter counts as right."));
+    }
     const result = make("p", { class: "guess-result", role: "status", tabIndex: -1 });
-    fold.before(form, result);
+    const again = make("button", { type: "button", class: "guess-quiet guess-again" }, "Guess again");
+    /** What there was to choose from, with the right one marked, and the reader's. */
+    const options = make("ul", { class: "guess-options guess-shown" }, ...(data.choices ?? []).map((text, at) =>
+      make("li", { class: at === data.value ? "right" : "" }, text)));
+    fold.before(form, options, result, again);
 
     const render = () => {
       const kept = memory.guesses[box.id];
@@ -146,8 +166,14 @@
       if (done) fold.open = true;
       result.hidden = !done;
       const played = kept && "guess" in kept;
+      options.hidden = !done || data.kind !== "choices";
+      data.choices?.forEach((text, at) => {
+        options.children[at].textContent = played && at === kept.guess ? `${text} (your guess)` : text;
+      });
       result.textContent = played ? verdict(data, kept) : done ? `Measured: ${data.text}.` : "";
       result.classList.toggle("won", Boolean(kept?.won));
+      result.classList.toggle("lost", Boolean(played) && !kept.won);
+      again.hidden = !kept || memory.all;
     };
 
     form.addEventListener("submit", (event) => {
@@ -169,6 +195,12 @@
       refresh();
       result.focus({ preventScroll: true });
     });
+    again.addEventListener("click", () => {
+      delete memory.guesses[box.id];
+      save();
+      refresh();
+      form.querySelector("input").focus({ preventScroll: true });
+    });
     boxes.push(render);
     box.append(scoreboard(data.device, box.id));
   };
@@ -181,25 +213,38 @@
     const line = make("p", { class: "guess-score" });
     const words = make("span", { role: "status" });
     const every = make("button", { type: "button", class: "guess-quiet" });
-    const clear = make("button", { type: "button", class: "guess-quiet" }, "Start over");
+    const clear = make("button", { type: "button", class: "guess-quiet" }, "Forget all my guesses");
+    const undo = make("button", { type: "button", class: "guess-quiet", hidden: true }, "Undo");
+    let before = null;  // what was forgotten last, from here
     every.addEventListener("click", () => {
       memory.all = !memory.all;
       save();
       refresh();
     });
     clear.addEventListener("click", () => {
+      before = memory;
       memory = { guesses: {}, all: false };
       save();
       refresh();
+      undo.focus();
+    });
+    undo.addEventListener("click", () => {
+      memory = before;
+      save();
+      refresh();
+      clear.focus();
     });
     boxes.push(() => {
       const { played, won, lost } = score();
+      const isNew = !Object.keys(memory.guesses).length && !memory.all;
       words.textContent = played ? `You ${won} : ${lost} ${device}` : "No guesses yet";
-      every.textContent = memory.all ? "Hide what I haven\u2019t guessed" : "Show everything";
-      clear.hidden = !Object.keys(memory.guesses).length && !memory.all;
+      every.textContent = memory.all ? "Hide what I haven\u2019t guessed" : "Show all answers, in all chapters";
+      if (!isNew) before = null;
+      clear.hidden = isNew;
+      undo.hidden = !before;
       line.hidden = !isFirst && !memory.guesses[id] && !memory.all;
     });
-    line.append(words, every, clear);
+    line.append(words, ...(isFirst ? [every, clear, undo] : []));
     return line;
   };
 

@@ -393,10 +393,61 @@ def test_a_chapter_is_played_and_the_score_is_kept(player: Page) -> None:
     own = player.locator(f".climb-bar[data-rung^='{CHAPTER.removeprefix('chapters/')}/']")
     assert own.count() and "blank" not in (own.first.get_attribute("class") or "")
 
-    player.get_by_role("button", name="Start over").click()
+    forget = player.get_by_role("button", name="Forget all my guesses")
+    forget.click()
+    expect(player.locator(".guess-score")).to_contain_text("No guesses yet")
+    player.get_by_role("button", name="Undo").click()
+    expect(player.locator(".guess-score")).to_contain_text(score)
+    forget.click()
     player.goto(address(CHAPTER))
     expect(player.locator(".guess-score").first).to_contain_text("No guesses yet")
     assert player.locator("form.guess-form:visible").count() == count
+
+
+def test_a_slider_shows_no_guess_until_there_is_one(player: Page) -> None:
+    """And its lowest value can be one."""
+    player.goto(address(CHAPTER))
+    box = player.locator("[data-guess]").first
+    slider, value = box.get_by_role("slider"), box.locator(".guess-value")
+    expect(value).to_have_text("Tap or drag to guess")
+    expect(slider).to_have_class("unset")
+    box.get_by_role("button", name="Lock in my guess").click()
+    expect(box.locator(".guess-hint")).to_have_text("Move the slider first.")
+    slider.press("Home")
+    expect(value).to_have_text("0.5×")
+    expect(slider).not_to_have_class("unset")
+    expect(box.locator(".guess-hint")).to_have_text("")
+    player.reload()
+    place = slider.bounding_box()
+    assert place
+    player.mouse.click(place["x"] + 2, place["y"] + place["height"] / 2)
+    expect(slider).not_to_have_class("unset")
+
+
+def test_faster_is_no_guess_for_slower(player: Page) -> None:
+    """However near to each other the two are: chapter 4's sum is 1.05 times as fast."""
+    player.goto(address("chapters/chapter04_bank_conflicts"))
+    box = player.locator("[data-guess]:has(.guess-scale)").first
+    for step, won in ((100, False), (140, True)):  # 0.84 and 1.04 times
+        box.get_by_role("slider").fill(str(step))
+        box.get_by_role("button", name="Lock in my guess").click()
+        expect(box.locator(".guess-result")).to_have_class(
+            "guess-result won" if won else "guess-result lost"
+        )
+        box.get_by_role("button", name="Guess again").click()
+    expect(box.locator("form")).to_be_visible()
+    expect(player.locator(".guess-score").first).to_contain_text("No guesses yet")
+
+
+def test_a_question_that_is_answered_shows_what_there_was_to_choose(player: Page) -> None:
+    player.goto(address(CHAPTER))
+    box = player.locator("[data-guess]:has(input[type=radio])").first
+    texts = [one.inner_text().strip() for one in box.locator("label").all()]
+    box.get_by_role("radio").first.check()
+    box.get_by_role("button", name="Lock in my guess").click()
+    shown = box.locator(".guess-shown li")
+    assert shown.all_inner_texts() == [f"{texts[0]} (your guess)", *texts[1:]]
+    assert box.locator(".guess-shown li.right").count() == 1
 
 
 def test_the_score_stands_beneath_the_first_question_and_the_answered_ones(player: Page) -> None:
@@ -442,7 +493,7 @@ def test_who_only_looks_sees_the_climb_grow_and_scores_nothing(player: Page) -> 
 
 def test_everything_is_shown_without_playing(player: Page) -> None:
     player.goto(address(CHAPTER))
-    player.get_by_role("button", name="Show everything").first.click()
+    player.get_by_role("button", name="Show all answers").click()
     assert player.locator("form.guess-form:visible").count() == 0
     assert player.locator("#you-are-here .blank").count() == 0
     assert player.locator("[data-guess] details.answer:visible").count() >= 2

@@ -117,7 +117,7 @@ def test_where_hardware_has_not_counted_the_device_stands_alone(book: Book, coun
         ["shared load wavefronts", "0", "1000"],
     ]
     words = " ".join(page.get_text().split())
-    assert "global load sectors on the embedded device: 4000 \u2192 2000" in words
+    assert "global load sectors on the embedded device at 2\u00b2\u2074: 4000 \u2192 2000" in words
     assert "To count for yourself without a GPU" in words and "ncu" not in words
 
     # What it has not counted either is missed by name.

@@ -212,7 +212,10 @@ def _visit_named(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append(self.starttag(node, "span", ""))
     if node["page"]:
         title = self.builder.env.titles[node["page"]].astext()
-        self.body.append(self.encode(re.sub(r"^Chapter \d+\. ", "", title)))
+        here = self.builder.current_docname
+        there = self.builder.get_relative_uri(here, node["page"])
+        self.body.append(self.starttag(node, "a", "", href=there, CLASS="reference internal"))
+        self.body.append(self.encode(re.sub(r"^Chapter \d+\. ", "", title)) + "</a>")
 
 
 def _depart_named(self: HTML5Translator, node: nodes.Element) -> None:

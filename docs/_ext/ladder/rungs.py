@@ -183,6 +183,7 @@ class RungRow(LookupDirective):
             founds = own if all(own) else [side.reference for side in both]
         if not all(founds):
             raise Lost(f"no one device has counted both '{self.options['before']}' and its :after:")
+        assert founds[0]
         size = founds[0].run["n"]  # often another than that of the times beside it
         shown: Cell = [nodes.Text(_("{counter} at {n}:").format(counter=label, n=units.size(size)))]
         for arrow, found in zip(("", "\u2192 "), founds, strict=True):

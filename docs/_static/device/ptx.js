@@ -14,7 +14,8 @@
     const mine = make("button", { type: "button", class: "run-quiet", hidden: true }, "Back to my PTX");
     const said = make("span", { class: "run-hint", role: "status" });
     const element = make("details", { class: "folded run-ptx" }, make("summary", {}, "The PTX"),
-      make("p", {}, "This is what nvcc made of the kernel, and what the device runs. Change it and run it."),
+      make("p", {}, "This is what nvcc made of the kernel, and what the device runs. Change it and run it. " +
+        "Your change lasts until you leave this page."),
       make("div", { class: "ptx-editor" }, gutter, area),
       make("div", { class: "run-buttons" }, go, back, mine, at, said));
 

@@ -10,6 +10,9 @@
   // Warp instructions of a launch that is stepped through: some seconds. One that never ends can be
   // stepped through, too.
   const TRACE_WORK = 2 ** 26;
+  /** Milliseconds without a block done after which a launch may be one that never ends. */
+  const PATIENCE = 5000;
+  const ENDLESS = "Still running, and no block is done yet. If it may never end: Stop, then Step through it.";
   const WHAT = "Your browser executes the PTX that nvcc made of this kernel, and counts what hardware " +
     "counts. It measures no times.";
 
@@ -42,6 +45,8 @@
       there.addEventListener("click", () => ptx.goTo(line));
       status.append(" ", there);
     };
+    /** On a phone, or below the PTX, what asked for it is far from where the answer stands. */
+    const showStatus = () => status.scrollIntoView({ block: "nearest", behavior: scrolling() });
     const offered = await offeredOf(data);
     if (!offered.length) {
       say("This kernel can\u2019t be run in the page.");
@@ -67,12 +72,18 @@
     for (const one of data.presets) {
       const button = make("button", { type: "button" }, one.label);
       button.addEventListener("click", () => {
+        press(button);
         form.fill(one);
         if ("step" in one) stepThrough(one.step, { block: one.in, isShipped: true });
         else run({ heat: one.heat, isShipped: true, asksWho: asksWho(one) });
       });
       presetRow.append(button);
     }
+    /** Marks the preset that the form was filled from, or none. */
+    const press = (pressed) => {
+      for (const one of presetRow.children) one.setAttribute("aria-pressed", String(one === pressed));
+    };
+    for (const name of ["input", "change"]) form.form.addEventListener(name, () => press(null));
 
     const usual = (variant) => offered.find((one) => one.name === variant)?.default_block;
     const results = window.LadderResults.build(fold, data, usual, (shape) => {
@@ -94,6 +105,7 @@
 
     const refuse = (fieldName, message) => {
       say(printed(message), "wrong");
+      showStatus();
       form.mark(fieldName, status.id);
     };
 
@@ -157,6 +169,8 @@
       halt(); // a panel runs one thing at a time: what is asked for last
       busy(true);
       say("Running\u2026");
+      showStatus();
+      const late = setTimeout(() => mine === turn && bar.value === 0 && say(ENDLESS), PATIENCE);
       try {
         let isHalted = false;
         stop.onclick = () => {
@@ -176,16 +190,23 @@
         }
         if (mine !== turn) return null; // the reader has asked for something else by now
         if (result.error) throw new Error(result.error);
-        if (result.stopped) throw new Error("Stopped. Nothing is shown of a launch that did not end.");
+        if (result.stopped) {
+          busy(false);
+          say("Stopped. Nothing is shown of a launch that did not end.");
+          end("");
+          return null;
+        }
         return result;
       } catch (error) {
         if (mine === turn) {
           busy(false);
           say(error.message, "wrong");
           end("");
+          showStatus();
         }
         return null;
       } finally {
+        clearTimeout(late);
         if (mine === turn) busy(false);
       }
     };
@@ -220,6 +241,7 @@
       say(...verdict);
       results.show(result, wanted.shape, isChanged, heat);
       end("results");
+      showStatus();
     };
 
     // ---------------------------------------------------------------- step by step

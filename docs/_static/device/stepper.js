@@ -451,7 +451,7 @@
     };
     const body = make("div", { class: "step-body", role: "group", tabIndex: 0,
       "aria-label": `Block ${(head.block ?? [0, 0, 0]).join(", ")}, step by step` },
-      controls, make("p", { class: "step-legend" }, KEYS_SAID), opened, count, live,
+      controls, make("p", { class: "step-legend step-keys" }, KEYS_SAID), opened, count, live,
       make("div", { class: "step-where" }, op, source),
       grid, make("p", { class: "step-legend" }, LEGEND),
       lanes, key, access);
