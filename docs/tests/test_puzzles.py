@@ -15,7 +15,7 @@ def built(book: Book) -> Built:
     shutil.copytree(ROOT / FOLDER, book.root / FOLDER, dirs_exist_ok=True)
     return book.build(
         index="Home\n====\n\n.. toctree::\n   :glob:\n\n   *\n   chapters/*\n",
-        puzzles="Puzzles\n=======\n\n.. puzzles:: all\n",
+        puzzles="Puzzles\n=======\n\n.. puzzles:: list\n\n.. puzzles:: all\n",
         notebook="Notebook\n========\n\n.. puzzles:: chapter02\n",
         **{f"chapters__{SMEM}": "Shared memory\n=============\n"},
     )
@@ -32,12 +32,23 @@ def test_each_folder_is_a_section(recorded_book: Book) -> None:
         assert section is not None
         text = " ".join(section.get_text().split())
         assert puzzle.title in text and puzzle.goals[0].says in text
-        hint, answer = section.select("details")
+        skeleton, hint, answer = section.select("details")
+        assert not skeleton.has_attr("open")
+        assert skeleton.pre and skeleton.pre.get_text() == puzzle.skeleton()
         assert not hint.has_attr("open") and not answer.has_attr("open")
         assert "[blank]" not in answer.get_text() and "//=" not in answer.get_text()
         assert puzzle.form.name in answer.get_text()
     link = page.select_one("h2 a")
     assert (link.get_text(), link["href"]) == ("Chapter 2", "chapters/chapter02_smem.html")
+
+
+def test_the_list_leads_to_each(recorded_book: Book) -> None:
+    page = built(recorded_book).page("puzzles")
+    (line,) = page.select(".puzzle-list li")
+    assert line.get_text().startswith("Chapter 2: Fill the tile")
+    links = [link["href"] for link in line.select("a")]
+    assert links == [f"#puzzle-chapter02-{number}" for number in (1, 2, 3)]
+    assert all(page.find(id=link[1:]) for link in links)
 
 
 def test_a_chapter_links_to_its_own(recorded_book: Book) -> None:

@@ -125,7 +125,7 @@ def copies_in_banks() -> Picture:
         caption=(
             "One atomic instruction of a warp: each lane adds 1 to the bin of its byte, and each "
             f"column is one of the {BANKS} banks. The words of the first row are served in the "
-            "first pass. Those below wait, because their bank is busy with another word. Hollow "
+            "first wavefront. Those below wait: their bank is busy with another word. Hollow "
             "lanes share their bank with a lane that wants another word. These are the first "
             "bytes that the first warp counts of the uniform data."
         ),

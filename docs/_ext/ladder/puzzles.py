@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from figures.kit.chapter import number_of
 from tools.judging import Failure
 from tools.judging import puzzles as judged
 from tools.judging.puzzles import Puzzle
@@ -36,6 +37,13 @@ def anchor(puzzle: Puzzle) -> str:
     return f"puzzle-{puzzle.key.replace('/', '-')}"
 
 
+def _by_chapter(every: list[Puzzle]) -> dict[str, list[Puzzle]]:
+    chapters: dict[str, list[Puzzle]] = {}
+    for puzzle in every:
+        chapters.setdefault(puzzle.folder.parents[1].name, []).append(puzzle)
+    return chapters
+
+
 def _code(text: str) -> nodes.literal_block:
     return nodes.literal_block(text, text, language="cuda")
 
@@ -45,7 +53,8 @@ def _item(label: str, content: list[nodes.Node]) -> list[nodes.Node]:
 
 
 class Puzzles(LookupDirective):
-    """``.. puzzles:: all``: a section per chapter, with each puzzle's task, goal, hint and answer.
+    """``.. puzzles:: all``: a section per chapter, with each puzzle's task, goal, skeleton, hint
+    and answer. ``.. puzzles:: list``: a line per chapter that leads to its puzzles.
     ``.. puzzles:: chapter04``: one line that leads to a chapter's."""
 
     def show(self, book: Book) -> list[nodes.Node]:
@@ -53,22 +62,30 @@ class Puzzles(LookupDirective):
         every = read(book)
         if asked == "all":
             return list(self._sections(every))
+        if asked == "list":
+            return [self._list(every)]
         those = [puzzle for puzzle in every if puzzle.key.startswith(f"{asked}/")]
         if not those:
             raise Lost(f"no puzzles in '{asked}'")
         return [self._links(those)]
 
+    def _list(self, every: list[Puzzle]) -> nodes.bullet_list:
+        made = nodes.bullet_list(classes=["puzzle-list"])
+        for chapter, those in _by_chapter(every).items():
+            line = nodes.paragraph("", _("Chapter {number}: ").format(number=number_of(chapter)))
+            line += self._titles(those)
+            made += nodes.list_item("", line)
+        return made
+
     def _sections(self, every: list[Puzzle]) -> Iterable[nodes.Node]:
-        chapters = dict.fromkeys(puzzle.folder.parents[1].name for puzzle in every)
-        for chapter in chapters:
+        for chapter, those in _by_chapter(every).items():
             section = nodes.section(ids=[f"puzzles-{chapter}"])
             title = nodes.title("", "")
             # Its number is its name, which the list of contents shows too.
             title += self.chapter_link(chapter, str(_("Chapter {number}")))
             section += title
-            for puzzle in every:
-                if puzzle.folder.parents[1].name == chapter:
-                    section += self._puzzle(puzzle)
+            for puzzle in those:
+                section += self._puzzle(puzzle)
             yield section
 
     def _puzzle(self, puzzle: Puzzle) -> nodes.section:
@@ -81,6 +98,7 @@ class Puzzles(LookupDirective):
         section += _item(_("Launched with:"), [nodes.Text(f"{puzzle.launch}.")])
         command = f"$ ./tools/judge new {puzzle.key}"
         section += nodes.literal_block(command, command, language="console")
+        section += fold(_("The skeleton"), [_code(puzzle.skeleton())])
         hint = nodes.paragraph("", "", *self.inline(_literal(puzzle, puzzle.hint)))
         section += fold(_("Hint"), [hint])
         answer = judged.solution(puzzle.answer)
@@ -89,14 +107,17 @@ class Puzzles(LookupDirective):
 
     def _links(self, those: list[Puzzle]) -> nodes.paragraph:
         made = nodes.paragraph("", _("Puzzles that tools/judge checks: "), classes=["puzzle-links"])
+        made += self._titles(those)
+        return made
+
+    def _titles(self, those: list[Puzzle]) -> Iterable[nodes.Node]:
+        target = self.env.app.builder.get_relative_uri(self.env.docname, PAGE)
         for number, puzzle in enumerate(those):
             if number:
-                made += nodes.Text(" · ")
-            target = self.env.app.builder.get_relative_uri(self.env.docname, PAGE)
-            made += nodes.reference(
+                yield nodes.Text(" \u00b7 ")
+            yield nodes.reference(
                 "", puzzle.title, refuri=f"{target}#{anchor(puzzle)}", internal=True
             )
-        return made
 
 
 def _literal(puzzle: Puzzle, text: str) -> str:
