@@ -287,7 +287,7 @@ def _bits_told(sums: list[FloatSum], n: int) -> str:
         times = [s.median_us / ours[data].median_us for data, s in promised.items()]
         text += (
             " With *GPU to GPU*, its strongest promise, it took "
-            f"{min(times):.2f} to {max(times):.2f} times as long as *exact* did in that session."
+            f"{min(times):.2f} to {max(times):.2f} times as long as *exact* in the same session."
         )
     return text
 

@@ -127,9 +127,9 @@ def roof(view: View) -> Picture:
         draw=draw,
         alt=(
             f"On {view.device_name}, whose memory has a theoretical peak of {rate_text(peak)} "
-            f"and gives the read roof {rate_text(high)}, the climb's finished sums of "
+            f"and a read roof of {rate_text(high)}, the climb's finished sums of "
             f"{size(LARGE_N)} integers go from {rate_text(rate_of(first))} or {shares[0]:.0f} % of "
-            f"that read ({name_of(first)}) to {rate_text(rate_of(last))} or {shares[-1]:.0f} % "
+            f"that roof ({name_of(first)}) to {rate_text(rate_of(last))} or {shares[-1]:.0f} % "
             f"({name_of(last)}).{theirs_said}"
         ),
         caption=(
