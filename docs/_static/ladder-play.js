@@ -29,13 +29,13 @@
 
   const { make } = window.LadderPage;
 
+  const isOtherWay = (data, guess) => data.unit === "×" && (guess - 1) * (data.value - 1) < 0;
   const isClose = (data, guess) => {
     const off = Math.max(guess / data.value, data.value / guess);
     const share = data.from > 0
       ? Math.log(off) / Math.log(data.to / data.from)
       : Math.abs(guess - data.value) / (data.to - data.from);
-    const isOtherWay = data.unit === "×" && (guess - 1) * (data.value - 1) < 0;
-    return off <= (isOtherWay ? LEVEL : CLOSE) && share <= SHARE;
+    return off <= (isOtherWay(data, guess) ? LEVEL : CLOSE) && share <= SHARE;
   };
 
   const score = () => {
@@ -88,9 +88,15 @@
     };
     range.addEventListener("input", move);
     // Where it stands already, at the lowest value, there is nothing to put in.
-    range.addEventListener("pointerup", move);
-    range.addEventListener("keydown", ({ key }) => {
-      if (["Home", "End"].includes(key) || key.startsWith("Arrow")) move();
+    let isPressed = false;
+    range.addEventListener("pointerdown", ({ button }) => { isPressed = button === 0; });
+    range.addEventListener("pointercancel", () => { isPressed = false; });
+    range.addEventListener("pointerup", () => {
+      if (isPressed) move();
+      isPressed = false;
+    });
+    range.addEventListener("keydown", ({ key, altKey, ctrlKey, metaKey }) => {
+      if (/^(Arrow|Page|Home|End)/.test(key) && !altKey && !ctrlKey && !metaKey) move();
     });
     show();
     const ends = make("span", { class: "guess-ends", "aria-hidden": "true" },
@@ -129,7 +135,10 @@
       : factor < 2 ? `${Math.round(100 * Math.abs(off - 1))} % too ${off > 1 ? "high" : "low"}`
       : `${factor.toPrecision(2)} times too ${off > 1 ? "high" : "low"}`;
     const said = `You said ${written(data, kept.guess)}. Measured: ${data.text}. `;
-    return said + (kept.won ? `Close enough: ${words}.` : `Your guess was ${words}.`);
+    const why = factor > CLOSE ? ""
+      : isOtherWay(data, kept.guess) ? ", and on the other side of 1×"
+        : ", which is far on so short a scale";
+    return said + (kept.won ? `Close enough: ${words}.` : `Your guess was ${words}${why}.`);
   };
 
   const boxes = [];
@@ -199,6 +208,7 @@
       delete memory.guesses[box.id];
       save();
       refresh();
+      for (const one of form.querySelectorAll("[type=radio]")) one.checked = false;
       form.querySelector("input").focus({ preventScroll: true });
     });
     boxes.push(render);
@@ -230,6 +240,7 @@
     });
     undo.addEventListener("click", () => {
       memory = before;
+      before = null;
       save();
       refresh();
       clear.focus();
@@ -239,7 +250,7 @@
       const isNew = !Object.keys(memory.guesses).length && !memory.all;
       words.textContent = played ? `You ${won} : ${lost} ${device}` : "No guesses yet";
       every.textContent = memory.all ? "Hide what I haven\u2019t guessed" : "Show all answers, in all chapters";
-      if (!isNew) before = null;
+      if (Object.keys(memory.guesses).length) before = null;
       clear.hidden = isNew;
       undo.hidden = !before;
       line.hidden = !isFirst && !memory.guesses[id] && !memory.all;

@@ -83,10 +83,12 @@
     const press = (pressed) => {
       for (const one of presetRow.children) one.setAttribute("aria-pressed", String(one === pressed));
     };
+    press(null);
     for (const name of ["input", "change"]) form.form.addEventListener(name, () => press(null));
 
     const usual = (variant) => offered.find((one) => one.name === variant)?.default_block;
     const results = window.LadderResults.build(fold, data, usual, (shape) => {
+      press(null);
       form.fill(shape);
       run();
     });
@@ -169,8 +171,8 @@
       halt(); // a panel runs one thing at a time: what is asked for last
       busy(true);
       say("Running\u2026");
-      showStatus();
-      const late = setTimeout(() => mine === turn && bar.value === 0 && say(ENDLESS), PATIENCE);
+      if (!request.trace || steps.hidden) showStatus();
+      let late = 0;
       try {
         let isHalted = false;
         stop.onclick = () => {
@@ -186,6 +188,10 @@
             if (mine === turn) bar.value = done / all;
           });
           halt = () => device.stop(job);
+          // What is traced ends by itself, if late.
+          if (!request.trace) {
+            late = setTimeout(() => mine === turn && bar.value === 0 && say(ENDLESS), PATIENCE);
+          }
           result = await job;
         }
         if (mine !== turn) return null; // the reader has asked for something else by now
@@ -202,7 +208,6 @@
           busy(false);
           say(error.message, "wrong");
           end("");
-          showStatus();
         }
         return null;
       } finally {
@@ -234,6 +239,7 @@
       if (!wanted) return;
       if (asksWho) wanted.shape.checks = [wanted.shape.checks, "sum"].filter(Boolean).join();
       const isChanged = ptx.isChanged();
+      if (isChanged) press(null);
       const result = await execute(requestOf(wanted, {}));
       if (!result) return;
       marked = fold;
@@ -241,7 +247,6 @@
       say(...verdict);
       results.show(result, wanted.shape, isChanged, heat);
       end("results");
-      showStatus();
     };
 
     // ---------------------------------------------------------------- step by step
@@ -303,7 +308,10 @@
         const isThere = Number.isInteger(typed) && typed >= 0 && typed < blocks;
         pick.setAttribute("aria-invalid", String(!isThere));
         if (isThere) trace(traced.wanted, undefined, { launch: traced.launch, block: typed });
-        else say(`which block: write a number from 0 to ${number(blocks - 1)}.`, "wrong");
+        else {
+          say(`which block: write a number from 0 to ${number(blocks - 1)}.`, "wrong");
+          showStatus();
+        }
       });
       const which = make("select", {});
       launches.forEach((one, i) => {
@@ -358,6 +366,7 @@
     const follow = (given) => {
       const one = offered.some((each) => each.name === given.variant) ? given.variant : offered[0].name;
       const { n: typed, ...rest } = given;
+      press(null);
       form.fill({ ...rest, variant: one });
       if (typed) form.typed(typed);
       fold.scrollIntoView({ block: "start" });
