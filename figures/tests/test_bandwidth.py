@@ -126,7 +126,7 @@ def test_the_roof_shows_the_climb_as_far_as_this_chapter(view: View) -> None:
     best = rate_of(view.read_roof())
     shares = [row[-1] for row in picture.table.rows]
     assert shares == [round(100 * rate_of(found) / best, 1) for _, _, found in steps]
-    assert f"{shares[0]:.0f} % of that read" in picture.alt and f"{shares[-1]:.0f} %" in picture.alt
+    assert f"{shares[0]:.0f} % of that roof" in picture.alt and f"{shares[-1]:.0f} %" in picture.alt
 
 
 def test_a_better_read_lifts_the_roof(view: View) -> None:
