@@ -222,6 +222,17 @@
     const isFirst = !document.querySelector(".guess-score");
     const line = make("p", { class: "guess-score" });
     const words = make("span", { role: "status" });
+    line.append(words, ...(isFirst ? controls() : []));
+    boxes.push(() => {
+      const { played, won, lost } = score();
+      words.textContent = played ? `You ${won} : ${lost} ${device}` : "No guesses yet";
+      line.hidden = !isFirst && !memory.guesses[id] && !memory.all;
+    });
+    return line;
+  };
+
+  /** What goes for all guesses: once per page. */
+  const controls = () => {
     const every = make("button", { type: "button", class: "guess-quiet" });
     const clear = make("button", { type: "button", class: "guess-quiet" }, "Forget all my guesses");
     const undo = make("button", { type: "button", class: "guess-quiet", hidden: true }, "Undo");
@@ -246,17 +257,13 @@
       clear.focus();
     });
     boxes.push(() => {
-      const { played, won, lost } = score();
-      const isNew = !Object.keys(memory.guesses).length && !memory.all;
-      words.textContent = played ? `You ${won} : ${lost} ${device}` : "No guesses yet";
+      const hasGuesses = Object.keys(memory.guesses).length > 0;
+      if (hasGuesses) before = null;
       every.textContent = memory.all ? "Hide what I haven\u2019t guessed" : "Show all answers, in all chapters";
-      if (Object.keys(memory.guesses).length) before = null;
-      clear.hidden = isNew;
+      clear.hidden = !hasGuesses && !memory.all;
       undo.hidden = !before;
-      line.hidden = !isFirst && !memory.guesses[id] && !memory.all;
     });
-    line.append(words, ...(isFirst ? [every, clear, undo] : []));
-    return line;
+    return [every, clear, undo];
   };
 
   // The row that a chapter ends in tells what all its guesses are about.

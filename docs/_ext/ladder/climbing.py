@@ -214,7 +214,9 @@ def _visit_named(self: HTML5Translator, node: nodes.Element) -> None:
         title = self.builder.env.titles[node["page"]].astext()
         here = self.builder.current_docname
         there = self.builder.get_relative_uri(here, node["page"])
-        self.body.append(f'<a class="reference internal" href="{self.attval(there)}">')
+        self.body.append(
+            self.starttag(nodes.reference(), "a", "", CLASS="reference internal", href=there)
+        )
         self.body.append(self.encode(re.sub(r"^Chapter \d+\. ", "", title)) + "</a>")
 
 

@@ -114,7 +114,7 @@ class Puzzles(LookupDirective):
         target = self.env.app.builder.get_relative_uri(self.env.docname, PAGE)
         for number, puzzle in enumerate(those):
             if number:
-                yield nodes.Text(" \u00b7 ")
+                yield nodes.Text(" · ")
             yield nodes.reference(
                 "", puzzle.title, refuri=f"{target}#{anchor(puzzle)}", internal=True
             )

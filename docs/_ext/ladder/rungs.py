@@ -181,13 +181,12 @@ class RungRow(LookupDirective):
             # Counts of one device only: two devices' counts side by side would explain nothing.
             own = [side.local for side in both]
             founds = own if all(own) else [side.reference for side in both]
-        if not all(founds):
+        there = [found for found in founds if found]
+        if len(there) != len(names):
             raise Lost(f"no one device has counted both '{self.options['before']}' and its :after:")
-        assert founds[0]
-        size = founds[0].run["n"]  # often another than that of the times beside it
+        size = there[0].run["n"]  # often another than that of the times beside it
         shown: Cell = [nodes.Text(_("{counter} at {n}:").format(counter=label, n=units.size(size)))]
-        for arrow, found in zip(("", "\u2192 "), founds, strict=True):
-            assert found
+        for arrow, found in zip(("", "\u2192 "), there, strict=True):
             text = counter_text(metric, book.counter(found, metric))
             number = stamp(text, f"{metric} \u2013 {run_words(found)}", found)
             shown.append(nodes.Text(" "))

@@ -72,8 +72,7 @@
     for (const one of data.presets) {
       const button = make("button", { type: "button" }, one.label);
       button.addEventListener("click", () => {
-        press(button);
-        form.fill(one);
+        fill(one, button);
         if ("step" in one) stepThrough(one.step, { block: one.in, isShipped: true });
         else run({ heat: one.heat, isShipped: true, asksWho: asksWho(one) });
       });
@@ -83,13 +82,15 @@
     const press = (pressed) => {
       for (const one of presetRow.children) one.setAttribute("aria-pressed", String(one === pressed));
     };
-    press(null);
+    const fill = (shape, preset = null) => {
+      press(preset);
+      form.fill(shape);
+    };
     for (const name of ["input", "change"]) form.form.addEventListener(name, () => press(null));
 
     const usual = (variant) => offered.find((one) => one.name === variant)?.default_block;
     const results = window.LadderResults.build(fold, data, usual, (shape) => {
-      press(null);
-      form.fill(shape);
+      fill(shape);
       run();
     });
     const steps = make("section", { class: "run-steps", hidden: true, "aria-label": "Step by step" });
@@ -165,6 +166,14 @@
 
     let halt = () => {};
 
+    /** Ends a turn of which nothing is shown, and says why. */
+    const giveUp = (why, kind) => {
+      busy(false);
+      say(why, kind);
+      end("");
+      return null;
+    };
+
     /** The device's answer to a request; nothing where a sentence says why there is none. */
     const execute = async (request) => {
       const mine = ++turn;
@@ -196,20 +205,10 @@
         }
         if (mine !== turn) return null; // the reader has asked for something else by now
         if (result.error) throw new Error(result.error);
-        if (result.stopped) {
-          busy(false);
-          say("Stopped. Nothing is shown of a launch that did not end.");
-          end("");
-          return null;
-        }
+        if (result.stopped) return giveUp("Stopped. Nothing is shown of a launch that did not end.");
         return result;
       } catch (error) {
-        if (mine === turn) {
-          busy(false);
-          say(error.message, "wrong");
-          end("");
-        }
-        return null;
+        return mine === turn ? giveUp(error.message, "wrong") : null;
       } finally {
         clearTimeout(late);
         if (mine === turn) busy(false);
@@ -366,8 +365,7 @@
     const follow = (given) => {
       const one = offered.some((each) => each.name === given.variant) ? given.variant : offered[0].name;
       const { n: typed, ...rest } = given;
-      press(null);
-      form.fill({ ...rest, variant: one });
+      fill({ ...rest, variant: one });
       if (typed) form.typed(typed);
       fold.scrollIntoView({ block: "start" });
       if (given.step === undefined) return run({ heat: given.heat, asksWho: asksWho(given) });
@@ -410,7 +408,7 @@
       results.wipe();
       Lines.clear("now");
     });
-    form.fill({ variant: offered[0].name });
+    fill({ variant: offered[0].name });
     return { follow };
   };
 
