@@ -21,7 +21,7 @@ from chapters.tests.expected import CHAPTERS
 from chapters.tests.programs import run
 from tools.tests.built import BUILD, nvcc
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 ROOT = Path(__file__).resolve().parents[2]
 #: 78 blocks of 256 at the least: one remainder by 32 each, and with them all by 4.

@@ -16,7 +16,7 @@ from chapters.tests.expected import CHAPTERS, expected
 from chapters.tests.programs import program, variants
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 N = 8192
 SEEDS = range(100, 108)

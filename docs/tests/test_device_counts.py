@@ -19,7 +19,7 @@ from docs.tests import device
 from tools.measuring import profilers
 from tools.measuring.launches import Chapter, Listed, Ran
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 SHAPES = ((1000, 0), (4099, 1), (70_001, 2))  # n, and which of the blocks
 BLOCKS = (64, 160, 1000, 512)

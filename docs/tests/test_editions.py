@@ -32,7 +32,8 @@ SIZES = {"a4": (595.3, 841.9), "letter": (612.0, 792.0)}
 LEAST_FILLED = 0.6
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.all,
+    pytest.mark.built("guide"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
 ]
 

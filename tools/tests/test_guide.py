@@ -21,7 +21,7 @@ CHAPTERS = sorted(path.parent.name for path in (ROOT / "chapters").glob("chapter
 LAST = CHAPTERS[-1]
 COUNTED = "chapter01_gmem"
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("guide")]
 
 Done = subprocess.CompletedProcess[str]
 Run = Callable[..., "Done"]

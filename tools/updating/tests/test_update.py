@@ -21,7 +21,7 @@ from bs4 import BeautifulSoup
 from tools.updating.pages import Change, compared, lines
 from tools.updating.pins import Package, lists, raised
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 ROOT = Path(__file__).resolve().parents[3]
 
