@@ -15,8 +15,6 @@ import pytest
 
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.all
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
