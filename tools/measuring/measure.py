@@ -19,6 +19,7 @@ from pathlib import Path
 
 from figures.records import exported, manifest
 from figures.records.naming import REFERENCE, SECOND
+from tools.files import named_file, write_whole
 from tools.measuring import (
     CUDA_ERROR,
     ROOT,
@@ -168,7 +169,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     add(
         "--export",
         metavar="FILE",
-        type=Path,
+        type=named_file,
         help="measure nothing, but pack what is recorded (with --record NAME that set) into one "
         "file, to send to others; tools/compare reads it",
     )
@@ -229,10 +230,7 @@ def _export(set_name: str, file: Path) -> int:
     except exported.BadExport as error:
         raise Failure(f"--export: {error}") from None
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = file.with_name(file.name + ".new")
-        temporary.write_bytes(packed)
-        temporary.replace(file)
+        write_whole(file, packed)
     except OSError as error:
         raise Failure(f"--export: {file} can't be written ({error.strerror})", 2) from None
     print(f"{file}: the recording in figures/data/{set_name}/, {len(packed) / 1e6:.1f} MB")

@@ -26,7 +26,7 @@ from itertools import groupby
 from pathlib import Path
 
 from figures.records.mutants import FILE, digest, read, unchanged
-from tools.files import write_whole
+from tools.files import named_file, write_whole
 from tools.mutating import ROOT, Failure
 from tools.mutating.mutant import Mutant
 from tools.mutating.nets import digest_of_nets
@@ -58,7 +58,7 @@ def _list(path: Path, left: bool) -> None:
         found = [*(Mutant.read(vars(each)) for each in kept.passed), *newer]
     sources = digests()
     told = {"sources": sources, "again": sorted(again), "mutants": [m.told() for m in found]}
-    path.write_text(json.dumps(told, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(told, ensure_ascii=False, indent=0) + "\n")
     print(f"{len(found)} mutants of {len(sources)} files in {path}")
 
 
@@ -165,7 +165,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("list", help="write the mutants of all kernel files")
-    one.add_argument("file", type=Path)
+    one.add_argument("file", type=named_file)
     one.add_argument(
         "--left",
         action="store_true",

@@ -1163,6 +1163,15 @@ def test_export_packs_what_is_recorded(book: Book, tmp_path: Path) -> None:
     book.measure("--export", str(file))
     assert file.read_bytes() == first
     assert [path.name for path in file.parent.iterdir()] == [file.name]
+    # Nothing but a file is replaced (test_files.py has the kinds).
+    (tmp_path / "link").symlink_to(file)
+    file.write_text("")
+    assert book.measure("--export", str(tmp_path / "link")).returncode == 0
+    assert (tmp_path / "link").is_symlink() and file.read_bytes() == first
+    os.mkfifo(tmp_path / "pipe")
+    done = book.measure("--export", str(tmp_path / "pipe"))
+    assert done.returncode == 2 and (tmp_path / "pipe").is_fifo()
+    assert one_line(done).endswith("pipe can't be written (it is a pipe: name a file)")
 
 
 def test_export_refuses_what_it_cannot_do(book: Book, tmp_path: Path) -> None:

@@ -514,7 +514,7 @@ def test_the_command_says_where_the_page_is_and_what_it_shows(
     assert page.read_text(encoding="utf-8") == html(two_cards)
     (tmp_path / "file").touch()
     assert command.main([H100, "-o", str(tmp_path / "file" / "x.html")]) == 2
-    assert "x.html can't be written (File exists)" in capsys.readouterr().err
+    assert "x.html can't be written (Not a directory)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
