@@ -1,3 +1,4 @@
+// A file is written whole or not at all, whatever stands in its place.
 #include "book/files.hpp"
 
 #include <fcntl.h>

@@ -13,6 +13,8 @@ from figures.records.schema import ChapterFile, Device, TimedRun
 from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

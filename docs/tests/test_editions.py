@@ -32,7 +32,8 @@ SIZES = {"a4": (595.3, 841.9), "letter": (612.0, 792.0)}
 LEAST_FILLED = 0.6
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.all,
+    pytest.mark.built("guide"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
 ]
 
@@ -146,7 +147,7 @@ def test_links_to_the_web_where_the_guide_is_served(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ the PDF
 
 
-@pytest.fixture(scope="module", params=SIZES)
+@pytest.fixture(scope="module", params=["a4", pytest.param("letter", marks=pytest.mark.release)])
 def paper_size(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from docs.tests.conftest import GMEM, SMEM, Book, Built
+
+pytestmark = pytest.mark.all
 
 PAGES = {
     "index": "Home\n====\n\n.. noticed::\n",

@@ -10,6 +10,8 @@ from bs4 import Tag
 
 from docs.tests.conftest import GMEM, SMEM, Book, Built, write
 
+pytestmark = pytest.mark.all
+
 LEGACY = """\
     namespace chapter02::legacy {
     // begin smem-classic

@@ -23,7 +23,8 @@ from docs.tests.test_browser import (
 from docs.tests.test_run_here import OPEN, looked
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.all,
+    pytest.mark.built("guide"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
 ]
 

@@ -26,7 +26,7 @@ from figures.records.naming import COUNTER_ALIASES, LOCAL, REFERENCE, run_name
 from figures.records.recordings import Recordings
 from figures.tests import synthetic
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.all
 
 #: What can be drawn from the made-up recordings: of a chapter that they lack, its diagrams.
 MADE_UP = [chapter for name, chapter in chapters.known().items() if name in synthetic.CHAPTERS]

@@ -24,7 +24,7 @@ from tools.measuring import plan, profilers, programs
 from tools.measuring.measure import SANITIZERS_AT_ONCE
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.all
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]

@@ -15,6 +15,8 @@ import pytest
 
 from tools.tests.limits import LIMIT
 
+pytestmark = pytest.mark.all
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.all
+
 ROOT = Path(__file__).resolve().parents[2]
 CUDA_13 = "sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120"
 CUDA_12 = "sm_50 sm_60 sm_61 sm_70 sm_75 sm_80 sm_90"

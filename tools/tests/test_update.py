@@ -12,6 +12,8 @@ import pytest
 from tools.packages import normal, pinned
 from tools.pages import differences, report
 
+pytestmark = pytest.mark.all
+
 ROOT = Path(__file__).resolve().parents[2]
 LISTS = ("requirements", "requirements-editions", "requirements-test")
 

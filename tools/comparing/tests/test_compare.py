@@ -33,7 +33,7 @@ from tools.comparing.tests import made_up
 from tools.comparing.tests.conftest import PAGES, ROOT, Compare, Told
 from tools.measuring.notices import Notice
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.all
 
 H100 = "nvidia-h100"
 PAIR = "nvidia-h200-pair"

@@ -28,7 +28,7 @@ from tools.emulator.tests.page.requests import CASES, Case, write
 from tools.tests.built import BUILD, ROOT, nvcc
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 HERE = Path(__file__).resolve().parent
 PAGE = ROOT / "tools/emulator/page"

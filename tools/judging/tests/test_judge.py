@@ -17,7 +17,7 @@ from tools.judging import NOT_AVAILABLE, ROOT, Failure, compiler, form, progress
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 JUDGE = ROOT / "tools/judge"
 KEY = "chapter02/1"

@@ -17,7 +17,7 @@ from tools.judging.problems import PROBLEMS
 from tools.judging.puzzles import Puzzle
 from tools.judging.tests.conftest import ptx
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device", "judge_kernels")]
 
 EVERY = puzzles.all_puzzles()
 each = pytest.mark.parametrize("puzzle", EVERY, ids=lambda puzzle: puzzle.key)

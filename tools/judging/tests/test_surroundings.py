@@ -19,6 +19,8 @@ from tools.judging import ROOT, compiler, progress, terminal
 from tools.judging.terminal import tamed
 from tools.judging.tests.test_judge import JUDGE, KEY, answer, failed, run
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 #: A name that a shell, a compiler or a terminal could take for something else.
 ODD = '- it\'s "a" `b` $(touch c); é\n\x1b[31m.cu'
 
