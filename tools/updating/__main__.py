@@ -3,9 +3,8 @@
 import sys
 from pathlib import Path
 
-# The checkout in place of this folder.
-sys.path[0] = str(Path(__file__).resolve().parents[2])
+sys.path[0] = str(Path(__file__).resolve().parents[2])  # the checkout in place of this folder
 
-from tools.updating.command import main  # noqa: E402  (needs the path above)
+from tools.terminal import run  # noqa: E402  (needs the path above)
 
-sys.exit(main())
+run("tools/update", "tools.updating.command")

@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.files import write_whole
+from tools.terminal import Parser, complain
 from tools.updating import ROOT, Refused
 from tools.updating.pins import lists, planned
 
@@ -58,19 +58,19 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
             with _alone(folder):
                 _try(root, folder, commit, options.only)
     except Refused as refused:
-        print(f"tools/update: {refused}", file=sys.stderr)
+        complain("tools/update", str(refused))
         return refused.status
     except OSError as error:
-        print(f"tools/update: {error.filename}: {error.strerror}", file=sys.stderr)
+        complain("tools/update", f"{error.filename}: {error.strerror}")
         return 1
     except KeyboardInterrupt:
-        print("\ntools/update: stopped; the same command goes on from here", file=sys.stderr)
+        complain("tools/update", "stopped; the same command goes on from here", before="\n")
         return 130
     return 0
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tools/update",
         description=DESCRIPTION,
         epilog=EPILOG,
