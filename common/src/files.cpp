@@ -71,7 +71,6 @@ class Undisturbed {
 class Draft {
  public:
   explicit Draft(const std::string& path) : path_(path) {
-    if (path == "-") fail("it means no file here; ./- is one of that name");
     struct stat old {};
     const bool there = stat(path.c_str(), &old) == 0;
     if (!there && errno != ENOENT) fail(std::strerror(errno));

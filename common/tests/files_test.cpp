@@ -165,10 +165,6 @@ TEST_F(WriteWhole, TakesTheLongestName) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(WriteWhole, RefusesADash) {
-  EXPECT_EQ(refusal("-"), "cannot write \"-\": it means no file here; ./- is one of that name");
-}
-
 /// What the folder held when SIGTERM came through.
 fs::path watched;
 std::ptrdiff_t seen = -1;

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
 
 from docs.editions import Failure, put, stories
 from tools.files import named_file
+from tools.terminal import Parser, complain
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> int:
-    wanted = argparse.ArgumentParser(prog="docs.editions", description=__doc__)
+    wanted = Parser(prog="docs.editions", description=__doc__)
     wanted.add_argument("kind", choices=("pdf", "epub", "slides"))
     wanted.add_argument("--paper", choices=("a4", "letter"), default="a4")
     wanted.add_argument("--guide", type=Path, default=ROOT / "build" / "guide")
@@ -36,7 +36,7 @@ def main() -> int:
 
             ebook.write(found, given.out)
     except Failure as failure:
-        print(f"error: {failure}", file=sys.stderr)
+        complain("error", str(failure))
         return failure.status
     return 0
 

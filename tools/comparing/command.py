@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from tools.comparing.content import Content, content
 from tools.comparing.opening import opened
 from tools.comparing.page import html
 from tools.files import named_file, require_writable, write_whole
+from tools.terminal import Parser, complain
 
 DESCRIPTION = f"""\
 Puts recordings of several cards on one page: the climb of each, which of the book's claims
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _written(file):
             write_whole(file, page)
     except (Refused, DataError) as error:
-        print(f"tools/compare: {error}", file=sys.stderr)
+        complain("tools/compare", str(error))
         return error.status if isinstance(error, Refused) else 1
     print(f"The page: {file}")
     for line in made.summary:
@@ -84,7 +84,7 @@ def compare(
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tools/compare",
         description=DESCRIPTION,
         epilog=EPILOG,

@@ -19,7 +19,6 @@ import concurrent.futures
 import json
 import os
 import shutil
-import sys
 import tempfile
 import time
 from itertools import groupby
@@ -33,6 +32,7 @@ from tools.mutating.nets import digest_of_nets
 from tools.mutating.shapes import Program
 from tools.mutating.sources import chapter_of, digests, kernel_files
 from tools.mutating.trial import Bench, Outcome, programs_of
+from tools.terminal import Parser, complain
 
 CHUNK = 12  # mutants that one process tries in a row: neighbours are often the same code
 FEW = 2  # the same, where each differs from all others
@@ -151,7 +151,7 @@ def _try(place: str, text: str, build: Path) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m tools.mutating",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -199,5 +199,5 @@ def main(arguments: list[str] | None = None) -> int:
             return _run(given.list, given.results, given.build, given.jobs, given.every)
         return _try(given.place, given.text, given.build)
     except Failure as failure:
-        print(f"tools.mutating: {failure}", file=sys.stderr)
+        complain("tools.mutating", str(failure))
         return 1
