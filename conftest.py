@@ -27,8 +27,8 @@ MAY_BE_SKIPPED = (
 
 #: Files that take a minute of a core and more, the longest first: begun last, one would be alone.
 FIRST = (
+    "tools/tests/test_planted.py",
     "tools/tests/test_guide.py",
-    "chapters/tests/test_schedules.py",
     "tools/judging/tests/test_puzzles.py",
     "tools/mutating/tests/test_mistakes.py",
     "docs/tests/test_browser.py",
@@ -46,8 +46,11 @@ FIRST = (
     "tools/emulator/tests/test_page_device.py",
     "docs/tests/test_stills.py",
     "chapters/tests/test_embedded_checks.py",
+    "chapters/tests/test_schedules.py",
     "docs/tests/test_device_plans.py",
     "figures/tests/test_lies.py",
+    "docs/tests/test_pages_open.py",
+    "docs/tests/test_rendered.py",
 )
 
 

@@ -163,14 +163,19 @@ def in_node(device: Path, requests: Path) -> list[Json]:
     return results
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(
+    scope="module", params=["the tree's", pytest.param("built", marks=pytest.mark.release)]
+)
 def results(
-    built: Path, kernels: Kernels, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, kernels: Kernels, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Json]:
-    """Of the device that was built, by each case's name."""
+    """Of the device in the tree, and of one that is built from the sources, by each case's name."""
+    device = DEVICE / "device.js"
+    if request.param == "built":
+        device = request.getfixturevalue("built")
     requests = tmp_path_factory.mktemp("requests") / "requests.json"
     write(list(CASES.values()), kernels.ptx, requests)
-    return dict(zip(CASES, in_node(built, requests), strict=True))
+    return dict(zip(CASES, in_node(device, requests), strict=True))
 
 
 # ------------------------------------------------------------------ the runtime's device
@@ -358,7 +363,7 @@ def asked(name: str, kernels: Kernels, **changed: object) -> Json:
 def test_a_browser_does_what_node_does(
     page: Page, results: dict[str, Json], kernels: Kernels
 ) -> None:
-    """With the device of the tree, where node had the one that was built."""
+    """With the device of the tree."""
     shown = page.evaluate(RUN, [case.request(kernels.ptx) for case in CASES.values()])
     for name, here in zip(CASES, shown, strict=True):
         there = {key: value for key, value in results[name].items() if key != "progress"}
