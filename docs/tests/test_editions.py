@@ -339,10 +339,11 @@ def test_no_guide(tmp_path: Path) -> None:
     assert done.stderr == f"error: there is no guide in {tmp_path}: tools/guide renders it\n"
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    done = edition("epub", "--guide", GUIDE, "--out", tmp_path / "gone" / "x.epub")
-    assert done.returncode == 1
-    assert re.fullmatch(r"error: can't write .*x\.epub: No such file or directory\n", done.stderr)
+def test_what_is_not_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = edition("epub", "--guide", GUIDE, "--out", tmp_path / "pipe")
+    assert done.returncode == 2 and (tmp_path / "pipe").is_fifo()
+    assert re.fullmatch(r"error: can't write .*pipe: it is a pipe: name a file\n", done.stderr)
 
 
 def test_a_missing_picture(read: list[stories.Story], tmp_path: Path) -> None:

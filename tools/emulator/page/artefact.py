@@ -84,9 +84,8 @@ def complaint(script: Path, emulator: Path = EMULATOR) -> str:
 def main(arguments: list[str]) -> int:
     match arguments:
         case ["pack", wasm, out]:
-            made = Path(f"{out}.part")
-            made.write_text(pack(Path(wasm)), encoding="utf-8")
-            made.replace(out)
+            # In place: a rename would replace a link, or a device, by a file.
+            Path(out).write_text(pack(Path(wasm)), encoding="utf-8")
             return 0
         case ["check", *scripts] if scripts:
             wrong = [why for script in scripts if (why := complaint(Path(script)))]

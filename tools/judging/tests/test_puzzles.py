@@ -202,7 +202,7 @@ def test_a_folder_is_all_that_a_puzzle_takes(tmp_path: Path) -> None:
     _copy(tmp_path, "1_load")
     added = _copy(tmp_path)
     shutil.copytree(ROOT / "tools/judging", tmp_path / "tools/judging", ignore=lambda *_: {"tests"})
-    for name in ("judge", "files.py"):
+    for name in ("judge", "files.py", "terminal.py", "python.sh"):
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
     (tmp_path / "tools/emulator").mkdir()
     shutil.copy(ROOT / "tools/emulator/folder", tmp_path / "tools/emulator/folder")

@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
-from tools.judging import ROOT, compiler, progress, terminal
-from tools.judging.terminal import tamed
+from tools import terminal
+from tools.judging import ROOT, compiler, progress
 from tools.judging.tests.test_judge import JUDGE, KEY, answer, failed, run
+from tools.terminal import tamed
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
