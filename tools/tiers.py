@@ -9,7 +9,7 @@ of its own. All this is read from the source, so that nothing is imported which 
 ctest's tests have a label each, their tier and their program: ``all.buffer_test``. The default tier
 has none of them.
 
-usage: tools/tiers.py TIER|PATH...
+usage: tools/tiers.py --tier=TIER|PATH...
 
 Prints what tools/test needs to know of a tier, or of these files and folders, a line each: the
 targets to build, ctest's labels as an expression, how many files pytest runs, and its arguments.
@@ -100,10 +100,11 @@ def programs(path: Path) -> Iterator[str]:
 
 def _wanted(asked: list[str]) -> tuple[list[str], list[str], int, list[str]]:
     """Targets, labels, the number of pytest's files, and its arguments."""
-    if asked[0] in TIERS:
-        of_tier = [each for each in test_files() if not is_above(tier_of(each), asked[0])]
-        targets = {target for file in of_tier for target in targets_of(file, asked[0])}
-        return sorted(targets), [], len(of_tier), [f"--tier={asked[0]}"]
+    if asked[0].startswith("--tier="):
+        tier = asked[0].removeprefix("--tier=")
+        of_tier = [each for each in test_files() if not is_above(tier_of(each), tier)]
+        targets = {target for file in of_tier for target in targets_of(file, tier)}
+        return sorted(targets), [], len(of_tier), asked
     files: list[Path] = []
     labels: list[str] = []
     arguments: list[str] = []

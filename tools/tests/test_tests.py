@@ -217,10 +217,10 @@ def test_a_path_is_built_and_run_alone() -> None:
     assert {"matrices", "programs", "chapter_shares_test"} <= {*targets.split()}
     assert labels == r"\.(chapter_shares_test|matrices)$"
     assert int(files) > 20 and folder == f"{ROOT}/chapters"
-    targets, labels, files, _ = wanted("default")
+    targets, labels, files, _ = wanted("--tier=default")
     assert {"guide", "programs"} <= {*targets.split()} and labels == ""
     assert not {"all", "matrices", "judge_kernels"} & {*targets.split()}
-    assert int(files) < int(wanted("all")[2]) < int(wanted("release")[2])
+    assert int(files) < int(wanted("--tier=all")[2]) < int(wanted("--tier=release")[2])
 
 
 def test_the_longest_files_come_first(tests: Path) -> None:
