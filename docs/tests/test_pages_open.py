@@ -1,11 +1,12 @@
-"""Every page opens in a browser from the file system, and none of its scripts fails."""
+"""Every page opens in a browser, with its folds, a kernel runs in one, and no script fails."""
 
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Request
 
-from docs.tests.test_browser import EVERY_PAGE, GUIDE, SETTLED, address
+from docs.tests import test_run_here as panels
+from docs.tests.test_browser import EVERY_PAGE, GUIDE, SETTLED, address, unfolded
 
 pytestmark = [
     pytest.mark.built("guide"),
@@ -13,11 +14,16 @@ pytestmark = [
 ]
 
 
+def missed(request: Request) -> bool:
+    """Not what ended because the page was left."""
+    return request.failure != "net::ERR_ABORTED"
+
+
 def opened(browser: Browser) -> tuple[Page, list[str]]:
     """A page, and what goes wrong in it from now on."""
     page, wrong = browser.new_page(), []
     page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
-    page.on("requestfailed", lambda request: wrong.append(f"{page.url}: no {request.url}"))
+    page.on("requestfailed", lambda request: missed(request) and wrong.append(request.url))
     page.on(
         "console", lambda said: said.type == "error" and wrong.append(f"{page.url}: {said.text}")
     )
@@ -27,11 +33,17 @@ def opened(browser: Browser) -> tuple[Page, list[str]]:
 def test_no_script_fails(browser: Browser) -> None:
     page, wrong = opened(browser)
     for name in EVERY_PAGE:
-        page.goto(address(name))
-        page.evaluate(SETTLED)
+        unfolded(page, name)
+        page.wait_for_load_state("networkidle")  # what a fold loads when it opens
     page.close()
     assert len(EVERY_PAGE) > 40
     assert wrong == []
+
+
+def test_a_kernel_runs_in_a_page(browser: Browser) -> None:
+    with panels.looked(browser) as page:
+        panel = panels.opened(page)
+        assert panels.run(panel, n="2^14", block="256").endswith("as expected.")
 
 
 def test_a_script_that_fails_is_seen(browser: Browser) -> None:
