@@ -103,6 +103,8 @@ def _timed_texts(record: Mapping[str, Any]) -> tuple[str, str]:
         name = _name(run)
         _share(variants, run["variant"], run, VARIANT, "run")
         _share(launches, name, run, LAUNCH, "pass")
+        if not run["samples_us"]:
+            raise ValueError(f"{_shown(name)} has no sample")
         cells = passes.setdefault(name, [])
         cells.extend([None] * (run["repeat"] + 1 - len(cells)))
         if cells[run["repeat"]] is not None:
@@ -267,7 +269,7 @@ def text(record: Mapping[str, Any]) -> str:
             return [[_launch(launch, record["metrics"]) for launch in value]]
         return [value]
 
-    columns = list(record["runs"][0])
+    columns = list(record["runs"][0]) if record["runs"] else []
     rows = []
     for run in record["runs"]:
         if list(run) != columns:
