@@ -183,6 +183,7 @@ def to_svg(figure: Figure) -> str:
     if engine := figure.get_layout_engine():
         engine.execute(figure)
     figure.set_layout_engine("none")
-    canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})
+    said = {"Date": None, "Creator": None}
+    canvas.print_svg(buffer, metadata=said)  # type: ignore[no-untyped-call]
     lines = buffer.getvalue().replace("'DejaVu Sans'", FONTS).splitlines()
     return "\n".join(line.rstrip() for line in lines) + "\n"
