@@ -1,3 +1,4 @@
+// Which variants run at which shapes, and what is said of those that can't.
 #include "book/plan.hpp"
 
 #include <gmock/gmock.h>

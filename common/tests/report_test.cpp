@@ -1,3 +1,4 @@
+// Tables as a reader sees them, and records with all that was run.
 #include "book/report.hpp"
 
 #include <gmock/gmock.h>

@@ -14,6 +14,8 @@ from figures.records.schema import Attributes, ChapterFile, MeasuredChapter, Mea
 from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

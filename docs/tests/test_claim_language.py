@@ -12,6 +12,8 @@ from figures.records.naming import REFERENCE
 from figures.records.recordings import Recordings
 from figures.records.sets import NoSuchRun
 
+pytestmark = pytest.mark.all
+
 Judge = Callable[..., Any]
 SIZES = {2**20: 8.0, 2**22: 16.0, 2**24: 32.0, 2**26: 64.0}
 

@@ -11,6 +11,8 @@ from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book, Built
 from figures.records import columns
 
+pytestmark = pytest.mark.all
+
 FASTER = f"{SMEM} smem faster than {SMEM} gmem"
 HALF = f"global_load_sectors of {SMEM} gmem = 2x that of smem"
 

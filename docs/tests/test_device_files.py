@@ -17,6 +17,8 @@ from tools.measuring.launches import Chapter, Listed
 from tools.measuring.ptx import digest
 from tools.tests.built import ROOT
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 PTX_LIMIT = 400_000  # bytes, compressed, of all chapters
 
 
@@ -113,7 +115,6 @@ def bad_shapes(variant: Listed) -> list[tuple[int, int]]:
     return shapes
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", device.CHAPTERS)
 def test_refusals_are_the_programs_words(name: str, folder: Path) -> None:
     recipes = device.committed(name)["variants"]

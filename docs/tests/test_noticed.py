@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from docs.tests.conftest import GMEM, SMEM, Book, Built
 from figures.records import columns
+
+pytestmark = pytest.mark.all
 
 PAGES = {
     "index": "Home\n====\n\n.. noticed::\n",

@@ -10,6 +10,8 @@ import pytest
 from docs.tests.conftest import GMEM, SMEM, Book, Built
 from figures.records import columns
 
+pytestmark = pytest.mark.all
+
 Render = Callable[[str], Built]
 
 

@@ -29,7 +29,8 @@ from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.all,
+    pytest.mark.built("guide"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
 ]
 

@@ -11,6 +11,8 @@ from bs4 import Tag
 from docs.tests.conftest import GMEM, SMEM, Book, Built, write
 from figures.records import columns
 
+pytestmark = pytest.mark.all
+
 LEGACY = """\
     namespace chapter02::legacy {
     // begin smem-classic

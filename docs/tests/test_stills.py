@@ -24,7 +24,8 @@ from docs.tests.test_run_here import OPEN, looked
 from figures.records import columns
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.all,
+    pytest.mark.built("guide"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
 ]
 

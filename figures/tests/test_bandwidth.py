@@ -26,6 +26,8 @@ from figures.records.rates import issue_rate
 from figures.records.recordings import RecordedRun, Recordings
 from figures.tests import synthetic
 
+pytestmark = pytest.mark.all
+
 
 @pytest.fixture(scope="module")
 def view(recordings: Recordings) -> View:

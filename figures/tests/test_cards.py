@@ -16,6 +16,8 @@ from figures.records.naming import LOCAL, SECOND
 from figures.records.recordings import Recordings
 from figures.tests import synthetic
 
+pytestmark = pytest.mark.all
+
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Recordings:

@@ -15,6 +15,8 @@ from figures.records import columns, exported
 from figures.records.exported import BadExport, pack, unpack
 from figures.tests import synthetic
 
+pytestmark = pytest.mark.all
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

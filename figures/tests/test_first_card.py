@@ -12,6 +12,8 @@ from figures.records.recordings import Recordings
 from figures.records.sets import NoSuchRun
 from figures.tests import synthetic
 
+pytestmark = pytest.mark.all
+
 ALONE, BOTH = "chapter02_smem", "chapter01_gmem"
 
 

@@ -41,7 +41,9 @@ from figures.records.sets import RecordedSet, load_set, read_set
 from figures.records.transcripts import Transcript, transcripts
 from tools.measuring import embedded
 
-slow = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
+slow = pytest.mark.all
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools")).resolve()

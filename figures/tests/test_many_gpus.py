@@ -17,6 +17,8 @@ from figures.records.reading import DataError, read_chapter
 from figures.records.recordings import Recordings
 from figures.records.sets import RecordedSet, load_set
 
+pytestmark = pytest.mark.all
+
 ROOT = Path(__file__).resolve().parents[2]
 PAIR = ROOT / "figures/data/nvidia-h200-pair"
 FOUR = "nvidia-h200-four"

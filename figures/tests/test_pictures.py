@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import os
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from figures import catalogue, chapters, draw
+from figures import catalogue, chapters, draw, marks
 from figures.chapters import chapter03_divergence, chapter06_dynamic_smem
 from figures.every_chapter import chapter_blocks, chapter_counters, chapter_time
 from figures.kit import style
@@ -28,7 +29,7 @@ from figures.records.naming import COUNTER_ALIASES, LOCAL, REFERENCE, run_name
 from figures.records.recordings import Recordings
 from figures.tests import synthetic
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.all
 
 #: What can be drawn from the made-up recordings: of a chapter that they lack, its diagrams.
 MADE_UP = [chapter for name, chapter in chapters.known().items() if name in synthetic.CHAPTERS]
@@ -80,12 +81,51 @@ def test_a_chapters_module_is_all_that_its_figures_need(repository: Path, tmp_pa
     asked = [*command, "new_tree"]
     subprocess.run(asked, check=True, cwd=tmp_path)
     assert [path.name for path in (tmp_path / "drawn").glob("*.json")] == ["new_tree.json"]
-    before = json.loads((tmp_path / "drawn/new_tree.json").read_text())["fingerprint"]
-    # An edit there draws again.
-    with (copy / "chapters" / "chapter99_new.py").open("a") as file:
-        file.write("# another line\n")
-    subprocess.run(asked, check=True, cwd=tmp_path)
-    assert json.loads((tmp_path / "drawn/new_tree.json").read_text())["fingerprint"] != before
+
+
+def test_only_what_an_edit_changes_is_drawn_again(repository: Path, tmp_path: Path) -> None:
+    """By the code that a picture is drawn with, and by the data that it is drawn from."""
+    shutil.copytree(
+        repository / "figures",
+        tmp_path / "figures",
+        ignore=shutil.ignore_patterns("tests", "__pycache__"),
+    )
+    (tmp_path / "chapters").symlink_to(repository / "chapters")
+    names = ("tree_gmem", "tree_smem", "chapter01_counters", "chapter02_counters")
+    command = [sys.executable, "-m", "figures.draw", "--out", "drawn", "--only", *names]
+
+    def drawn_again() -> set[str]:
+        for name in names:  # what is drawn again has no such line any longer
+            for path in (tmp_path / "drawn").glob(f"{name}-*.svg"):
+                path.write_text(path.read_text() + "<!-- planted -->\n")
+        subprocess.run(command, check=True, cwd=tmp_path)
+        kept = {p.stem.rpartition("-")[0] for p in (tmp_path / "drawn").glob("*.svg")
+                if p.read_text().endswith("<!-- planted -->\n")}  # fmt: skip
+        return set(names) - kept
+
+    assert drawn_again() == set(names)
+    assert drawn_again() == set()
+    code = tmp_path / "figures/chapters/chapter01_gmem/diagrams.py"
+    code.write_text(code.read_text() + "# another line\n")
+    assert drawn_again() == {"tree_gmem"}
+    style = tmp_path / "figures/kit/style.py"
+    style.write_text(style.read_text() + "# another line\n")
+    assert drawn_again() == set(names)
+
+
+def test_a_mark_follows_the_data(repository: Path) -> None:
+    recordings = Recordings(repository)
+    view = View(recordings, recordings.reference)
+    make = catalogue.plots(repository)["chapter02_counters"]
+    before = marks.mark(make(view), make, repository / draw.DATA)
+    assert before == marks.mark(make(view), make, repository / draw.DATA)
+    counted = copy.deepcopy(view)
+    assert counted.known.counters
+    for run in counted.known.counters["runs"]:
+        if run["chapter"] == "chapter02_smem":
+            metrics = run["launches"][0]["metrics"]
+            metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] += 1
+    assert marks.mark(make(counted), make, repository / draw.DATA) != before
 
 
 def test_a_module_that_names_another_chapter_is_refused(repository: Path, tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ from figures.records.verdict import (
     verdict,
 )
 
+pytestmark = pytest.mark.all
+
 DATA = Path(__file__).parents[1] / "data" / REFERENCE
 
 

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import signal
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from figures.records import columns, derived, exported, manifest
 from figures.records.naming import REFERENCE, SECOND
+from tools.files import named_file, write_whole
 from tools.measuring import (
     CUDA_ERROR,
     ROOT,
@@ -42,6 +42,7 @@ from tools.measuring.programs import Program, Variant, chapter_names, find_progr
 from tools.measuring.provenance import Source, source_of, write_stamp
 from tools.measuring.records import Record, collected, merged, publish, refuse_change
 from tools.measuring.steps import Parts, Result, Step, Worker, duration
+from tools.terminal import Parser, complain
 
 INTERRUPTED = 130
 #: They are not timed, so they may share the GPU; each takes a part of its memory.
@@ -98,7 +99,7 @@ def main(arguments: list[str] | None = None) -> int:
         if error.filename:
             line = f"{error.filename}: {line}"
         status, line = 1, f"{line}; {kept}"
-    print(f"tools/measure: {line}", file=sys.stderr)
+    complain("tools/measure", line)
     return status
 
 
@@ -107,7 +108,7 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tools/measure",
         description=DESCRIPTION,
         epilog=EPILOG,
@@ -168,7 +169,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     add(
         "--export",
         metavar="FILE",
-        type=Path,
+        type=named_file,
         help="measure nothing, but pack what is recorded (with --record NAME that set) into one "
         "file, to send to others; tools/compare reads it",
     )
@@ -229,10 +230,7 @@ def _export(set_name: str, file: Path) -> int:
     except exported.BadExport as error:
         raise Failure(f"--export: {error}") from None
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = file.with_name(file.name + ".new")
-        temporary.write_bytes(packed)
-        temporary.replace(file)
+        write_whole(file, packed)
     except OSError as error:
         raise Failure(f"--export: {file} can't be written ({error.strerror})", 2) from None
     print(f"{file}: the recording in figures/data/{set_name}/, {len(packed) / 1e6:.1f} MB")
@@ -242,7 +240,7 @@ def _export(set_name: str, file: Path) -> int:
 
 def _build_folder(text: str) -> Path:
     """A folder that CMake may fill."""
-    if not text.strip() or Path(text).absolute() == ROOT:
+    if not text.strip() or Path(text).resolve() in (ROOT, *ROOT.parents):
         raise argparse.ArgumentTypeError("name a folder of its own to build in, such as build")
     return Path(text)
 

@@ -24,7 +24,7 @@ from tools.measuring import plan, profilers, programs
 from tools.measuring.measure import SANITIZERS_AT_ONCE
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.all
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
@@ -45,7 +45,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("tools/measuring", "figures/data", "figures/kit", "figures/records"):
         (root / name).mkdir(parents=True)
     shutil.copy(REPOSITORY / "tools" / "measure", root / "tools")
-    shutil.copy(REPOSITORY / "tools" / "files.py", root / "tools")
+    for name in ("files.py", "terminal.py", "python.sh"):
+        shutil.copy(REPOSITORY / "tools" / name, root / "tools")
     for file in (REPOSITORY / "tools" / "measuring").glob("*.py"):
         shutil.copy(file, root / "tools" / "measuring")
     for name in (
@@ -1138,10 +1139,10 @@ def test_a_dry_run_lists_the_steps_and_measures_nothing(book: Book) -> None:
     assert all("--list" in call for call in book.calls()), "no tool, and no launch"
 
 
-@pytest.mark.parametrize("named", [False, True])
-def test_the_checkout_is_no_build_folder(book: Book, named: bool) -> None:
+@pytest.mark.parametrize("named", ["", ".", "..", "chapters/../../.."])
+def test_the_checkout_is_no_build_folder(book: Book, named: str) -> None:
     before = sorted(book.root.iterdir())
-    done = book.measure("--build", str(book.root) if named else "")
+    done = book.measure("--build", str(book.root / named) if named else "")
     assert done.returncode == 2 and "--build" in done.stderr and "to build in" in done.stderr
     assert sorted(book.root.iterdir()) == before
 
@@ -1184,6 +1185,15 @@ def test_export_packs_what_is_recorded(book: Book, tmp_path: Path) -> None:
     book.measure("--export", str(file))
     assert file.read_bytes() == first
     assert [path.name for path in file.parent.iterdir()] == [file.name]
+    # Nothing but a file is replaced (test_files.py has the kinds).
+    (tmp_path / "link").symlink_to(file)
+    file.write_text("")
+    assert book.measure("--export", str(tmp_path / "link")).returncode == 0
+    assert (tmp_path / "link").is_symlink() and file.read_bytes() == first
+    os.mkfifo(tmp_path / "pipe")
+    done = book.measure("--export", str(tmp_path / "pipe"))
+    assert done.returncode == 2 and (tmp_path / "pipe").is_fifo()
+    assert one_line(done).endswith("pipe can't be written (it is a pipe: name a file)")
 
 
 def test_export_refuses_what_it_cannot_do(book: Book, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from tools.measuring.programs import Program, Variant
 from tools.measuring.provenance import Source
 from tools.measuring.steps import Estimate, Progress, Step, duration
 
+pytestmark = pytest.mark.all
+
 
 @pytest.mark.parametrize(
     ("demangled", "name"),

@@ -30,6 +30,8 @@ from figures.kit.patterns import WARP
 from figures.records import columns, traces
 from tools.tests.built import BUILD
 
+pytestmark = pytest.mark.built("programs", "embedded_device")
+
 ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter04_bank_conflicts"
 COUNTERS = ROOT / "figures/data/nvidia-h200/counters.json"

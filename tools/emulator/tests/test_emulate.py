@@ -21,7 +21,7 @@ import pytest
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 ROOT = Path(__file__).resolve().parents[3]
 EMULATE = ROOT / "tools/emulate"

@@ -13,6 +13,8 @@ from tools.judging.tests.conftest import ptx
 from tools.judging.trial import Kernel
 from tools.tests.built import BUILD
 
+pytestmark = [pytest.mark.all, pytest.mark.built("all")]
+
 PROGRAM = BUILD / timing.PROGRAM
 #: One of each kind of buffer and launch.
 KEYS = ("chapter01/2", "chapter04/3", "chapter06/3", "chapter07/2", "chapter08/2", "chapter09/2")

@@ -16,7 +16,7 @@ from tools.mutating.record import record, together
 from tools.mutating.trial import Bench, programs_of
 from tools.tests.built import BUILD
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 TEXT = (ROOT / recorded.FILE).read_text(encoding="utf-8")
 RECORD = recorded.read(TEXT)
