@@ -190,7 +190,7 @@ def _line(samples_us: Sequence[float]) -> str:
     times = [round(1000 * us) for us in samples_us]
     for ns, us in zip(times, samples_us, strict=True):
         if ns / 1000 != us:
-            raise ValueError(f"a sample of {us!r} µs is no whole number of nanoseconds")
+            raise ValueError(f"a sample of {us!r} µs is not a whole number of nanoseconds")
     tick = math.gcd(*times) or 1
     least = min(times) // tick
     return " ".join(map(str, [tick, least, *(ns // tick - least for ns in times)]))
@@ -217,7 +217,7 @@ def _lines(path: Path, digest: str) -> Iterator[tuple[int, list[float]]]:
 
 
 def _no_count(text: str) -> int:
-    raise ValueError(f"{text} is no count of ticks")
+    raise ValueError(f"{text} is not a count of ticks")
 
 
 def _digest(samples: str) -> str:

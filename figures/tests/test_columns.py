@@ -62,7 +62,7 @@ def test_a_tick_is_as_long_as_the_samples_allow(record: dict[str, Any], tmp_path
     ("edit", "words"),
     [
         (lambda runs: runs[0].update(median_us=1.0), "no column for median_us"),
-        (lambda runs: runs[0].update(samples_us=[1.0005]), "no whole number of nanoseconds"),
+        (lambda runs: runs[0].update(samples_us=[1.0005]), "not a whole number of nanoseconds"),
         (lambda runs: runs[0].update(samples_us=[]), "gmem n=268435456 block=256 has no sample"),
         (lambda runs: runs[1].update(grid=7), "grid is 7 where it was .* same in every pass"),
         (lambda runs: runs[2].update(region="other"), "region is 'other' .* same in every run"),

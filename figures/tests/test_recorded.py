@@ -154,7 +154,7 @@ def _one_more_tick(text: str) -> str:
         ),
         (lambda text: text.replace(" ", " -", 1), "line 1: holds no times"),
         (lambda text: re.sub(r" \d+\n", " -5\n", text, count=1), "line 1: holds no times"),
-        (lambda text: re.sub(r" \d+\n", " 1.5\n", text, count=1), "1.5 is no count of ticks"),
+        (lambda text: re.sub(r" \d+\n", " 1.5\n", text, count=1), "1.5 is not a count of ticks"),
         (lambda text: re.sub(r"^.*\n", "1\n", text), "line 1: holds no times"),
     ],
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from figures.records import columns
+from tools.files import write_whole
 from tools.measuring import Failure
 from tools.measuring.plan import run_name, timing_name
 from tools.measuring.programs import Program
@@ -107,9 +108,8 @@ def publish(folder: Path, work: Path, files: Mapping[str, bytes]) -> None:
     ready = work / "ready"
     shutil.rmtree(ready, ignore_errors=True)
     for name, content in files.items():
-        for path in (ready / name, folder / name):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        (ready / name).write_bytes(content)
+        write_whole(ready / name, content)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
     held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         for name in files:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tools import files
 from tools.measuring import embedded, plan, profilers, programs, records
 from tools.measuring.programs import Program, Variant
 from tools.measuring.provenance import Source
@@ -210,14 +211,13 @@ def test_all_files_of_a_set_are_replaced_or_none(
 ) -> None:
     work = tmp_path / ".partial"
     records.publish(tmp_path, work, {"a.json": b"old", "b.json": b"old"})
-    write = Path.write_bytes
 
-    def full_after_a(path: Path, content: bytes) -> int:
+    def full_after_a(path: Path, content: bytes) -> None:
         if path.name != "a.json":
             raise OSError(errno.ENOSPC, "No space left on device")
-        return write(path, content)
+        files.write_whole(path, content)
 
-    monkeypatch.setattr(Path, "write_bytes", full_after_a)
+    monkeypatch.setattr(records, "write_whole", full_after_a)
     with pytest.raises(OSError, match="No space"):
         records.publish(tmp_path, work, {"a.json": b"new", "b.json": b"new"})
     assert [(tmp_path / name).read_text() for name in ("a.json", "b.json")] == ["old", "old"]
