@@ -10,7 +10,8 @@ endif()
 # add_chapter(NAME [LIBRARIES library...] [DEBUG_SOURCES file.cu...])
 #
 # NAME_program  builds chapters/NAME/NAME in the build folder from main.cu; part of `all`
-# NAME          builds it and leaves the link `run` pointing at it, also when it was up to date
+# NAME          builds it, and where no GPU is the embedded device's runtime, and leaves the link `run`
+#               pointing at it, also when it was up to date
 #
 # LIBRARIES are linked as well: book::cub, for a chapter that uses CUB or WholeSum.
 # DEBUG_SOURCES are compiled with -G: device code without optimisation, for chapter00 to show.
@@ -27,10 +28,6 @@ function(add_chapter name)
   set_target_properties(${program} PROPERTIES
     OUTPUT_NAME ${name}
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/chapters/${name}")
-
-  if(TARGET embedded_device AND NOT BOOK_GPUS)
-    add_dependencies(${program} embedded_device)  # where the program will run
-  endif()
 
   if(arg_DEBUG_SOURCES)
     # Objects of their own: -G and -lineinfo don't go together.
@@ -50,4 +47,7 @@ function(_add_run_target name)
     COMMAND ${CMAKE_COMMAND} -E create_symlink chapters/${name}/${name} "${CMAKE_BINARY_DIR}/run"
     VERBATIM)
   add_dependencies(${name} ${name}_program)
+  if(TARGET embedded_runtime AND NOT BOOK_GPUS)
+    add_dependencies(${name} embedded_runtime)  # where the program will run
+  endif()
 endfunction()

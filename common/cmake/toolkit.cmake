@@ -7,11 +7,12 @@
 #   BOOK_GPUS                 compute capabilities of the GPUs that answer and can run what this
 #                             toolkit builds, e.g. 86;90; empty for none. Yours with -DBOOK_GPUS=...
 #   CMAKE_CUDA_ARCHITECTURES  yours (-DCMAKE_CUDA_ARCHITECTURES or CUDAARCHS), else machine code for
-#                             those GPUs and PTX for 90; where there is none, PTX for 75 and 90
+#                             those GPUs and PTX for 90; where there is none, PTX for 90 alone
 #
 # PTX for 90, whichever GPU there is: it is what the recorded counts were compiled from, the embedded
 # device takes the highest that its profile allows (an H200's, unless told otherwise), and a driver
-# compiles it for any GPU that is newer. PTX for 75 serves the embedded device as a T4 alone.
+# compiles it for any GPU that is newer. For the embedded device as a T4, and for an older GPU of
+# another machine, ask for more: -DCMAKE_CUDA_ARCHITECTURES='75-virtual;90-virtual'.
 include_guard(GLOBAL)
 
 function(_find_nvcc)
@@ -89,7 +90,7 @@ function(_decide_architectures)
     endforeach()
   else()
     set(why "no GPU here")
-    set(list 75-virtual)
+    set(list "")
     if(61 IN_LIST known_gpus)  # CUDA 12 or older: GTX 10xx cards are built for as well
       list(APPEND list 61-real)
     endif()

@@ -47,7 +47,7 @@ def program(chapter: str, folder: Path) -> Program:
 def script(chapter: str, folder: Path) -> Path:
     """The chapter's file, of this build's program."""
     file = folder / f"{chapter}.js"
-    file.write_text(page.script(device(), program(chapter, folder)), encoding="utf-8")
+    file.write_text(page.script(BUILD, program(chapter, folder)), encoding="utf-8")
     return file
 
 

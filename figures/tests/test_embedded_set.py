@@ -33,8 +33,7 @@ def again(repository: Path) -> dict[str, str]:
     data = columns.read(repository / COMMITTED / "counters.json")
     if toolkit != data["toolkit"]:
         pytest.skip(f"recorded with CUDA {data['toolkit']}, here is {toolkit}: other PTX")
-    # tools/test has rendered the guide, which counted some of it.
-    return recording.record(BUILD, rebuild=False, runs=repository / "build/runs")
+    return recording.record(BUILD, rebuild=False)
 
 
 AGAIN = "the set is not what the source gives: tools/measure --record embedded"

@@ -6,6 +6,7 @@
 - ``records``: the files of a recorded set
 - ``notices``: what a recording shows of its card: throttling, drift, too little memory
 - ``embedded``: the embedded device's set, which needs no GPU
+- ``made_of``: what that set was made of, so that the same is not run twice
 - ``launches``, ``recipes``: what each variant launches, fitted to what its host code does
 - ``libraries``: what PyTorch and CuPy make of the same problems; needs both
 - ``page``, ``ptx``: what a page gets to run a chapter's kernels

@@ -6,6 +6,7 @@ every machine, so a test records the set again and compares. What is in it:
 - ``counters.json``: every variant of every chapter, at the shapes that hardware was asked for
 - ``probes.json``: the probes of tools/emulator, beside what hardware counted for them
 - ``<chapter>.txt``: what ``./run`` prints
+- ``sources.json``: hashes of what all this was made of (``made_of``)
 
 The transcripts (figures/records/transcripts.py) are recorded with it, each where it lies.
 """
@@ -19,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,8 @@ from typing import Any
 from figures.records import columns
 from figures.records.transcripts import ROOMS, transcripts
 from tools.files import write_whole
-from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, profilers
-from tools.measuring.programs import Program, Shape, Variant, find_programs
+from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, made_of, profilers
+from tools.measuring.programs import Program, Shape, Variant, chapter_names, find_programs
 
 SET = "embedded"
 FOLDER = f"figures/data/{SET}"
@@ -52,24 +53,18 @@ PROBES = ROOT / "tools" / "emulator" / "probes"
 HARDWARE = "nvidia-h200"
 
 
-def record(build: Path, *, rebuild: bool = True, runs: Path | None = None) -> dict[str, str]:
-    """The set's files and the transcripts, by their path from the repository's root.
-
-    What the guide has counted of these very programs, in its folder *runs*, is not counted again.
-    """
+def record(build: Path, *, rebuild: bool = True) -> dict[str, str]:
+    """The set's files and the transcripts, by their path from the repository's root."""
     with tempfile.TemporaryDirectory(prefix="embedded-") as folder:
         work = Path(folder)
         names = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
         programs = find_programs(names, build, work, rebuild=rebuild)
         device = Device(build)
-        counted = [
-            run
-            for program in programs
-            for run in device.count(program, all_shapes, known_runs(device, program, runs))
-        ]
+        counted = [run for program in programs for run in device.count(program, all_shapes)]
         files = {
-            f"{FOLDER}/counters.json": counters_text(device, counted),
+            f"{FOLDER}/counters.json": counters_text(device.toolkit, counted),
             f"{FOLDER}/probes.json": probes(device, work),
+            f"{FOLDER}/{made_of.NAME}": made_of.text(names, made_of.Facts.of(build)),
         }
         for program in programs:
             files[f"{FOLDER}/{program.chapter}.txt"] = device.console(program)
@@ -148,25 +143,13 @@ class Device:
         return self.run(command, page.parent, {**settings, "EMU_HOST_LOG": str(page)})
 
     def count(
-        self,
-        program: Program,
-        shapes_of: Callable[[Variant], Iterable[Shape]],
-        known: Iterable[dict[str, Any]] = (),
+        self, program: Program, shapes_of: Callable[[Variant], Iterable[Shape]]
     ) -> list[dict[str, Any]]:
         """Every variant's counters, each at its shapes."""
-        there = {(run["variant"], run["n"], run["block"]): run for run in known}
-        cases = [
-            (variant, n, block)
-            for variant in program.variants
-            if variant.has_counters
-            for n, block in shapes_of(variant)
-        ]
+        cases = list(cases_of(program, shapes_of))
 
         def one(number: int) -> dict[str, Any] | None:
-            variant, n, block = cases[number]
-            page = Path(folder, f"{number}.csv")
-            run = there.get((variant.name, n, block))
-            return run or self._count(program, variant, n, block, page)
+            return self._count(program, *cases[number], Path(folder, f"{number}.csv"))
 
         # Two at once: much of a short run is the host's own work, which one core does.
         with tempfile.TemporaryDirectory(prefix="counts-") as folder, ThreadPoolExecutor(2) as pool:
@@ -226,16 +209,14 @@ def shapes_shown(variant: Variant) -> list[Shape]:
     return list(first.values())
 
 
-def known_runs(device: Device, program: Program, folder: Path | None) -> list[dict[str, Any]]:
-    """What `main` has written there, unless the program or the device is newer than that."""
-    file = folder / f"{program.chapter}.json" if folder else None
-    if not file or not file.is_file():
-        return []
-    made = [program.path, *device.library.iterdir()]
-    if max(path.stat().st_mtime for path in made) > file.stat().st_mtime:
-        return []
-    runs: list[dict[str, Any]] = columns.read(file)["runs"]
-    return runs
+def cases_of(
+    program: Program, shapes_of: Callable[[Variant], Iterable[Shape]]
+) -> Iterator[tuple[Variant, int, int]]:
+    """What there is to count: each variant at its shapes."""
+    for variant in program.variants:
+        if variant.has_counters:
+            for n, block in shapes_of(variant):
+                yield variant, n, block
 
 
 def kernel_hash(region: str | None) -> str | None:
@@ -245,13 +226,13 @@ def kernel_hash(region: str | None) -> str | None:
     return known[region].hash if region in known else None
 
 
-def counters_text(device: Device, runs: Iterable[dict[str, Any]]) -> str:
+def counters_text(toolkit: str, runs: Iterable[dict[str, Any]]) -> str:
     """A counters.json of the embedded device."""
     return columns.text(
         {
             "schema": columns.SCHEMA_VERSION,
             "device": DEVICE,
-            "toolkit": device.toolkit,
+            "toolkit": toolkit,
             "metrics": [*HARDWARE_METRICS, *SOURCE_METRICS],
             "runs": list(runs),
         }
@@ -336,18 +317,80 @@ def replayed(device: Device, here: Path, program: Path | None, lines: Iterable[s
     return text
 
 
+def recorded_runs(program: Program) -> list[dict[str, Any]]:
+    """The set's counts of what a page shows."""
+    from figures.records.reading import read_embedded
+
+    there = {
+        (run["variant"], run["n"], run["block"]): {**run}
+        for run in read_embedded(ROOT / FOLDER / "counters.json")["runs"]
+        if run["chapter"] == program.chapter
+    }
+    cases = [(variant.name, n, block) for variant, n, block in cases_of(program, shapes_shown)]
+    return [there[case] for case in cases if case in there]
+
+
+def recorded_console(chapter: str, facts: made_of.Facts) -> str | None:
+    """The set's console text, which says what the program was built with; none if that differs."""
+    path = ROOT / FOLDER / f"{chapter}.txt"
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    built = f"\nbuilt   CUDA {facts.toolkit} for {facts.architectures}\n"
+    return text if built in text else None
+
+
+def shown_of(build: Path, chapter: str, *, console: bool) -> Iterator[str]:
+    """What a page shows of one chapter: counts, and console text. What the set has of this very
+    program, on this very device, is taken from there."""
+    facts = made_of.Facts.of(build)
+    known = made_of.is_recorded(chapter, facts, ROOT / FOLDER)
+    with tempfile.TemporaryDirectory(prefix="embedded-") as folder:
+        (program,) = find_programs([chapter], build, Path(folder), rebuild=False)
+    runs = recorded_runs(program) if known else _today(build).count(program, shapes_shown)
+    yield counters_text(facts.toolkit, runs)
+    if console:
+        text = recorded_console(chapter, facts) if known else None
+        yield text or _today(build).console(program)
+
+
+def _today(build: Path) -> Device:
+    """The build's device; refuses one that is older than its sources."""
+    device = Device(build)
+    built = min(path.stat().st_mtime for path in device.library.glob("libcudart.so.*"))
+    if any(path.stat().st_mtime > built for path in made_of.device_sources()):
+        raise Failure(
+            f"the embedded device in {device.library} is older than its sources: "
+            f"cmake --build '{build}' --target embedded_device"
+        )
+    return device
+
+
+def to_run(build: Path) -> list[str]:
+    """The chapters that the set doesn't answer for, so that a device is needed. Where a GPU is,
+    pages show what that prints."""
+    facts = made_of.Facts.of(build)
+    return [
+        name
+        for name in chapter_names()
+        if not made_of.is_recorded(name, facts, ROOT / FOLDER)
+        or not (facts.gpus or recorded_console(name, facts))
+    ]
+
+
 def main(arguments: list[str]) -> int:
-    """``python -m tools.measuring.embedded BUILD CHAPTER FILE``: one chapter's counters, afresh."""
-    build, chapter, file = Path(arguments[0]), arguments[1], Path(arguments[2])
+    """``python -m tools.measuring.embedded BUILD CHAPTER COUNTS [CONSOLE]`` writes what a page
+    shows of one chapter; with a BUILD alone it names the chapters that have to be run for that."""
+    build, *rest = arguments
     try:
-        with tempfile.TemporaryDirectory(prefix="embedded-") as folder:
-            (program,) = find_programs([chapter], build, Path(folder), rebuild=False)
-        device = Device(build)
-        text = counters_text(device, device.count(program, shapes_shown))
+        if not rest:
+            print("\n".join(to_run(Path(build))))
+            return 0
+        chapter, *files = rest
+        texts = list(shown_of(Path(build), chapter, console=len(files) > 1))
     except Failure as failure:
         print(failure, file=sys.stderr)
         return failure.status
-    write_whole(file, text)
+    for file, text in zip(files, texts, strict=True):
+        write_whole(Path(file), text)
     return 0
 
 

@@ -22,7 +22,7 @@ from tools.measuring import ROOT, Failure
 from tools.measuring.embedded import HARDWARE_METRICS, Device
 from tools.measuring.launches import FOLDER, MOST_N, Listed, listed, printed_ptx
 from tools.measuring.programs import Program, find_programs
-from tools.measuring.ptx import cut
+from tools.measuring.ptx import cut, of_program
 from tools.measuring.recipes import Recipe, kernels_of
 
 HARDWARE = "nvidia-h200"
@@ -38,17 +38,18 @@ def committed(chapter: str, root: Path = ROOT) -> dict[str, Any]:
     return data
 
 
-def chapter_data(device: Device, program: Program) -> dict[str, Any] | None:
+def chapter_data(build: Path, program: Program) -> dict[str, Any] | None:
     """All that the page knows of a chapter; nothing where no variant has a recipe."""
     recorded = committed(program.chapter)
     recipes: dict[str, Recipe] = recorded["variants"]
     there = [each for each in listed(program) if each.name in recipes]
     if not there:
         return None
+    ptx = of_program(program.path) or printed_ptx(Device(build), program.path)
     kernels = {name for each in there for name in kernels_of(recipes[each.name])}
     return {
         "words": recorded["words"],
-        "ptx": cut(printed_ptx(device, program.path), kernels),
+        "ptx": cut(ptx, kernels),
         "variants": [_variant(each, recipes[each.name]) for each in there],
         "metrics": HARDWARE_METRICS,
         "hardware": list(hardware(program.chapter, {each.name for each in there})),
@@ -101,9 +102,9 @@ def _recorded_runs(chapter: str) -> Iterator[Run]:
             yield run["variant"], run["n"], run["block"], list[int | None](sums)
 
 
-def script(device: Device, program: Program) -> str:
+def script(build: Path, program: Program) -> str:
     """The file of a chapter; empty where it has nothing to run."""
-    data = chapter_data(device, program)
+    data = chapter_data(build, program)
     if data is None:
         return ""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
@@ -117,7 +118,7 @@ def main(arguments: list[str]) -> int:
     try:
         with tempfile.TemporaryDirectory(prefix="page-") as folder:
             (program,) = find_programs([chapter], build, Path(folder), rebuild=False)
-        write_whole(file, script(Device(build), program))
+        write_whole(file, script(build, program))
     except Failure as failure:
         print(failure, file=sys.stderr)
         return failure.status

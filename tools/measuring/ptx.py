@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+import struct
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -22,6 +23,13 @@ _VARIABLE = re.compile(r"([A-Za-z_$][\w$]*)\s*(?:\[[^\]]*\])*\s*(?:=.*)?;", re.D
 _FILE = re.compile(r'^\.file\s+(\d+)\s+"([^"]*)"')
 _INLINED = re.compile(r", function_name \$?\w+(?: ?\+ ?\d+)?")
 _HEADS = (".version", ".target", ".address_size")
+
+#: Of a fat binary: how it begins, the kind of an entry that is PTX, and the flags of one that is
+#: packed. tools/emulator/src/cudart/fatbin.cpp reads them, too.
+_MAGIC = 0xBA55ED50
+_PTX = 1
+_PACKED = 0x8000 | 0x2000
+_NEWEST = 90  # that the embedded device takes
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,37 @@ class Module:
             found += used - needed
             needed |= used
         return [each for each in self.items if each in needed]
+
+
+def of_program(path: Path) -> str | None:
+    """The PTX in a program that the embedded device takes, as ``tools/emulate --print-ptx`` has it;
+    none where it is packed, as it is by default, but not in the book's programs."""
+    texts = []
+    for binary in _fat_binaries(path.read_bytes()):
+        newest = max((each for each in binary if each[0] <= _NEWEST), default=(0, 0, b""))
+        if newest[1] & _PACKED:
+            return None
+        texts.append(newest[2].rstrip(b"\0").decode())
+    return "\n".join(text for text in texts if text) or None
+
+
+def _fat_binaries(program: bytes) -> Iterator[list[tuple[int, int, bytes]]]:
+    """Each one's PTX: for which architecture, its flags, and what there is of it."""
+    at = -8
+    while (at := program.find(struct.pack("<I", _MAGIC), at + 8)) >= 0:
+        head, size = struct.unpack_from("<HQ", program, at + 6)
+        entries, end = [], at + head + size
+        if end > len(program):
+            continue  # the number stands there by chance
+        at += head
+        while at < end:
+            kind, _version, entry_head, padded = struct.unpack_from("<HHIQ", program, at)
+            architecture, _, _, flags = struct.unpack_from("<IIIQ", program, at + 28)
+            if kind == _PTX:
+                entries.append((architecture & 0xFFFF, flags, program[at + entry_head :][:padded]))
+            at += entry_head + padded
+        at = end - 8
+        yield entries
 
 
 def modules(text: str) -> list[Module]:

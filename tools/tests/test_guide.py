@@ -51,8 +51,7 @@ def book(checkout: Callable[..., Path], run: Run) -> Path:
     """A copy of the checkout with what has been built in it, its guide among that.
 
     Commands find it in the checkout's own place: all that is built names that. From now on it
-    counts little, but for the chapter whose table a test reads; and it draws no figure twice: that
-    an edit draws them again is for figures/tests/test_pictures.py.
+    counts little, but for the chapter whose table a test reads.
     """
     copy = checkout("guide")
     (copy / ".venv").mkdir()
@@ -68,9 +67,7 @@ def book(checkout: Callable[..., Path], run: Run) -> Path:
     size = "2 ** (16 if program.chapter == 'chapter12_rows' else 10)"
     shapes = f"shapes_of(variant) if program.chapter == {COUNTED!r} else [({size}, variant.block)]"
     few = f"in ({shapes})"
-    rewritten(copy / "tools/measuring/embedded.py", "in shapes_of(variant)\n", f"{few}\n")
-    kept = "mark = _mark_of(asked.out, COVER) or fingerprint(asked.root)"
-    rewritten(copy / "figures/draw.py", "mark = fingerprint(asked.root)", kept)
+    rewritten(copy / "tools/measuring/embedded.py", "in shapes_of(variant):\n", f"{few}:\n")
     done = guide(run, copy, 3 * LIMIT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"The guide: {ROOT}/build/guide/index.html" in done.stdout

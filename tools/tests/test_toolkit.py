@@ -63,12 +63,12 @@ def configure(tmp_path: Path) -> Configure:
 @pytest.mark.parametrize(
     ("codes", "gpus", "decided"),
     [
-        (CUDA_13, "", "75-virtual;90-virtual"),
+        (CUDA_13, "", "90-virtual"),
         (CUDA_13, "90", "90-real;90-virtual"),
         (CUDA_13, "86,86,90", "86-real;90-real;90-virtual"),
         (CUDA_13, "75", "75-real;90-virtual"),
         (CUDA_13, "130", "90-virtual"),  # newer than the toolkit: its driver compiles the PTX
-        (CUDA_12, "", "75-virtual;61-real;90-virtual"),
+        (CUDA_12, "", "61-real;90-virtual"),
         (CUDA_12, "61", "61-real;90-virtual"),
     ],
 )
@@ -82,7 +82,7 @@ def test_architectures(
 
 def test_a_gpu_that_the_toolkit_does_not_know(configure: Configure, tmp_path: Path) -> None:
     done = configure(CUDACXX=str(toolkit(tmp_path / "cuda", CUDA_13, "61")))
-    assert "archs=75-virtual;90-virtual\n" in done.stdout
+    assert "archs=90-virtual\n" in done.stdout
     assert "gpus=\n" in done.stdout, "nothing that is built runs on it"
     assert "can't build for the GPU here (sm_61)" in done.stderr
 
@@ -116,7 +116,7 @@ def test_decided_once(configure: Configure, tmp_path: Path) -> None:
     configure(CUDACXX=str(nvcc))
     (nvcc.parent / "__nvcc_device_query").write_text("#!/bin/sh\nprintf 90\n")
     again = configure(CUDACXX=str(nvcc)).stdout
-    assert "archs=75-virtual;90-virtual\n" in again
+    assert "archs=90-virtual\n" in again
     assert "gpus=\n" in again
 
 

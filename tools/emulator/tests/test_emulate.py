@@ -934,6 +934,33 @@ def test_says_why_it_cannot_build(tmp_path: Path) -> None:
     assert "cmake" not in ran.stderr
 
 
+def test_what_the_books_build_lacks_is_built_there(tmp_path: Path) -> None:
+    """Not all of it once more beside it: `make chapterNN_name` has built the library alone."""
+    tree = tmp_path / "build/tools"
+    (tree / "emulator").mkdir(parents=True)
+    (tree / "emulator/exports.map").touch()
+    (tmp_path / "tools/emulator").mkdir(parents=True)
+    shutil.copy(EMULATE, tmp_path / "tools")
+    shutil.copy(EMULATE.parent / "emulator/folder", tmp_path / "tools/emulator")
+    cmake = tmp_path / "bin/cmake"
+    cmake.parent.mkdir()
+    cmake.write_text(
+        f"#!/bin/sh\nmkdir -p {tree}/emulator/lib\n"
+        f'printf \'#!/bin/sh\\necho "%s" with "$1"\\n\' "$*" >{tree}/emulator/lib/emulate\n'
+        f"chmod +x {tree}/emulator/lib/emulate\n"
+    )
+    cmake.chmod(0o755)
+    environment = {key: text for key, text in os.environ.items() if not key.startswith("EMU_")}
+    environment["PATH"] = f"{cmake.parent}{os.pathsep}{environment['PATH']}"
+    for _ in range(2):
+        ran = subprocess.run(
+            [tmp_path / "tools/emulate", "true"],
+            env=environment, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert ran.stdout == f"--build {tree} --target embedded_device --parallel with true\n"
+    assert ran.stderr == "", "built once"
+
+
 def test_an_incomplete_build_is_said(tmp_path: Path) -> None:
     shutil.copy(_library() / "emulate", tmp_path)
     ran = emulate("true", EMU_LIBRARY=str(tmp_path))
