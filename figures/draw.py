@@ -3,22 +3,19 @@
 ``python -m figures.draw --out DIR`` writes, for every picture that there are data for,
 NAME-light.svg, NAME-dark.svg and NAME.json: its alt text, caption, provenance and data. Files whose
 contents would stay the same are left alone, so that what depends on them need not be made again;
-drawings are not even made where neither data nor drawing code have changed since.
+drawings are not even made where neither their data nor their code has changed since.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-from figures import catalogue, readme
+from figures import catalogue, marks, readme
 from figures.kit import style
 from figures.kit.pictures import MissingData, Picture, View
 from figures.records.naming import LOCAL
@@ -30,6 +27,7 @@ from figures.spine import spine
 
 ROOT = Path(__file__).resolve().parent.parent
 COVER = "spine"
+DATA = Path("figures/data")
 
 
 class UnknownFigure(Exception):
@@ -98,15 +96,21 @@ def words(picture: Picture, drawn_from: str | None) -> dict[str, Any]:
     }
 
 
+def maker(name: str, root: Path) -> Callable[..., Picture]:
+    """What makes a picture of the registry: a plot of a view, a diagram of nothing."""
+    diagrams, plots = catalogue.diagrams(), catalogue.plots(root)
+    if name not in diagrams and name not in plots:
+        raise UnknownFigure(f"no figure '{name}'; there are: {', '.join([*plots, *diagrams])}")
+    return diagrams.get(name) or plots[name]
+
+
 def make(name: str, root: Path, recordings: Recordings) -> tuple[Picture, str | None]:
     """One picture of the registry, and the set that it is drawn from."""
-    diagrams, plots = catalogue.diagrams(), catalogue.plots_by_chapter(root)
-    if name in diagrams:
-        return diagrams[name](), None
-    if name in plots:
-        chapter, plot = plots[name]
-        return _plot(plot, recordings.of(chapter))
-    raise UnknownFigure(f"no figure '{name}'; there are: {', '.join([*plots, *diagrams])}")
+    made = maker(name, root)
+    if name in catalogue.diagrams():
+        return made(), None
+    chapter, _ = catalogue.plots_by_chapter(root)[name]
+    return _plot(made, recordings.of(chapter))
 
 
 def cover(recordings: Recordings) -> dict[str, str]:
@@ -114,9 +118,8 @@ def cover(recordings: Recordings) -> dict[str, str]:
     return drawings(COVER, spine(View(recordings, recordings.reference)))
 
 
-def preview(recordings: Recordings) -> bytes:
+def preview(picture: Picture) -> bytes:
     """The cover as link previews show it: 1200 by 630 points, light."""
-    picture = spine(View(recordings, recordings.reference))
     with style.look(style.LIGHT):
         figure = picture.draw(style.LIGHT)
         figure.set_size_inches(8, 4.2)
@@ -133,24 +136,9 @@ def readme_files(root: Path, recordings: Recordings) -> dict[str, str]:
     return {**pictures, "README.md": words}
 
 
-def fingerprint(root: Path) -> str:
-    """Changes with whatever a drawing could depend on: code, recorded runs, Matplotlib."""
-    digest = hashlib.sha256(matplotlib.__version__.encode())
-    here = Path(__file__).parent
-    code = (path for path in here.rglob("*.py") if "tests" not in path.relative_to(here).parts)
-    data = root / "figures" / "data"
-    recorded = (
-        path
-        for path in data.rglob("*.json")
-        if not any(part.startswith(".") for part in path.relative_to(data).parts)
-    )
-    for path in sorted([*code, *recorded]):
-        digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-def _draw(folder: Path, name: str, root: Path, recordings: Recordings, mark: str) -> None:
+def _draw(folder: Path, name: str, root: Path, recordings: Recordings) -> None:
     picture, drawn_from = make(name, root, recordings)
+    mark = marks.mark(picture, maker(name, root), root / DATA)
     said = {"name": name, **words(picture, drawn_from), "fingerprint": mark}
     if _mark_of(folder, name) != mark:
         _write(folder, drawings(name, picture))
@@ -176,17 +164,20 @@ def _write(folder: Path, files: dict[str, str]) -> None:
             path.write_text(text, encoding="utf-8")
 
 
-def _write_preview(folder: Path, recordings: Recordings, mark: str) -> None:
-    path = folder / "preview.png"
-    if path.exists() and _mark_of(folder, COVER) == mark:
-        return
+def _write_preview(folder: Path, root: Path, recordings: Recordings) -> None:
+    """Always of the reference, as the README's picture. The mark of what is there lies beside."""
+    path, marked = folder / "preview.png", folder / "preview.mark"
     try:
-        png = preview(recordings)
+        picture = spine(View(recordings, recordings.reference))
     except MissingData:
         path.unlink(missing_ok=True)
         return
+    mark = marks.mark(picture, spine, root / DATA)
+    if path.exists() and marked.exists() and marked.read_text(encoding="utf-8") == mark:
+        return
     folder.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(png)
+    path.write_bytes(preview(picture))
+    marked.write_text(mark, encoding="utf-8")
 
 
 def _remove(folder: Path, name: str) -> None:
@@ -216,12 +207,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not asked.out:
             return 0
         skipped = 0
-        mark = fingerprint(asked.root)
         if not asked.only:
-            _write_preview(asked.out, recordings, mark)
+            _write_preview(asked.out, asked.root, recordings)
         for name in asked.only or (*catalogue.plots(asked.root), *catalogue.diagrams()):
             try:
-                _draw(asked.out, name, asked.root, recordings, mark)
+                _draw(asked.out, name, asked.root, recordings)
             except MissingData as missing:
                 print(f"figures: {name} not drawn: {missing}", file=sys.stderr)
                 _remove(asked.out, name)

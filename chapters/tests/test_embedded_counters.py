@@ -8,7 +8,6 @@ nvidia-h200.csv has small launches, of which all eight counters are compared, as
 from __future__ import annotations
 
 import csv
-import json
 import os
 import subprocess
 import sys
@@ -19,6 +18,7 @@ import pytest
 
 from chapters.tests.expected import CHAPTERS, ROOT, expected
 from chapters.tests.programs import variants
+from figures.records import columns
 from tools.measuring.profilers import kernel_name
 from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
@@ -32,7 +32,7 @@ OPERATIONS = ("ld", "st")
 
 
 def recorded() -> list[Any]:
-    runs = json.loads(RECORD.read_text(encoding="utf-8"))["runs"]
+    runs = columns.read(RECORD)["runs"]
     # Variants with sizes of their own are at their smallest.
     smallest: dict[tuple[str, str], int] = {}
     for r in runs:

@@ -15,6 +15,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -177,6 +178,12 @@ def to_png(figure: Figure, dpi: int) -> bytes:
 def to_svg(figure: Figure) -> str:
     """The figure as SVG; the same figure always gives the same text."""
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    # As `savefig` does, but that would draw it all once more, unseen, to lay it out.
+    canvas = FigureCanvasSVG(figure)
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
+    figure.set_layout_engine("none")
+    said = {"Date": None, "Creator": None}
+    canvas.print_svg(buffer, metadata=said)  # type: ignore[no-untyped-call]
     lines = buffer.getvalue().replace("'DejaVu Sans'", FONTS).splitlines()
     return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -22,7 +22,7 @@ def root(tmp_path: Path) -> Path:
     """A reference that lacks a chapter, and a second card with all of them."""
     made = synthetic.write_root(tmp_path)
     synthetic.write_set(made / "figures/data" / SECOND[0], speed=0.5, device="Second GPU")
-    for end in (".json", ".txt"):
+    for end in (".json", ".samples.gz", ".txt"):
         (made / f"figures/data/{REFERENCE}/{ALONE}{end}").unlink()
     return made
 

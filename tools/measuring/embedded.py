@@ -13,7 +13,6 @@ The transcripts (figures/records/transcripts.py) are recorded with it, each wher
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 import shutil
@@ -25,11 +24,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from figures.records import columns
 from figures.records.transcripts import ROOMS, transcripts
 from tools.files import write_whole
 from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, profilers
-from tools.measuring.programs import SCHEMA_VERSION, Program, Shape, Variant, find_programs
-from tools.measuring.records import record_text
+from tools.measuring.programs import Program, Shape, Variant, find_programs
 
 SET = "embedded"
 FOLDER = f"figures/data/{SET}"
@@ -235,7 +234,7 @@ def known_runs(device: Device, program: Program, folder: Path | None) -> list[di
     made = [program.path, *device.library.iterdir()]
     if max(path.stat().st_mtime for path in made) > file.stat().st_mtime:
         return []
-    runs: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["runs"]
+    runs: list[dict[str, Any]] = columns.read(file)["runs"]
     return runs
 
 
@@ -248,9 +247,9 @@ def kernel_hash(region: str | None) -> str | None:
 
 def counters_text(device: Device, runs: Iterable[dict[str, Any]]) -> str:
     """A counters.json of the embedded device."""
-    return record_text(
+    return columns.text(
         {
-            "schema": SCHEMA_VERSION,
+            "schema": columns.SCHEMA_VERSION,
             "device": DEVICE,
             "toolkit": device.toolkit,
             "metrics": [*HARDWARE_METRICS, *SOURCE_METRICS],
@@ -287,9 +286,9 @@ def probes(device: Device, work: Path) -> str:
         }
         for number, (name, launch, row) in enumerate(zip(names, ours, theirs, strict=True))
     ]
-    return record_text(
+    return columns.text(
         {
-            "schema": SCHEMA_VERSION,
+            "schema": columns.SCHEMA_VERSION,
             "device": DEVICE,
             "toolkit": device.toolkit,
             "hardware": lines[0].removeprefix("# "),

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tools import files
 from tools.measuring import embedded, plan, profilers, programs, records
 from tools.measuring.programs import Program, Variant
 from tools.measuring.provenance import Source
@@ -210,19 +209,20 @@ def test_all_files_of_a_set_are_replaced_or_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = tmp_path / ".partial"
-    records.publish(tmp_path, work, {"a.json": "old", "b.json": "old"})
+    records.publish(tmp_path, work, {"a.json": b"old", "b.json": b"old"})
+    write = Path.write_bytes
 
-    def full_after_a(path: Path, text: str) -> None:
+    def full_after_a(path: Path, content: bytes) -> int:
         if path.name != "a.json":
             raise OSError(errno.ENOSPC, "No space left on device")
-        files.write_whole(path, text)
+        return write(path, content)
 
-    monkeypatch.setattr(records, "write_whole", full_after_a)
+    monkeypatch.setattr(Path, "write_bytes", full_after_a)
     with pytest.raises(OSError, match="No space"):
-        records.publish(tmp_path, work, {"a.json": "new", "b.json": "new"})
+        records.publish(tmp_path, work, {"a.json": b"new", "b.json": b"new"})
     assert [(tmp_path / name).read_text() for name in ("a.json", "b.json")] == ["old", "old"]
     monkeypatch.undo()
-    records.publish(tmp_path, work, {"a.json": "new", "b.json": "new"})
+    records.publish(tmp_path, work, {"a.json": b"new", "b.json": b"new"})
     assert [(tmp_path / name).read_text() for name in ("a.json", "b.json")] == ["new", "new"]
 
 

@@ -51,6 +51,7 @@ ASKED: dict[str, tuple[Case, str, Json]] = {
 }
 
 
+@pytest.mark.release
 def test_it_is_of_the_sources_in_the_tree() -> None:
     assert artefact.complaint(SUMS) == ""
     name = SUMS.read_text(encoding="utf-8").splitlines()[1].partition(" = ")[0]

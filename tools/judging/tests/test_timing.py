@@ -80,7 +80,8 @@ words = sys.argv[1:]
 assert words[:2] == ["--device", "gpu"]
 variants = words[words.index("--variant") + 1 : words.index("--n")]
 known = [name for name in variants if name != "smem_stride"]
-runs = [{"variant": name, "median_us": 10.0 + k} for k, name in enumerate(known)]
+moved = {"bytes_read": 4, "bytes_written": 4, "clock": "events"}
+runs = [{"variant": name, "samples_us": [10.0 + k], **moved} for k, name in enumerate(known)]
 open(words[words.index("--json") + 1], "w").write(json.dumps({"runs": runs}))
 """
 
