@@ -2,7 +2,7 @@
 """The device as a page loads it: one script, which holds the WebAssembly and the worker as text.
 
     artefact.py pack WASM OUT   makes it of what emscripten built
-    artefact.py check FILE...   can a guide have them? Says so, too, where the sources here are others
+    artefact.py check FILE...   can a guide have them? Says also where the sources here are others
 
 The script carries a hash of what it was built from. It is half a megabyte that git can't
 compress, so it isn't renewed with each change: a guide may have one of older sources, a release may
