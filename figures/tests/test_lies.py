@@ -43,7 +43,6 @@ from tools.measuring import embedded
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
-slow = pytest.mark.all
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools")).resolve()
@@ -359,7 +358,6 @@ def _said(scratch: Scratch) -> list[str]:
     return [str(fault) for fault in checks.faults(scratch.folder, read_set(scratch.folder))]
 
 
-@slow
 def test_the_copy_is_sound(scratch: Scratch) -> None:
     """Else every lie would be caught by whatever is wrong already."""
     assert _said(scratch) == []
@@ -367,7 +365,6 @@ def test_the_copy_is_sound(scratch: Scratch) -> None:
     assert _said(scratch) == []
 
 
-@slow
 @pytest.mark.parametrize("name", LIES)
 def test_a_lie_is_caught(scratch: Scratch, name: str) -> None:
     lie, file, words = LIES[name]
@@ -393,7 +390,6 @@ def _edited(scratch: Scratch) -> list[str]:
     return [name for name in found if found[name] != told[name]]
 
 
-@slow
 def test_a_missing_manifest_is_no_way_out(scratch: Scratch) -> None:
     (scratch.folder / manifest.NAME).unlink()
     (scratch.root / "CMakeLists.txt").write_text(
@@ -403,7 +399,6 @@ def test_a_missing_manifest_is_no_way_out(scratch: Scratch) -> None:
         scratch.load()
 
 
-@slow
 @pytest.mark.parametrize("change", ["gone", "new"])
 def test_a_file_too_few_or_too_many_is_named(scratch: Scratch, change: str) -> None:
     path = scratch.folder / "chapter01_gmem.txt"
@@ -418,7 +413,6 @@ def test_a_file_too_few_or_too_many_is_named(scratch: Scratch, change: str) -> N
 # --------------------------------------------------------------- told by what is not in the files
 
 
-@slow
 def test_a_counter_doubled_is_not_what_the_embedded_device_counts(scratch: Scratch) -> None:
     _counted("chapter02_smem", "smem", 2**24, 2, "shared_load_wavefronts")(scratch)
     scratch.forge()
@@ -451,13 +445,11 @@ def then() -> dict[str, regions.Region]:
     return _kernels_then(ROOT / "figures/data" / REFERENCE)
 
 
-@slow
 def test_recorded_hashes_are_of_the_kernels_at_the_commit() -> None:
     for folder in _committed():
         history.check_hashes(folder, read_set(folder), _kernels_then(folder))
 
 
-@slow
 def test_a_hash_forged_is_not_of_the_kernel_at_the_commit(
     scratch: Scratch, then: dict[str, regions.Region]
 ) -> None:
@@ -495,7 +487,6 @@ def _recheck(record: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@slow
 def test_recorded_bytes_are_what_the_formulas_make() -> None:
     for folder in _committed():
         for record in sorted(folder.glob("chapter*.json")):
@@ -503,7 +494,6 @@ def test_recorded_bytes_are_what_the_formulas_make() -> None:
             assert (done.returncode, done.stderr) == (0, ""), record
 
 
-@slow
 @pytest.mark.parametrize(
     ("file", "variant"),
     [
@@ -543,7 +533,6 @@ def test_recorded_findings_are_those_declared() -> None:
         checks.check_findings(folder, read_set(folder), _declared())
 
 
-@slow
 @pytest.mark.parametrize(
     ("lie", "words"),
     [
@@ -564,7 +553,6 @@ def test_a_finding_erased_is_not_as_the_variant_declares(
         checks.check_findings(scratch.folder, read_set(scratch.folder), _declared())
 
 
-@slow
 @pytest.mark.parametrize("name", ["unwritten", "race_global"])
 def test_an_embedded_transcript_edited_is_not_what_is_typed_again(
     name: str, tmp_path: Path
@@ -583,7 +571,6 @@ def test_an_embedded_transcript_edited_is_not_what_is_typed_again(
     assert printed != head + str((int(digit) + 1) % 10) + tail
 
 
-@slow
 def test_a_marker_moved_past_its_comment_is_refused(tmp_path: Path) -> None:
     chapter = tmp_path / "chapters/chapter02_smem"
     chapter.mkdir(parents=True)

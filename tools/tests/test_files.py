@@ -16,6 +16,8 @@ import pytest
 
 from tools import files
 
+pytestmark = pytest.mark.all
+
 ROOT = Path(__file__).resolve().parents[2]
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 

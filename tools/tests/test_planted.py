@@ -92,12 +92,14 @@ def outcome_of(run: Run, copy: Path, file: str) -> Done:
     files = [each for each in files if tiers.tier_of(each) == tiers.TIERS[0]]
     targets = {target for each in files for target in tiers.targets_of(each, tiers.TIERS[0])}
     tree = ROOT / "build/tools"
-    done = there(run, copy, "cmake", "--build", tree, "--target", *sorted(targets), timeout=LIMIT)
+    done = there(
+        run, copy, "cmake", "--build", tree, "--target", *sorted(targets), timeout=3 * LIMIT
+    )
     if done.returncode:
         return done
     options = ["-x", "-q", "-p", "no:cacheprovider", f"--tier={tiers.TIERS[0]}"]
     command = [sys.executable, "-m", "pytest", *options, *where]
-    return there(run, copy, *command, timeout=LIMIT, BOOK_BUILD=str(tree))
+    return there(run, copy, *command, timeout=3 * LIMIT, BOOK_BUILD=str(tree))
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.kind)
