@@ -1,13 +1,16 @@
-"""What holds for every test of the book: which may be skipped, and the signals they start with."""
+"""What holds for every test of the book: its tier, whether it may be skipped, and its signals."""
 
 from __future__ import annotations
 
 import re
 import signal
 from collections.abc import Generator
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
+
+from tools import tiers
 
 #: Why a test may be skipped: what set-up can't bring, and recordings that others have to make. Any
 #: other skip is a failure: a test that isn't run looks like one that passed.
@@ -24,8 +27,8 @@ MAY_BE_SKIPPED = (
 
 #: Files that take a minute of a core and more, the longest first: begun last, one would be alone.
 FIRST = (
+    "tools/tests/test_planted.py",
     "tools/tests/test_guide.py",
-    "chapters/tests/test_schedules.py",
     "tools/judging/tests/test_puzzles.py",
     "tools/mutating/tests/test_mistakes.py",
     "docs/tests/test_browser.py",
@@ -43,19 +46,41 @@ FIRST = (
     "tools/emulator/tests/test_page_device.py",
     "docs/tests/test_stills.py",
     "chapters/tests/test_embedded_checks.py",
+    "chapters/tests/test_schedules.py",
     "docs/tests/test_device_plans.py",
     "figures/tests/test_lies.py",
+    "docs/tests/test_pages_open.py",
+    "docs/tests/test_rendered.py",
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--tier", choices=tiers.TIERS, help="leave out tests of the tiers above it")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A file above the tier that is asked for isn't even imported."""
+    asked = config.getoption("--tier")
+    if not asked or not collection_path.match("test_*.py"):
+        return None
+    return tiers.is_above(tiers.tier_of(collection_path), asked) or None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """tools/test hands files to its workers in this order (--no-loadscope-reorder)."""
 
     def place(item: pytest.Item) -> int:
         file = item.nodeid.partition("::")[0]
         return FIRST.index(file) if file in FIRST else len(FIRST)
 
-    items.sort(key=place)
+    asked = config.getoption("--tier") or tiers.TIERS[-1]
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    for item in items:
+        tier = tiers.highest(mark.name for mark in item.iter_markers())
+        (left_out if tiers.is_above(tier, asked) else kept).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = sorted(kept, key=place)
 
 
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)

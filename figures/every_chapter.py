@@ -35,6 +35,7 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import SERIES, Theme
 from figures.kit.words import listed, rate_text, significant, size, time_text, times_text
+from figures.records.derived import gb_per_s
 from figures.records.recordings import RecordedRun, counter_of
 from figures.records.schema import CountedRun
 from figures.records.sets import NoSuchRun
@@ -91,12 +92,11 @@ def chapter_bandwidth(view: View, chapter: str, shown: Sequence[str] = ()) -> Pi
         l2_line(axes, theme, in_l2, "input = L2", top=True)
         for place, sweep in enumerate(sweeps):
             runs = [found.run for found in sweep]
-            useful = [run["bytes_read"] + run["bytes_written"] for run in runs]
             spreads = [timed(found.repeats).spread_us for found in sweep]
             axes.fill_between(
                 [run["n"] for run in runs],
-                [b / spread.high * 1e-3 for b, spread in zip(useful, spreads, strict=True)],
-                [b / spread.low * 1e-3 for b, spread in zip(useful, spreads, strict=True)],
+                [gb_per_s(run, spread.high) for run, spread in zip(runs, spreads, strict=True)],
+                [gb_per_s(run, spread.low) for run, spread in zip(runs, spreads, strict=True)],
                 color=theme.drawn(SERIES[place % len(SERIES)]),
                 alpha=0.25,
                 lw=0,

@@ -29,9 +29,10 @@ constexpr std::size_t kSizes[] = {
 /// The embedded device steps a whole warp for a block of one thread or two, so that their largest
 /// sizes took most of the matrix's time. There these sizes end at one that has more blocks than 16
 /// bits count, and more than a capped grid has, so that its threads go round. Larger ones go round
-/// again. Blocks of 31 threads and more take every size, as all blocks do on a GPU.
-constexpr unsigned kTinyBlock = 2;
-constexpr std::size_t kTinySizes = 1025, kTinyLargest = 65537;
+/// again. Blocks of 31 threads and more take every size up to the last two, which are as much work
+/// as all others and new to no block: one block takes them. On a GPU all blocks take all sizes.
+constexpr unsigned kTinyBlock = 2, kLargestBlock = 256;
+constexpr std::size_t kTinySizes = 1025, kTinyLargest = 65537, kLargest = (1 << 19) - 1;
 /// Past 2^31 elements an int cannot index the input; checked on a GPU, where memory allows.
 constexpr std::size_t kHuge = (std::size_t{1} << 31) + 12345;
 constexpr const char* kHugeBlocks[] = {"32", "256", "1024"};
@@ -44,7 +45,9 @@ struct Outcome {
 };
 
 bool left_out(unsigned block, std::size_t n) {
-  return book::on_embedded_device() && block <= kTinyBlock && n > kTinySizes && n != kTinyLargest;
+  if (!book::on_embedded_device()) return false;
+  if (block <= kTinyBlock) return n > kTinySizes && n != kTinyLargest;
+  return n >= kLargest && block != kLargestBlock;
 }
 
 /// Runs the chapter's program with these arguments.

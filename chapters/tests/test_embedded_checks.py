@@ -17,7 +17,7 @@ from chapters.tests.expected import BLOCKS, CHAPTERS, ROOT, Finding, expected
 from chapters.tests.programs import program, variants
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.built("programs", "embedded_device")
 
 #: By chapter and classic variant.
 FOUND = {
@@ -78,7 +78,11 @@ def summary(chapter: str, findings: list[dict[str, Any]]) -> set[Finding]:
 
 @pytest.mark.parametrize(
     ("chapter", "n"),
-    [(chapter, n) for chapter in CHAPTERS for n in expected(chapter).checked],
+    [
+        pytest.param(chapter, n, marks=pytest.mark.all if at else ())
+        for chapter in CHAPTERS
+        for at, n in enumerate(expected(chapter).checked)
+    ],
 )
 def test_modern_kernels_are_clean(chapter: str, n: int, tmp_path: Path) -> None:
     listed, _ = run(chapter, tmp_path, "all", "--list")

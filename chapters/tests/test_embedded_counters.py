@@ -8,7 +8,6 @@ nvidia-h200.csv has small launches, of which all eight counters are compared, as
 from __future__ import annotations
 
 import csv
-import json
 import os
 import subprocess
 import sys
@@ -19,9 +18,12 @@ import pytest
 
 from chapters.tests.expected import CHAPTERS, ROOT, expected
 from chapters.tests.programs import variants
+from figures.records import columns
 from tools.measuring.profilers import kernel_name
 from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
+
+pytestmark = pytest.mark.built("programs", "embedded_device")
 
 HERE = Path(__file__).resolve().parent
 RECORD = ROOT / "figures/data/nvidia-h200/counters.json"
@@ -30,7 +32,7 @@ OPERATIONS = ("ld", "st")
 
 
 def recorded() -> list[Any]:
-    runs = json.loads(RECORD.read_text(encoding="utf-8"))["runs"]
+    runs = columns.read(RECORD)["runs"]
     # Variants with sizes of their own are at their smallest.
     smallest: dict[tuple[str, str], int] = {}
     for r in runs:
@@ -181,6 +183,8 @@ def differences(theirs: list[dict[str, str]], ours: list[dict[str, str]]) -> lis
     return found
 
 
+@pytest.mark.all
+@pytest.mark.built("matrices")
 @pytest.mark.parametrize("chapter", SMALL)
 def test_every_counter_of_small_launches_is_the_hardwares(chapter: str, tmp_path: Path) -> None:
     theirs = SMALL[chapter]
@@ -199,7 +203,8 @@ def test_every_chapter_is_recorded_at_many_shapes() -> None:
         pytest.skip(f"{', '.join(missing)}: not recorded yet: chapters/tests/record, on a GPU")
 
 
-@pytest.mark.slow
+@pytest.mark.all
+@pytest.mark.built("matrices")
 def test_recording_with_the_embedded_device_for_a_gpu(tmp_path: Path) -> None:
     """What `record` writes of its own accord: the recorded launches, and equal to themselves."""
     tools = tmp_path / "bin"

@@ -18,6 +18,8 @@ from chapters.tests.expected import CHAPTERS, expected
 from chapters.tests.programs import program
 from tools.tests.limits import LIMIT
 
+pytestmark = pytest.mark.built("programs", "embedded_device")
+
 #: Numbers of elements, each with a block: none, one, around a warp, around powers of two.
 SHAPES = (
     (0, 256),

@@ -19,7 +19,7 @@ import pytest
 from chapters.tests.expected import CHAPTERS, expected
 from tools.tests.built import BUILD, environment, nvcc, tool
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("all")]
 
 #: A chapter that includes another's kernels has them in its program.
 TOLD = [expected(chapter) for chapter in CHAPTERS]

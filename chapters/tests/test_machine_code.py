@@ -17,6 +17,8 @@ if __name__ == "__main__":
 from chapters.tests import machine  # noqa: E402
 from figures.records import machine_code  # noqa: E402
 
+pytestmark = pytest.mark.all
+
 
 def test_the_listings_shown_are_what_nvcc_makes() -> None:
     recorded = machine_code.load(ROOT)

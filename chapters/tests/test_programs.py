@@ -11,6 +11,8 @@ import pytest
 from chapters.tests.expected import CHAPTERS
 from chapters.tests.programs import program, run, variants
 
+pytestmark = pytest.mark.built("programs", "embedded_device")
+
 
 def classic() -> list[tuple[str, str]]:
     """Of each chapter that has one, a classic form that takes powers of two alone."""

@@ -13,6 +13,13 @@
 namespace book {
 namespace {
 
+/// A row of a recorded set's file as an object: `columns` names its cells.
+nlohmann::json object_of(const nlohmann::json& columns, const nlohmann::json& row) {
+  nlohmann::json run;
+  for (std::size_t i = 0; i < columns.size(); ++i) run[columns[i]] = row.at(i);
+  return run;
+}
+
 /// What is wrong with one run's useful bytes; empty where nothing is.
 std::string bytes_difference(const nlohmann::json& run, const std::vector<Variant>& variants) {
   const std::string name = run.at("variant");
@@ -46,8 +53,8 @@ std::vector<std::string> differing_bytes(const std::string& path, const std::str
     const auto record = nlohmann::json::parse(text);
     if (record.at("chapter") != chapter) throw refused("is a record of another chapter");
     if (record.at("runs").empty()) throw refused("holds no runs");
-    for (const auto& run : record.at("runs")) {
-      std::string line = bytes_difference(run, variants);
+    for (const auto& row : record.at("runs")) {
+      std::string line = bytes_difference(object_of(record.at("columns"), row), variants);
       if (!line.empty()) differing.push_back(std::move(line));
     }
   } catch (const nlohmann::json::exception& error) {

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchema = 2;  // of records and lists
+constexpr int kSchema = 3;  // of records and lists
 
 Json json_of(const Params& params) {
   Json object = Json::object();
@@ -35,20 +35,18 @@ Json json_of(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-/// A number for the record, to three decimals: nanoseconds where it is microseconds.
-double number(const std::string& where, const char* field, double value) {
-  if (!std::isfinite(value) || value < 0) {
-    throw std::logic_error(fmt::format("{}: {} is {}", where, field, value));
+/// A sample for the record, to the nanosecond.
+double microseconds(const std::string& where, double sample) {
+  if (!std::isfinite(sample) || sample < 0) {
+    throw std::logic_error(fmt::format("{}: samples_us is {}", where, sample));
   }
-  return std::round(value * 1e3) / 1e3;
+  return std::round(sample * 1e3) / 1e3;
 }
 
 Json json_of(const Run& run) {
   const std::string where = run.variant + ", n = " + count_text(run.n);
-  const auto us = [&where](const char* field, double value) { return number(where, field, value); };
   Json samples = Json::array();
-  for (const double sample : run.samples_us) samples.push_back(us("samples_us", sample));
-  const auto& ci = run.summary.median_ci;
+  for (const double sample : run.samples_us) samples.push_back(microseconds(where, sample));
   Json json{{"variant", run.variant},
             {"from", run.from},
             {"region", run.region},
@@ -65,14 +63,6 @@ Json json_of(const Run& run) {
             {"bytes_read", run.bytes_read},
             {"bytes_written", run.bytes_written},
             {"samples_us", samples},
-            {"median_us", us("median_us", run.summary.median)},
-            {"median_ci_us",
-             ci ? Json::array({us("median_ci_us", ci->first), us("median_ci_us", ci->second)})
-                : Json(nullptr)},
-            {"p25_us", us("p25_us", run.summary.p25)},
-            {"p75_us", us("p75_us", run.summary.p75)},
-            {"min_us", us("min_us", run.summary.min)},
-            {"gb_per_s", us("gb_per_s", run.gb_per_s())},
             {"stopped_by", run.stopped_by},
             {"cache", run.cache},
             {"clock", run.clock},
@@ -97,8 +87,7 @@ Json json_of(const Device& device) {
           {"sm_clock_khz", device.sm_clock_khz},
           {"memory_clock_khz", device.memory_clock_khz},
           {"memory_bus_bits", device.memory_bus_bits},
-          {"ecc", device.ecc},
-          {"peak_gb_per_s", number("device", "peak_gb_per_s", device.peak_gb_per_s())}};
+          {"ecc", device.ecc}};
 }
 
 /// One line. An argument of a command line may hold any bytes; JSON holds text.

@@ -1,3 +1,4 @@
+// Device memory is freed with its buffer, and none is taken for nothing.
 #include "book/buffer.hpp"
 
 #include <gtest/gtest.h>

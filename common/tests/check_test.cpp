@@ -1,3 +1,4 @@
+// What is wrong with a result is seen, and a CUDA error names its call.
 #include "book/check.hpp"
 
 #include <gmock/gmock.h>

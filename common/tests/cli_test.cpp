@@ -1,3 +1,4 @@
+// Options: what is read, and one clear line for each that is refused.
 #include "book/cli.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// A file is written whole or not at all, whatever stands in its place.
 #include "book/files.hpp"
 
 #include <fcntl.h>
@@ -77,7 +78,7 @@ TEST_F(WriteWhole, NamesAMissingFolder) {
 
 TEST_F(WriteWhole, RefusesAFolder) {
   EXPECT_EQ(refusal(folder_.string()),
-            "cannot write \"" + folder_.string() + "\": it is a directory");
+            "cannot write \"" + folder_.string() + "\": it is a folder: name a file in it");
 }
 
 TEST_F(WriteWhole, RefusesWhatIsNoRegularFile) {
@@ -85,7 +86,7 @@ TEST_F(WriteWhole, RefusesWhatIsNoRegularFile) {
   // rename puts a plain file in the device's place, for the whole machine when run by root.
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_EQ(refusal(path("pipe")),
-            "cannot write \"" + path("pipe") + "\": it is not a regular file");
+            "cannot write \"" + path("pipe") + "\": it is a pipe: name a file");
   EXPECT_TRUE(fs::is_fifo(path("pipe")));
 }
 
@@ -126,17 +127,68 @@ TEST_F(WriteWhole, KeepsASymbolicLink) {
   EXPECT_EQ(read(path("real.json")), "new");
 }
 
-TEST_F(WriteWhole, LeavesALinkToNothingAlone) {
-  fs::create_symlink("none.json", path("link.json"));
-  EXPECT_EQ(refusal(path("link.json")), "cannot write \"" + path("link.json") +
-                                            "\": it is a symbolic link to what isn't there");
+TEST_F(WriteWhole, MakesTheFileThatALinkLeadsTo) {
+  fs::create_directory(path("far"));
+  fs::create_symlink("far/none.json", path("link.json"));
+  book::write_whole(path("link.json"), "new");
   EXPECT_TRUE(fs::is_symlink(path("link.json")));
+  EXPECT_EQ(read(path("far/none.json")), "new");
+  EXPECT_EQ(files(), 2u);
+  fs::create_symlink("round.json", path("round.json"));
+  EXPECT_EQ(refusal(path("round.json")),
+            "cannot write \"" + path("round.json") + "\": Too many levels of symbolic links");
+}
+
+TEST_F(WriteWhole, KeepsTheMode) {
+  const auto mode = fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read;
+  book::write_whole(path("a.json"), "old");
+  fs::permissions(path("a.json"), mode);
+  book::write_whole(path("a.json"), "new");
+  EXPECT_EQ(fs::status(path("a.json")).permissions(), mode);
+}
+
+TEST_F(WriteWhole, RefusesWhatTheProgramPrintsTo) {
+  const int before = dup(STDERR_FILENO);
+  const int file = open(path("out").c_str(), O_WRONLY | O_CREAT, 0600);
+  dup2(file, STDERR_FILENO);
+  const std::string reason = refusal("/proc/self/fd/2");
+  dup2(before, STDERR_FILENO);
+  close(before);
+  close(file);
+  EXPECT_EQ(reason,
+            "cannot write \"/proc/self/fd/2\": this program prints to it: name another file");
   EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(WriteWhole, TakesTheLongestName) {
+  book::write_whole(path(std::string(255, 'x')), "new");
+  EXPECT_EQ(files(), 1u);
+}
+
+/// What the folder held when SIGTERM came through.
+fs::path watched;
+std::ptrdiff_t seen = -1;
+
+TEST_F(WriteWhole, LetsASignalInOnlyWhenTheDraftIsGone) {
+  watched = folder_;
+  // The limit's own signal comes while the draft is there.
+  std::signal(SIGXFSZ, [](int) { std::raise(SIGTERM); });
+  std::signal(SIGTERM, [](int) {
+    seen = std::distance(fs::directory_iterator(watched), fs::directory_iterator{});
+  });
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{.rlim_cur = 4096, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_NE(refusal(path("a.json"), std::string(100000, 'x')), "not refused");
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(seen, 0);
+  std::signal(SIGTERM, SIG_DFL);
 }
 
 TEST_F(WriteWhole, WritesThroughNoLinkInThePlaceOfItsDraft) {
   book::write_whole(path("precious"), "theirs");
-  const std::string draft = path("a.json") + "." + std::to_string(getpid()) + ".0.tmp";
+  const std::string draft = path("." + std::to_string(getpid()) + ".0.tmp");
   fs::create_symlink("precious", draft);
   book::write_whole(path("a.json"), "new");
   EXPECT_EQ(read(path("a.json")), "new");
@@ -146,8 +198,7 @@ TEST_F(WriteWhole, WritesThroughNoLinkInThePlaceOfItsDraft) {
 
 TEST_F(WriteWhole, GivesUpWhereEveryDraftIsTaken) {
   for (int k = 0; k < 100; ++k) {
-    std::ofstream(path("a.json") + "." + std::to_string(getpid()) + "." + std::to_string(k) +
-                  ".tmp");
+    std::ofstream(path("." + std::to_string(getpid()) + "." + std::to_string(k) + ".tmp"));
   }
   EXPECT_EQ(refusal(path("a.json")), "cannot write \"" + path("a.json") + "\": File exists");
   EXPECT_EQ(files(), 100u);

@@ -1,3 +1,4 @@
+// The input is a function of seed and position, and shows what is read twice or never.
 #include "book/input.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Which variants run at which shapes, and what is said of those that can't.
 #include "book/plan.hpp"
 
 #include <gmock/gmock.h>
@@ -377,7 +378,7 @@ TEST(List, IsALineAVariant) {
 
 TEST(List, IsJsonForTools) {
   const auto list = nlohmann::json::parse(book::list_json("chapter02_smem", 128, two()));
-  EXPECT_EQ(list["schema"], 2);
+  EXPECT_EQ(list["schema"], 3);
   EXPECT_EQ(list["chapter"], "chapter02_smem");
   EXPECT_EQ(list["default_block"], 128);
   ASSERT_EQ(list["variants"].size(), 2u);

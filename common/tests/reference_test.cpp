@@ -1,3 +1,4 @@
+// The host's sums are those of a plain loop.
 #include "book/reference.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Quantiles, and the interval of a median, against tables and by trial.
 #include "book/stats.hpp"
 
 #include <gtest/gtest.h>

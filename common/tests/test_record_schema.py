@@ -8,10 +8,13 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from figures.records import columns
 from figures.records.reading import DataError, read_chapter
-from figures.records.schema import ChapterFile, Device, TimedRun
+from figures.records.schema import Attributes, ChapterFile, MeasuredChapter, MeasuredRun
 from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
+
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,7 +40,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def read(record: dict[str, Any], folder: Path) -> ChapterFile:
     path = folder / "record.json"
-    path.write_text(json.dumps(record), encoding="utf-8")
+    columns.write(path, record)
     return read_chapter(path)
 
 
@@ -47,9 +50,9 @@ def test_the_record_is_read(record: dict[str, Any], tmp_path: Path) -> None:
 
 
 def test_the_record_has_no_field_that_the_schema_does_not_know(record: dict[str, Any]) -> None:
-    assert set(record) == set(get_type_hints(ChapterFile)) - {"migrated"}
-    assert set(record["device"]) == set(get_type_hints(Device))
-    known = set(get_type_hints(TimedRun))
+    assert set(record) == set(get_type_hints(MeasuredChapter)) - {"migrated"}
+    assert set(record["device"]) == set(get_type_hints(Attributes))
+    known = set(get_type_hints(MeasuredRun))
     first, other = record["runs"]
     assert set(first) == known
     assert set(other) == known - {"error"}
@@ -57,6 +60,6 @@ def test_the_record_has_no_field_that_the_schema_does_not_know(record: dict[str,
 
 def test_the_reader_is_not_one_that_takes_anything(record: dict[str, Any], tmp_path: Path) -> None:
     first = record["runs"][0]
-    for run in ({**first, "median_us": -1}, {**first, "verified": False}, {"variant": "smem"}):
+    for run in ({**first, "registers": -1}, {**first, "verified": False}):
         with pytest.raises(DataError):
             read({**record, "runs": [run]}, tmp_path)

@@ -6,26 +6,25 @@ of them, and ``ebook`` packs an EPUB. The notebooks and the rest of the lab stay
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+
+from tools.files import require_writable, write_whole
 
 TITLE = "The Reduction Ladder"
 SUBTITLE = "CUDA performance from one sum"
 
 
 class Failure(Exception):
-    """An edition can't be made: one sentence for the reader."""
+    """An edition can't be made: one sentence for the reader, and the status to leave with."""
+
+    def __init__(self, message: str, status: int = 1) -> None:
+        super().__init__(message)
+        self.status = status
 
 
-def replaced(out: Path, write: Callable[[Path], object]) -> None:
-    """Replaces ``out`` by the file that ``write`` makes, once that is whole.
-
-    Raises Failure where the file can't be written.
-    """
-    aside = out.with_name(f".{out.name}.new")
+def put(out: Path, content: str | bytes | None = None) -> None:
+    """Raises Failure where the file can't be written; without content that alone."""
     try:
-        write(aside)
-        aside.replace(out)
+        require_writable(out) if content is None else write_whole(out, content)
     except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise Failure(f"can't write {out}: {error.strerror or error}") from None
+        raise Failure(f"can't write {out}: {error.strerror}", 2) from None

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
 
-from docs.editions import Failure, stories
+from docs.editions import Failure, put, stories
+from tools.files import named_file
+from tools.terminal import Parser, complain
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> int:
-    wanted = argparse.ArgumentParser(prog="docs.editions", description=__doc__)
+    wanted = Parser(prog="docs.editions", description=__doc__)
     wanted.add_argument("kind", choices=("pdf", "epub", "slides"))
     wanted.add_argument("--paper", choices=("a4", "letter"), default="a4")
     wanted.add_argument("--guide", type=Path, default=ROOT / "build" / "guide")
-    wanted.add_argument("--out", type=Path, required=True)
+    wanted.add_argument("--out", type=named_file, required=True)
     given = wanted.parse_args()
     try:
-        if not given.out.absolute().parent.is_dir():  # said before the minute that it takes
-            raise Failure(f"can't write {given.out}: No such file or directory")
+        put(given.out)  # said before the minute that it takes
         found = stories.read(given.guide, os.environ.get("LADDER_URL", ""))
         if given.kind == "pdf":
             from docs.editions import paper
@@ -36,8 +36,8 @@ def main() -> int:
 
             ebook.write(found, given.out)
     except Failure as failure:
-        print(f"error: {failure}", file=sys.stderr)
-        return 1
+        complain("error", str(failure))
+        return failure.status
     return 0
 
 

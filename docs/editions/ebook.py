@@ -13,7 +13,7 @@ from typing import Any
 import matplotlib
 from ebooklib import epub
 
-from docs.editions import SUBTITLE, TITLE, replaced
+from docs.editions import SUBTITLE, TITLE, put
 from docs.editions.stories import Story
 
 HERE = Path(__file__).parent
@@ -72,7 +72,9 @@ def write(stories: list[Story], out: Path) -> None:
     book.add_item(epub.EpubNav())
     book.spine = ["nav", *pages.values()]
     with warnings.catch_warnings(action="ignore"):  # that it will raise what it is told to
-        replaced(out, lambda aside: epub.write_epub(aside, book, {"raise_exceptions": True}))
+        packed = io.BytesIO()
+        epub.write_epub(packed, book, {"raise_exceptions": True})
+    put(out, packed.getvalue())
 
 
 def _pictures(story: Story, book: epub.EpubBook, known: dict[str, str]) -> None:

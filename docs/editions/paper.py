@@ -14,7 +14,7 @@ import matplotlib
 from weasyprint import CSS, HTML
 from weasyprint.text.fonts import FontConfiguration
 
-from docs.editions import SUBTITLE, TITLE, Failure, replaced
+from docs.editions import SUBTITLE, TITLE, Failure, put
 from docs.editions.stories import PARTS, Story
 
 HERE = Path(__file__).parent
@@ -48,7 +48,7 @@ def write(stories: list[Story], paper: str, out: Path) -> None:
         logger.removeHandler(said)
     if said.faults:
         raise Failure("; ".join(said.faults[:5]))
-    replaced(out, lambda aside: aside.write_bytes(pdf))
+    put(out, pdf)
 
 
 class _Said(logging.Handler):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bs4 import Tag
 
-from docs.editions import SUBTITLE, TITLE, Failure, replaced
+from docs.editions import SUBTITLE, TITLE, Failure, put
 from docs.editions.stories import PREFACE, Story
 
 HERE = Path(__file__).parent
@@ -43,7 +43,7 @@ def write(stories: list[Story], out: Path) -> None:
         f'<meta name="viewport" content="width=device-width"><style>{style}</style></head>'
         f"<body>{''.join(made)}<script>{script}</script></body></html>"
     )
-    replaced(out, lambda aside: aside.write_text(text, encoding="utf-8"))
+    put(out, text)
 
 
 def slide(body: str, notes: str = "", kind: str = "") -> str:

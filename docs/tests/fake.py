@@ -6,11 +6,12 @@ The numbers are invented and obey the schema; nothing here is a measurement.
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from figures.records import regions
+from figures.records import columns, regions
 from figures.records.naming import COUNTER_ALIASES
 from figures.records.transcripts import EXAMPLES, FOLDER
 
@@ -37,13 +38,12 @@ def device(name: str) -> dict[str, Any]:
         "memory_clock_khz": 3201000,
         "memory_bus_bits": 6144,
         "ecc": True,
-        "peak_gb_per_s": 4916.7,
     }
 
 
 def provenance(name: str) -> dict[str, Any]:
     return {
-        "schema": 2,
+        "schema": columns.SCHEMA_VERSION,
         "device": device(name),
         "driver": "13.0",
         "toolkit": "13.0.88",
@@ -65,8 +65,6 @@ def run(
     legacy: bool = False,
     params: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    samples = [round(median_us * factor, 4) for factor in SAMPLES]
-    median = samples[3]
     grid = max(1, -(-n // block))
     bytes_read, bytes_written = 4 * n, 4 * grid
     return {
@@ -85,13 +83,7 @@ def run(
         "blocks_per_sm": 6,
         "bytes_read": bytes_read,
         "bytes_written": bytes_written,
-        "samples_us": samples,
-        "median_us": median,
-        "median_ci_us": [samples[0], samples[-1]],  # of seven, 95 % takes all
-        "p25_us": round((samples[1] + samples[2]) / 2, 4),
-        "p75_us": round((samples[4] + samples[5]) / 2, 4),
-        "min_us": samples[0],
-        "gb_per_s": (bytes_read + bytes_written) / median * 1e-3,
+        "samples_us": [round(median_us * factor, 3) for factor in SAMPLES],
         "stopped_by": "interval",
         "cache": "cold",
         "clock": "events",
@@ -183,7 +175,7 @@ class FakeSet:
                 },
             )
             rows = [
-                f"{one['variant']:>16} {one['median_us']:>10.2f}"
+                f"{one['variant']:>16} {statistics.median(one['samples_us']):>10.2f}"
                 for one in runs[::2]
                 if one["n"] == 2**24
             ]
@@ -198,8 +190,7 @@ class FakeSet:
             self._json("sanitizer", {**common, "runs": self.findings})
 
     def _json(self, name: str, data: dict[str, Any]) -> None:
-        text = json.dumps(data, indent=1, ensure_ascii=False)
-        (self.folder / f"{name}.json").write_text(text, encoding="utf-8")
+        columns.write(self.folder / f"{name}.json", data)
 
 
 EMBEDDED_DEVICE = {"name": "embedded device", "passes_for": "NVIDIA H200"}
@@ -210,11 +201,12 @@ EIGHT_IN_ORDER = [EIGHT[at] for at in (0, 2, 1, 3, 4, 5, 6, 7)]
 
 def embedded_counters(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """A counters.json of the embedded device, of runs that a FakeSet counted."""
+    counted = {metric for run in runs for launch in run["launches"] for metric in launch["metrics"]}
     return {
-        "schema": 2,
+        "schema": columns.SCHEMA_VERSION,
         "device": EMBEDDED_DEVICE,
         "toolkit": "13.0.88",
-        "metrics": EIGHT_IN_ORDER,
+        "metrics": [*EIGHT_IN_ORDER, *sorted(counted - {*EIGHT_IN_ORDER})],
         "runs": [
             {"region": None, "kernel_hash": None, **run, "command": "tools/emulate ./run"}
             for run in runs
@@ -229,7 +221,7 @@ def embedded_set(root: Path, runs: list[dict[str, Any]], **texts: str) -> None:
     """
     folder = root / "figures" / "data" / "embedded"
     folder.mkdir(parents=True)
-    (folder / "counters.json").write_text(json.dumps(embedded_counters(runs)), encoding="utf-8")
+    columns.write(folder / "counters.json", embedded_counters(runs))
     typed = root / EXAMPLES / FOLDER
     typed.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
@@ -253,7 +245,7 @@ def embedded_set(root: Path, runs: list[dict[str, Any]], **texts: str) -> None:
     ]
     hardware = "NVIDIA H200, 580.1; ncu; 2026-11-21; written by probes/record"
     data = {**embedded_counters([]), "hardware": hardware, "runs": probes}
-    (folder / "probes.json").write_text(json.dumps(data), encoding="utf-8")
+    columns.write(folder / "probes.json", data)
 
 
 def own_run(root: Path, chapter: str, runs: list[dict[str, Any]], text: str) -> None:
@@ -261,7 +253,7 @@ def own_run(root: Path, chapter: str, runs: list[dict[str, Any]], text: str) -> 
     folder = root / "build" / "runs"
     folder.mkdir(parents=True, exist_ok=True)
     own = embedded_counters([run for run in runs if run["chapter"] == chapter])
-    (folder / f"{chapter}.json").write_text(json.dumps(own), encoding="utf-8")
+    (folder / f"{chapter}.json").write_text(columns.text(own), encoding="utf-8")
     (folder / f"{chapter}.txt").write_text(text, encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""What a panel's stepper shows where it starts, as docs/stills.json keeps it.
+"""What a panel's stepper shows where it starts, as docs/stills.json.gz keeps it.
 
     python -m docs.tests.stills
 
@@ -16,9 +16,10 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from docs.tests.test_browser import GUIDE, ROOT, address
 from docs.tests.test_run_here import LOOKED, OPEN
+from figures.records import columns
 from tools.browser import launched
 
-FILE = ROOT / "docs/stills.json"
+FILE = ROOT / "docs/stills.json.gz"
 #: Reads one step off the page: see docs/_ext/ladder/stills.py. Numbers of lines and steps stay out:
 #: they change with every line that is added above.
 READ = """panel => {
@@ -90,7 +91,7 @@ def main() -> None:
             page.goto(address(name))
             stills[name] = read(page, panels)
         chromium.close()
-    FILE.write_text(json.dumps(stills, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    FILE.write_bytes(columns.packed(json.dumps(stills)))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 GUIDE = Path(os.environ.get("GUIDE_HTML", ROOT / "build" / "guide")).resolve()
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.all,
+    pytest.mark.built("guide"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
 ]
 

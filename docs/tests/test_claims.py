@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Callable
 
@@ -10,6 +9,9 @@ import pytest
 
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book, Built
+from figures.records import columns
+
+pytestmark = pytest.mark.all
 
 FASTER = f"{SMEM} smem faster than {SMEM} gmem"
 HALF = f"global_load_sectors of {SMEM} gmem = 2x that of smem"
@@ -71,7 +73,7 @@ def test_a_claim_that_is_true_in_one_pass_only_is_caught(recorded_book: Book) ->
     claim = f"time of {SMEM} smem < 90 us"
     assert build(recorded_book, phrase("short", claim)).warnings == []
     path = recorded_book.root / f"figures/data/nvidia-h200/{SMEM}.json"
-    data = json.loads(path.read_text())
+    data = columns.read(path)
     (second,) = (
         run
         for run in data["runs"]
@@ -79,7 +81,7 @@ def test_a_claim_that_is_true_in_one_pass_only_is_caught(recorded_book: Book) ->
     )
     second.update(fake.run("smem", 95.0, chapter=SMEM, region="smem-loop", repeat=1,
                            kernel_hash=second["kernel_hash"]))  # fmt: skip
-    path.write_text(json.dumps(data))
+    columns.write(path, data)
     warning = only_warning(recorded_book.build())
     assert "false in pass 2 of 2" in warning and "80.0\u00a0µs, 95.0\u00a0µs" in warning
 

@@ -17,6 +17,8 @@ from figures.records.faults import BadFaults, Classic
 from figures.records.mutants import NETS
 from figures.records.regions import regions
 
+pytestmark = [pytest.mark.all, pytest.mark.built("guide")]
+
 ROOT = Path(__file__).resolve().parents[2]
 REGIONS = regions(ROOT)
 ROWS = faults.classics(ROOT, REGIONS)

@@ -22,7 +22,7 @@ from tools.comparing.command import book, compare
 from tools.comparing.page import html
 from tools.comparing.tests import made_up
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built()]
 
 
 @pytest.fixture(scope="module")

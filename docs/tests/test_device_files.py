@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 
 from docs.tests import device
+from figures.records import columns
 from tools.measuring import page
 from tools.measuring.launches import Chapter, Listed
 from tools.measuring.ptx import digest
 from tools.tests.built import ROOT
+
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 PTX_LIMIT = 400_000  # bytes, compressed, of all chapters
 
@@ -93,10 +96,9 @@ def test_what_hardware_counted_is_what_was_recorded(folder: Path) -> None:
         rf"^{chapter},--once --variant {variant} --n 1000 --block 64,.*$", small, re.M
     )
     assert rows[variant, 1000, 64] == [int(count) for count in line.split(",")[5:13]]
-    large = (ROOT / "figures/data/nvidia-h200/counters.json").read_text(encoding="utf-8")
     (run,) = [
         run
-        for run in json.loads(large)["runs"]
+        for run in columns.read(ROOT / "figures/data/nvidia-h200/counters.json")["runs"]
         if (run["chapter"], run["variant"], run["n"], run["block"])
         == (chapter, variant, 2**20, 256)
     ]
@@ -113,7 +115,6 @@ def bad_shapes(variant: Listed) -> list[tuple[int, int]]:
     return shapes
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", device.CHAPTERS)
 def test_refusals_are_the_programs_words(name: str, folder: Path) -> None:
     recipes = device.committed(name)["variants"]

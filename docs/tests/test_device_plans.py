@@ -14,6 +14,8 @@ from docs.tests import device
 from tools.measuring import launches
 from tools.measuring.launches import MOST_N, Chapter, Listed, Ran
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 #: Shapes at which no recipe was fitted. At the first two all that is read is written out.
 SIZES = (31, 1023, 10_007, 65_537)
 BLOCKS = (33, 250, 384, 37, 992, 160)
@@ -88,7 +90,6 @@ def differing(recipe: dict[str, Any], ran: Ran, answer: dict[str, Any]) -> list[
     return parts
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", device.CHAPTERS)
 def test_a_plan_is_what_the_program_does(name: str, folder: Path) -> None:
     recipes = device.committed(name)["variants"]
@@ -118,7 +119,6 @@ def test_a_plan_is_what_the_program_does(name: str, folder: Path) -> None:
     assert len(judged) > len(recipes) / 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", device.CHAPTERS)
 def test_the_largest_inputs_are_the_programs(name: str, folder: Path) -> None:
     recipes = device.committed(name)["variants"]
@@ -136,7 +136,6 @@ def test_the_largest_inputs_are_the_programs(name: str, folder: Path) -> None:
         assert differing(recipes[variant.name], ran, answer) == [], variant.name
 
 
-@pytest.mark.slow
 def test_recording_again_gives_the_same_recipes(folder: Path) -> None:
     name = device.CHAPTERS[0]
     again = launches.recorded(device.device(), device.program(name, folder))

@@ -15,6 +15,8 @@ from docs.tests.conftest import GMEM, SMEM, Book, Built
 from figures.records import machine_code, races
 from figures.records.races import Case, Recording
 
+pytestmark = pytest.mark.all
+
 Render = Callable[[str], Built]
 
 

@@ -32,7 +32,8 @@ SIZES = {"a4": (595.3, 841.9), "letter": (612.0, 792.0)}
 LEAST_FILLED = 0.6
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.all,
+    pytest.mark.built("guide"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
 ]
 
@@ -146,7 +147,7 @@ def test_links_to_the_web_where_the_guide_is_served(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ the PDF
 
 
-@pytest.fixture(scope="module", params=SIZES)
+@pytest.fixture(scope="module", params=["a4", pytest.param("letter", marks=pytest.mark.release)])
 def paper_size(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -338,10 +339,11 @@ def test_no_guide(tmp_path: Path) -> None:
     assert done.stderr == f"error: there is no guide in {tmp_path}: tools/guide renders it\n"
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    done = edition("epub", "--guide", GUIDE, "--out", tmp_path / "gone" / "x.epub")
-    assert done.returncode == 1
-    assert re.fullmatch(r"error: can't write .*x\.epub: No such file or directory\n", done.stderr)
+def test_what_is_not_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = edition("epub", "--guide", GUIDE, "--out", tmp_path / "pipe")
+    assert done.returncode == 2 and (tmp_path / "pipe").is_fifo()
+    assert re.fullmatch(r"error: can't write .*pipe: it is a pipe: name a file\n", done.stderr)
 
 
 def test_a_missing_picture(read: list[stories.Story], tmp_path: Path) -> None:

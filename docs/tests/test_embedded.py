@@ -17,6 +17,8 @@ from figures.comparison import chapters
 from figures.records.recordings import Recordings
 from figures.records.transcripts import ROOMS, transcripts
 
+pytestmark = pytest.mark.all
+
 TABLE = f"""\
 Page
 ====

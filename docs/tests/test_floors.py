@@ -7,6 +7,8 @@ import pytest
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book
 
+pytestmark = pytest.mark.all
+
 CHAPTER00 = "chapter00_timing"
 # The made-up device issues 132 SMs x 4 schedulers x 1980 MHz = 1 045 440 instructions in 1 us.
 INSTRUCTIONS = 52_272_000  # 50 us of them

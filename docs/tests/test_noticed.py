@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from docs.tests.conftest import GMEM, SMEM, Book, Built
+from figures.records import columns
+
+pytestmark = pytest.mark.all
 
 PAGES = {
     "index": "Home\n====\n\n.. noticed::\n",
@@ -71,10 +76,10 @@ def test_a_drift_alone_is_told(recorded_book: Book) -> None:
 def test_what_is_of_no_chapter_stands_on_the_home_page_alone(recorded_book: Book) -> None:
     record(recorded_book)
     path = recorded_book.local().folder / f"{SMEM}.json"
-    data = json.loads(path.read_text(encoding="utf-8"))
+    data = columns.read(path)
     for run in data["runs"]:
         run["stopped_by"] = "seconds"
-    path.write_text(json.dumps(data), encoding="utf-8")
+    columns.write(path, data)
     found = told(recorded_book.build(**PAGES))
     assert list(found) == ["index"]
     assert "Samples far apart" in "".join(found["index"])

@@ -9,6 +9,8 @@ import pytest
 
 from docs.tests.conftest import SMEM, Book, Built
 
+pytestmark = pytest.mark.all
+
 Render = Callable[[str], Built]
 
 HEAD = "Page\n====\n"

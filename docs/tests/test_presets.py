@@ -17,7 +17,8 @@ from docs.tests.test_browser import GUIDE, address
 from docs.tests.test_run_here import OPEN, counters, looked, outcome
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.release,
+    pytest.mark.built("guide"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
 ]
 

@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 from ladder import published  # noqa: E402  (conftest.py makes it known)
 
+pytestmark = pytest.mark.all
+
 #: As the sources have them, written down a second time so that an edited table shows.
 SOURCES = {
     "face2ai": "gmem 4.2577 smem 2.8817 unroll4 0.79469 copy 13.5",

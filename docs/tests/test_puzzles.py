@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import shutil
 
+import pytest
+
 from docs.tests.conftest import SMEM, Book, Built
 from tools.judging import puzzles
 from tools.tests.built import ROOT
+
+pytestmark = pytest.mark.all
 
 FOLDER = f"chapters/{SMEM}/puzzles"
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.built("guide")
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = Path(os.environ.get("GUIDE_HTML", ROOT / "build" / "guide")).resolve()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -25,11 +24,13 @@ from docs.tests.test_browser import (
     all_barriers,
     as_wide_as,
 )
+from figures.records import columns
 from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.all,
+    pytest.mark.built("guide"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
 ]
 
@@ -97,8 +98,7 @@ def counters(panel: Locator, column: int = 1) -> dict[str, int]:
 
 def recorded(chapter: str, variant: str, n: int) -> dict[str, int]:
     """What the embedded device counted natively, summed over the launches."""
-    path = ROOT / "figures" / "data" / "embedded" / "counters.json"
-    runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    runs = columns.read(ROOT / "figures" / "data" / "embedded" / "counters.json")["runs"]
     asked = (chapter, variant, n, 256)
     (one,) = (
         run for run in runs if (run["chapter"], run["variant"], run["n"], run["block"]) == asked

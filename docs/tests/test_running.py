@@ -9,6 +9,9 @@ import pytest
 from bs4 import Tag
 
 from docs.tests.conftest import GMEM, SMEM, Book, Built, write
+from figures.records import columns
+
+pytestmark = pytest.mark.all
 
 LEGACY = """\
     namespace chapter02::legacy {
@@ -128,8 +131,9 @@ STILL = {
 
 
 def test_without_scripts_a_still_stands_there(running: Book) -> None:
-    path = running.root / "docs" / "stills.json"
-    write(path, json.dumps({"index": {"run-smem-loop": STILL}}))
+    path = running.root / "docs" / "stills.json.gz"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(columns.packed(json.dumps({"index": {"run-smem-loop": STILL}})))
     text = page(f".. listing:: {SMEM} smem-loop\n")
     (fold,) = folds(running.build(index=text))
     (still,) = fold.select(".run-without .run-still")
@@ -142,7 +146,7 @@ def test_without_scripts_a_still_stands_there(running: Book) -> None:
     for said in (STILL["head"], STILL["said"], STILL["race"], "tile[t] < 1;", "b is the bank."):
         assert str(said) in still.get_text()
     # Another picture is drawn anew, and a panel without one has the command alone.
-    write(path, json.dumps({"index": {"run-gmem-loop": STILL}}))
+    path.write_bytes(columns.packed(json.dumps({"index": {"run-gmem-loop": STILL}})))
     (fold,) = folds(running.build(index=text))
     assert fold.select(".run-still") == [] and fold.select_one(".run-without") is not None
 

@@ -21,14 +21,16 @@ from docs.tests.test_browser import (
     as_wide_as,
 )
 from docs.tests.test_run_here import OPEN, looked
+from figures.records import columns
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.all,
+    pytest.mark.built("guide"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
 ]
 
-KEPT: dict[str, dict[str, Any]] = json.loads(stills.FILE.read_text(encoding="utf-8"))
-RENEW = "python -m docs.tests.stills writes docs/stills.json anew"
+KEPT: dict[str, dict[str, Any]] = json.loads(columns.unpacked(stills.FILE))
+RENEW = "python -m docs.tests.stills writes docs/stills.json.gz anew"
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from docs.tests.test_browser import GUIDE, SCHEMES, SIDEWAYS, address
 from docs.tests.test_run_here import PANEL, STORY, at_step, looked, opened, outcome
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.all,
+    pytest.mark.built("guide"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
 ]
 

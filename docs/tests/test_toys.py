@@ -17,7 +17,8 @@ from figures.records.recordings import Recordings
 from tools.tests.built import ROOT
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.all,
+    pytest.mark.built("guide"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
 ]
 

@@ -9,9 +9,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from docs.tests.test_browser import SIDEWAYS, address
-from docs.tests.test_run_here import looked, opened, outcome, page, pytestmark, run
+from docs.tests.test_run_here import looked, opened, outcome, page, run
 
-__all__ = ["page", "pytestmark"]
+pytestmark = [pytest.mark.all, pytest.mark.built("guide")]
+
+__all__ = ["page"]
 ASK = "Who is in this sum?"
 #: Edits of the PTX of `interleaved`, and what is then said.
 FAULTS = {

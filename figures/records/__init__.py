@@ -1,5 +1,7 @@
 """Recorded runs: what is in their files, and how they are read and asked for.
 
+- ``columns``: the files' form: records as dictionaries, to columns and samples, and back
+- ``derived``: what follows from what was measured: medians, quartiles, rates
 - ``schema``: the types of what the files hold
 - ``reading``: reads a file, and refuses what cannot be vouched for
 - ``checks``: what a set must satisfy as a whole (``consoles``, ``counts``, ``floors``, ``history``)
@@ -14,6 +16,6 @@
 - ``cases``, ``races``: programs that lie in a folder, and what was recorded of them beside it
 - ``traces``: what the embedded device has written down of one block
 
-Measuring machines have Python's standard library alone: ``regions`` and ``manifest`` need no more,
-and nothing is imported here.
+Measuring machines have Python's standard library alone: ``columns``, ``derived``, ``exported``,
+``manifest`` and ``regions`` need no more, and nothing is imported here.
 """

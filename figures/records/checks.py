@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 ROUNDING = 1.0005
 #: What the timer samples to: the 95 % interval of a median is within so much of it.
 PRECISION = 1.01
-#: What a run has in every pass alike: it is of the kernel and its launch.
-ALIKE = (
-    *("from", "region", "legacy", "grid", "shared_bytes", "registers", "local_bytes"),
-    *("bytes_read", "bytes_written", "cache", "clock", "kernel_hash"),
-)
 
 
 def check(folder: Path, loaded: RecordedSet) -> None:
@@ -48,7 +43,6 @@ def check(folder: Path, loaded: RecordedSet) -> None:
 def faults(folder: Path, loaded: RecordedSet) -> Iterator[DataError]:
     """The first fault that each check finds."""
     for each in (
-        check_peak,
         check_sources,
         check_passes,
         check_rates,
@@ -65,16 +59,6 @@ def faults(folder: Path, loaded: RecordedSet) -> Iterator[DataError]:
 
 
 # ------------------------------------------------------------------------------ provenance
-
-
-def check_peak(folder: Path, loaded: RecordedSet) -> None:
-    """The peak is what the attributes make: memory clock x bus width x 2 / 8."""
-    for file, device in loaded.devices():
-        made = device["memory_clock_khz"] * device["memory_bus_bits"] * 2 / 8 / 1e6
-        if abs(device["peak_gb_per_s"] - made) > 0.051:
-            stated = device["peak_gb_per_s"]
-            what = f"{stated:g} where memory clock x bus width x 2 / 8 makes {made:.1f}"
-            raise DataError(folder / file, "field 'device.peak_gb_per_s'", what)
 
 
 def check_sources(folder: Path, loaded: RecordedSet) -> None:
@@ -132,7 +116,7 @@ def _timed(loaded: RecordedSet) -> Iterator[TimedRun]:
 
 
 def check_passes(folder: Path, loaded: RecordedSet) -> None:
-    """Every run is there once per pass, with the same launch in each."""
+    """Every run is there once per pass."""
     told = folder / manifest.NAME
     if told.exists():
         passes = read_manifest(told)["passes"]
@@ -149,10 +133,6 @@ def check_passes(folder: Path, loaded: RecordedSet) -> None:
             if there != list(range(passes)):
                 what = f"has {there} where a recording of {passes} passes has {[*range(passes)]}"
                 raise DataError(record.path, f"{where}, field 'repeat'", what)
-            for field in ALIKE:
-                if len({run[field] for run in runs}) > 1:  # type: ignore[literal-required]
-                    what = "is not the same in every pass"
-                    raise DataError(record.path, f"{where}, field '{field}'", what)
 
 
 def check_rates(folder: Path, loaded: RecordedSet) -> None:

@@ -1,9 +1,9 @@
 """A recorded set as one file, to send to others: ``tools/measure --export`` writes it.
 
 It is gzipped JSON: which schema the set has, each of its files as text, and a checksum of them all.
-The same set gives the same bytes. Reading one executes nothing, writes only files with the names of
-a set's own, and stops at a size that no recording comes near. Only the standard library is used
-here: ``tools/measure`` has nothing else.
+Samples, which are gzipped in a set, are plain text here. The same set gives the same bytes. Reading
+one executes nothing, writes only files with the names of a set's own, and stops at a size that no
+recording comes near. Only the standard library is used here: ``tools/measure`` has nothing else.
 """
 
 from __future__ import annotations
@@ -14,18 +14,23 @@ import io
 import json
 import re
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from figures.records import columns
+
 FORMAT = "a recording of The Reduction Ladder"
-VERSION = 1
+VERSION = 2
 SUFFIX = ".json.gz"
-#: Bytes of the file, and of what is in it. The book's largest set has 13 MB, in a file of 1.2.
+#: Bytes of the file, and of what is in it. The book's largest set has 4 MB, in a file of 1.2.
 MOST_PACKED = 32 * 2**20
 MOST_UNPACKED = 256 * 2**20
 #: A set's own files: a chapter's times and console text, and what is said of all chapters.
-_NAME = re.compile(r"(chapter[0-9]{2}_[a-z0-9_]{1,60}|counters|sanitizer|manifest)\.(json|txt)")
+_NAME = re.compile(
+    r"(chapter[0-9]{2}_[a-z0-9_]{1,60})\.(json|txt|samples\.gz)|(counters|sanitizer|manifest)\.json"
+)
 _SET = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -45,7 +50,8 @@ class Exported:
         """Lays the set's files into *folder*, which is new."""
         folder.mkdir(parents=True)
         for name, text in self.files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            is_packed = name.endswith(columns.SAMPLES)
+            (folder / name).write_bytes(columns.packed(text) if is_packed else text.encode())
 
 
 def pack(folder: Path) -> bytes:
@@ -54,11 +60,16 @@ def pack(folder: Path) -> bytes:
     if not any(path.match("chapter*.json") for path in paths):
         raise BadExport(f"{folder} holds no recorded chapter")
     try:
-        files = {path.name: path.read_text(encoding="utf-8") for path in paths}
+        files = {path.name: _text_of(path) for path in paths}
         first = json.loads(next(files[path.name] for path in paths if path.match("chapter*.json")))
         schema, device = first["schema"], first["device"]["name"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, columns.Torn) as error:
         raise BadExport(f"{folder} can't be read ({error})") from None
+    if schema != columns.SCHEMA_VERSION:
+        raise BadExport(
+            f"{folder} holds a recording of schema {schema!r}, and this book exports "
+            f"{columns.SCHEMA_VERSION}: measure again with tools/measure"
+        )
     whole = {
         "format": FORMAT,
         "version": VERSION,
@@ -69,13 +80,16 @@ def pack(folder: Path) -> bytes:
         "files": files,
     }
     text = json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
-    packed = io.BytesIO()
-    # Neither a name nor a time in its head: the same set gives the same bytes.
-    with gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=0) as stream:
-        stream.write(text.encode())
-    if packed.tell() > MOST_PACKED or len(text) > MOST_UNPACKED:
+    packed = columns.packed(text)
+    if len(packed) > MOST_PACKED or len(text) > MOST_UNPACKED:
         raise BadExport(f"{folder} is too large for one file")
-    return packed.getvalue()
+    return packed
+
+
+def _text_of(path: Path) -> str:
+    if path.name.endswith(columns.SAMPLES):
+        return columns.unpacked(path)
+    return path.read_text(encoding="utf-8")
 
 
 def unpack(path: Path) -> Exported:
@@ -83,9 +97,10 @@ def unpack(path: Path) -> Exported:
     told = _object(path, _text(path))
     if told.get("format") != FORMAT:
         raise BadExport(f"{path} is not an exported recording")
-    if told.get("version") != VERSION:
+    if (version := told.get("version")) != VERSION:
+        older = ": it is of an older book; measure and export again" if version == 1 else ""
         raise BadExport(
-            f"{path} was exported as version {told.get('version')!r}, and this book reads {VERSION}"
+            f"{path} was exported as version {version!r}, and this book reads {VERSION}{older}"
         )
     name, files = told.get("set"), told.get("files")
     if not isinstance(name, str) or not _SET.fullmatch(name) or len(name) > 60:
@@ -137,7 +152,7 @@ def _object(path: Path, text: bytes) -> dict[str, Any]:
     return told
 
 
-def _checksum(files: dict[str, str]) -> str:
+def _checksum(files: Mapping[str, str]) -> str:
     """Of all names and texts, each with its length, so that none runs into the next."""
     digest = hashlib.sha256()
     for name, text in sorted(files.items()):

@@ -16,9 +16,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from figures.records import columns
+
 NAME = "manifest.json"
 VERSION = 1
-SUFFIXES = (".json", ".txt")
+SUFFIXES = (".json", ".txt", ".gz")
 
 
 def paths(folder: Path) -> dict[str, Path]:
@@ -38,10 +40,10 @@ def hashes(folder: Path) -> dict[str, str]:
     return {name: _hash(path.read_bytes()) for name, path in sorted(paths(folder).items())}
 
 
-def text(folder: Path, fresh: Mapping[str, str], passes: int, commit: str | None) -> str:
+def text(folder: Path, fresh: Mapping[str, bytes], passes: int, commit: str | None) -> str:
     """The manifest of a set whose files are replaced by *fresh*, by their names."""
     files = hashes(folder) if folder.is_dir() else {}
-    files |= {name: _hash(written.encode()) for name, written in fresh.items()}
+    files |= {name: _hash(written) for name, written in fresh.items()}
     manifest: dict[str, Any] = {
         "schema": VERSION,
         "passes": passes,
@@ -53,7 +55,7 @@ def text(folder: Path, fresh: Mapping[str, str], passes: int, commit: str | None
 
 def told(folder: Path) -> tuple[int, str | None]:
     """Passes and commit, by the files with times."""
-    records = [json.loads(path.read_bytes()) for path in sorted(folder.glob("chapter*.json"))]
+    records = [columns.read(path) for path in sorted(folder.glob("chapter*.json"))]
     passes = 1 + max(run["repeat"] for record in records for run in record["runs"])
     source = records[0]["source"]
     return passes, source["commit"] if source else None

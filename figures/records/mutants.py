@@ -1,7 +1,7 @@
 """What became of the changes made to the chapters' kernels, as ``tools/mutating`` recorded it.
 
-``figures/data/mutants.json`` has every change; each chapter's ``tests/mutants.toml`` says which of
-those that pass do no harm, and why.
+``figures/data/mutants.json`` has every change, a row each, by file and function; each chapter's
+``tests/mutants.toml`` says which of those that pass do no harm, and why.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from typing import Any
 
 FILE = "figures/data/mutants.json"
 TOLD = "tests/mutants.toml"  # in a chapter's folder
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+#: A change's row. Its outcome is the nets that catch it, or else its state. Changes of a file that
+#: come to the same code have the same number; those that pass end with the line as they leave it.
+COLUMNS = (
+    *("line", "column", "begin", "length", "operator", "before", "after", "outcome", "code"),
+    "leaves",
+)
 
 OPERATORS = {
     "comparison": "< becomes <= or >=, == becomes !=",
@@ -66,7 +72,6 @@ class Change:
     function: str
     state: str  # refused, same, caught or passed
     by: tuple[str, ...]  # the nets that catch it
-    how: str  # what the first of them says
     code: str  # alike where two changes come to the same code
     leaves: str = ""  # the line as it leaves it; of those that pass
 
@@ -161,7 +166,19 @@ def read(text: str) -> Mutants:
         told = json.loads(text)
         if told["schema"] != SCHEMA_VERSION:
             raise BadMutants(f"{FILE} has schema {told['schema']}: record it again")
-        changes = tuple(Change(**{**each, "by": tuple(each["by"])}) for each in told["changes"])
+        if tuple(told["columns"]) != COLUMNS:
+            raise BadMutants(f"{FILE} has other columns: record it again")
+        changes = tuple(
+            sorted(
+                (
+                    _change(file, function, row)
+                    for file, functions in told["changes"].items()
+                    for function, rows in functions.items()
+                    for row in rows
+                ),
+                key=place,
+            )
+        )
         mistakes = tuple(Mistake(**each) for each in told["mistakes"])
         for change in changes:
             if change.operator not in OPERATORS or set(change.by) - NETS.keys():
@@ -174,18 +191,52 @@ def read(text: str) -> Mutants:
             changes,
             mistakes,
         )
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise BadMutants(f"{FILE} isn't whole: {error}") from error
+
+
+def place(change: Change) -> tuple[str, int, int, str]:
+    """What the changes are in order of."""
+    return change.file, change.begin, change.end, change.after
+
+
+#: What becomes of a change that no net catches.
+_UNCAUGHT = ("refused", "same", "passed")
+
+
+def _change(file: str, function: str, row: Sequence[Any]) -> Change:
+    line, column, begin, length, operator, before, after, outcome, code, *leaves = row
+    state, by = (outcome, ()) if outcome in _UNCAUGHT else ("caught", tuple(outcome.split()))
+    code = "" if code is None else str(code)
+    facts = (file, line, column, begin, begin + length, operator, before, after, function)
+    return Change(*facts, state, by, code, *leaves)
+
+
+def _rows(changes: Iterable[Change]) -> dict[str, dict[str, list[str]]]:
+    """By file and function, each a line of JSON."""
+    found: dict[str, dict[str, list[str]]] = {}
+    codes: dict[str, dict[str, int]] = {}
+    for each in changes:
+        known = codes.setdefault(each.file, {})
+        row = [
+            *(each.line, each.column, each.begin, each.end - each.begin),
+            *(each.operator, each.before, each.after, " ".join(each.by) or each.state),
+            known.setdefault(each.code, len(known)) if each.code else None,
+            *([each.leaves] if each.leaves else []),
+        ]
+        line = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+        found.setdefault(each.file, {}).setdefault(each.function, []).append(line)
+    return found
 
 
 def written(mutants: Mutants) -> str:
     """The text that `read` reads, with a line per change."""
 
-    def facts(each: Any) -> dict[str, Any]:
-        return {name: fact for name, fact in vars(each).items() if (name, fact) != ("leaves", "")}
+    def block(brackets: str, lines: Iterable[str]) -> str:
+        return f"{brackets[0]}\n" + ",\n".join(lines) + f"\n{brackets[1]}"
 
-    def lines(those: Iterable[Any]) -> str:
-        return ",\n".join(json.dumps(facts(each), ensure_ascii=False) for each in those)
+    def members(of: Mapping[str, str]) -> str:
+        return block("{}", (f"{json.dumps(name)}: {text}" for name, text in of.items()))
 
     head = {
         "schema": SCHEMA_VERSION,
@@ -193,12 +244,16 @@ def written(mutants: Mutants) -> str:
         "toolkit": mutants.toolkit,
         "listed": mutants.listed,
         "sources": dict(mutants.sources),
+        "columns": COLUMNS,
     }
     start = json.dumps(head, ensure_ascii=False)[:-1]
-    return (
-        f'{start}, "mistakes": [\n{lines(mutants.mistakes)}\n], "changes": [\n'
-        f"{lines(mutants.changes)}\n]}}\n"
-    )
+    mistakes = block("[]", (json.dumps(vars(m), ensure_ascii=False) for m in mutants.mistakes))
+    rows = _rows(sorted(mutants.changes, key=place)).items()
+    of_files = {
+        file: members({function: block("[]", lines) for function, lines in functions.items()})
+        for file, functions in rows
+    }
+    return f'{start}, "mistakes": {mistakes}, "changes": {members(of_files)}}}\n'
 
 
 def kernel_files(root: Path) -> list[str]:

@@ -5,32 +5,35 @@ Nothing here guesses: a fault is one :class:`DataError` that names file, run and
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import re
-import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
+from figures.records import columns, derived
+from figures.records.columns import SCHEMA_VERSION
 from figures.records.naming import LOCAL, run_name
 from figures.records.schema import (
     CHECKED,
-    SCHEMA_VERSION,
     ChapterFile,
     CheckedRun,
     CountersFile,
     EmbeddedFile,
     ManifestFile,
+    MeasuredChapter,
+    MeasuredCounters,
+    MeasuredSanitizer,
     ProbesFile,
     SanitizerFile,
-    TimedRun,
 )
 
-File = TypeVar("File", ChapterFile, CountersFile, SanitizerFile, EmbeddedFile, ProbesFile)
+File = TypeVar(
+    "File", MeasuredChapter, MeasuredCounters, MeasuredSanitizer, EmbeddedFile, ProbesFile
+)
 
 
 class DataError(Exception):
@@ -47,25 +50,27 @@ class DataError(Exception):
 
 
 def read_chapter(path: Path) -> ChapterFile:
-    data = _read(path, ChapterFile)
+    data = _read(path, MeasuredChapter)
     for run in data["runs"]:
-        _check_times(path, run_name(run, data["chapter"]), run)
-    _refuse_twins(path, data["runs"], data["chapter"])
-    return data
+        if not run["verified"]:
+            what = "the run's result was not verified, so its time means nothing"
+            where = run_name(run, data["chapter"])
+            raise DataError(path, _field(where, "verified"), what)
+    return cast(ChapterFile, derived.completed(data))
 
 
 def read_counters(path: Path) -> CountersFile:
-    data = _read(path, CountersFile)
+    data = _read(path, MeasuredCounters)
     _refuse_twins(path, data["runs"])
-    return data
+    return cast(CountersFile, {**data, "device": derived.with_peak(data["device"])})
 
 
 def read_sanitizer(path: Path) -> SanitizerFile:
-    data = _read(path, SanitizerFile)
+    data = _read(path, MeasuredSanitizer)
     for run in data["runs"]:
         _check_check(path, run)
     _refuse_twins(path, data["runs"])
-    return data
+    return cast(SanitizerFile, {**data, "device": derived.with_peak(data["device"])})
 
 
 def read_embedded(path: Path) -> EmbeddedFile:
@@ -97,7 +102,7 @@ def read_manifest(path: Path) -> ManifestFile:
 _TOLD_APART_BY = ("chapter", "variant", "n", "block", "repeat", "tool", "number")
 
 
-def _refuse_twins(path: Path, runs: Sequence[Any], chapter: str = "") -> None:
+def _refuse_twins(path: Path, runs: Sequence[Any]) -> None:
     seen = set()
     for run in runs:
         name = (
@@ -105,7 +110,7 @@ def _refuse_twins(path: Path, runs: Sequence[Any], chapter: str = "") -> None:
             *sorted((key, str(value)) for key, value in run.get("params", {}).items()),
         )
         if name in seen:
-            raise DataError(path, run_name(run, chapter), "recorded twice under the same name")
+            raise DataError(path, run_name(run), "recorded twice under the same name")
         seen.add(name)
 
 
@@ -117,47 +122,55 @@ def _read(path: Path, kind: type[File]) -> File:
         written = path.read_bytes()
     except OSError as error:
         raise DataError(path, "", f"cannot be read ({error.strerror})") from None
-    try:
-        data: File = msgspec.json.decode(written, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _fault(path, written, kind, error) from None
-    return data
+    # Python's reader takes NaN and Infinity, which JSON has not: so they can be named.
+    constants: list[str] = []
 
+    def note(name: str) -> float:
+        constants.append(name)
+        return math.nan
 
-def _fault(path: Path, written: bytes, kind: type[Any], error: Exception) -> DataError:
-    """What is wrong with a file that msgspec has refused, in the words of recorded runs."""
     try:
-        # Python's reader takes NaN and Infinity, which JSON has not: so they can be found.
-        data = json.loads(written.decode("utf-8"))
+        told = json.loads(written.decode("utf-8"), parse_constant=note)
     except UnicodeDecodeError:
-        return DataError(path, "", "is not UTF-8 text")
+        raise DataError(path, "", "is not UTF-8 text") from None
     except json.JSONDecodeError as fault:
         where = f"line {fault.lineno}, column {fault.colno}"
-        return DataError(path, where, f"not whole JSON ({fault.msg}): half-written?")
-    if not isinstance(data, dict):
-        return DataError(path, "", "holds no JSON object at its top")
-    if "schema" not in data:
-        return DataError(path, "field 'schema'", "missing")
-    if data["schema"] != SCHEMA_VERSION:
-        return DataError(path, "field 'schema'", _other_version(path, data["schema"]))
-    steps = next(_nonfinite(data), None)
-    if steps is not None:
-        return DataError(path, _where(data, steps), f"{_value(data, steps)} is not a number")
+        what = f"not whole JSON ({fault.msg}): half-written?"
+        raise DataError(path, where, what) from None
+    if not isinstance(told, dict):
+        raise DataError(path, "", "holds no JSON object at its top")
+    if "schema" not in told:
+        raise DataError(path, "field 'schema'", "missing")
+    if told["schema"] != SCHEMA_VERSION or isinstance(told["schema"], bool):
+        raise DataError(path, "field 'schema'", _other_version(path, told["schema"]))
     try:
-        msgspec.convert(data, kind)
+        record = columns.record_of(path, told)
+    except columns.Torn as torn:
+        raise DataError(torn.path, torn.where, torn.what) from None
+    if constants:
+        where = next((_where(record, steps) for steps in _nonfinite(record)), "")
+        raise DataError(path, where, f"{constants[0]} is not a number")
+    return checked(path, record, kind)
+
+
+def checked(path: Path, record: Any, kind: type[File]) -> File:
+    """A record that has all that its type asks for."""
+    try:
+        data: File = msgspec.convert(record, kind)
+        return data
     except msgspec.ValidationError as fault:
-        return DataError(path, *_located(data, kind, str(fault)))
-    return DataError(path, "", str(error))
+        raise DataError(path, *_located(record, kind, str(fault))) from None
 
 
 def _other_version(path: Path, version: Any) -> str:
-    if version != 1:
+    if version not in (1, 2):
         return f"version {version!r} is unknown here; this book reads {SCHEMA_VERSION}"
     name = path.parent.name
     renew = {LOCAL: "tools/measure", "runs": "tools/guide"}.get(
         name, f"tools/measure --record {name}"
     )
-    return f"version 1 is an older book's, this one reads {SCHEMA_VERSION}; renew it: {renew}"
+    older = f"version {version} is an older book's, this one reads {SCHEMA_VERSION}"
+    return f"{older}; renew it: {renew}"
 
 
 Steps = tuple[str | int, ...]
@@ -241,58 +254,6 @@ def _nonfinite(value: Any, steps: Steps = ()) -> Iterator[Steps]:
 
 
 # ----------------------------------------------------------------- what no schema can say
-
-# What rounding to a few decimals in the file may move a number by.
-_ROUNDING_US = 0.0011
-_ROUNDING_GB = 0.051
-_RELATIVE = 1e-4
-
-
-@functools.cache
-def _median_ranks(count: int) -> tuple[int, int] | None:
-    """Ranks, from 0, of the samples that enclose the median with 95 % confidence.
-
-    As common's median_interval_ranks: of the binomial distribution with p = 1/2, the largest
-    rank whose lower tail is at most 2.5 %.
-    """
-    tail, rank = 0.0, -1
-    while True:
-        log_ways = math.lgamma(count + 1) - math.lgamma(rank + 2) - math.lgamma(count - rank)
-        tail += math.exp(log_ways - count * math.log(2))
-        if tail > 0.025:
-            break
-        rank += 1
-    return None if rank < 0 else (rank, count - 1 - rank)
-
-
-def _check_times(path: Path, where: str, run: TimedRun) -> None:
-    """The numbers of one run agree with one another."""
-
-    def agree(name: str, stated: float, computed: float, rounding: float = _ROUNDING_US) -> None:
-        if abs(stated - computed) > rounding + _RELATIVE * abs(computed):
-            what = f"{stated} where its samples have {computed:g}"
-            raise DataError(path, _field(where, name), what)
-
-    if not run["verified"]:
-        what = "the run's result was not verified, so its time means nothing"
-        raise DataError(path, _field(where, "verified"), what)
-    samples = sorted(run["samples_us"])
-    quartiles = statistics.quantiles(samples, n=4, method="inclusive") if samples[1:] else samples
-    agree("median_us", run["median_us"], statistics.median(samples))
-    agree("min_us", run["min_us"], samples[0])
-    agree("p25_us", run["p25_us"], quartiles[0])
-    agree("p75_us", run["p75_us"], quartiles[-1])
-    ranks, interval = _median_ranks(len(samples)), run["median_ci_us"]
-    if (ranks is None) != (interval is None):
-        what = f"{interval} of {len(samples)} samples"
-        raise DataError(path, _field(where, "median_ci_us"), what)
-    if ranks and interval:
-        for end, rank in enumerate(ranks):
-            agree(f"median_ci_us[{end}]", interval[end], samples[rank])
-    rate = (run["bytes_read"] + run["bytes_written"]) / run["median_us"] * 1e-3
-    if abs(run["gb_per_s"] - rate) > _ROUNDING_GB + _RELATIVE * rate:
-        what = f"{run['gb_per_s']} where bytes over median make {rate:.4g}"
-        raise DataError(path, _field(where, "gb_per_s"), what)
 
 
 def _check_check(path: Path, run: CheckedRun) -> None:

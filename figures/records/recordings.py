@@ -13,7 +13,8 @@ from __future__ import annotations
 import copy
 import functools
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections import UserDict
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal
@@ -118,6 +119,16 @@ def _variants_of(sets: Iterable[RecordedSet]) -> dict[str, set[str]]:
     return known
 
 
+class SecondSets(UserDict[str, Any]):
+    """Further cards' sets by their names, each read once it is asked for."""
+
+    def __getitem__(self, name: str) -> RecordedSet:
+        known = self.data[name]
+        if isinstance(known, Path):
+            known = self.data[name] = load_set(known)
+        return known  # type: ignore[no-any-return]
+
+
 class Recordings:
     """The reference set with the reader's own set laid over it."""
 
@@ -132,7 +143,9 @@ class Recordings:
         reference = data / REFERENCE
         self.reference = load_set(reference) if reference.is_dir() else RecordedSet(REFERENCE)
         #: Further cards' sets, asked by name alone.
-        self.second = {name: load_set(data / name) for name in SECOND if (data / name).is_dir()}
+        self.second: MutableMapping[str, RecordedSet] = SecondSets(
+            {name: data / name for name in SECOND if (data / name).is_dir()}
+        )
         self.local: RecordedSet | None = None
         #: Why the local set was left out, for those that want to say it themselves.
         self.local_fault: DataError | None = None
@@ -205,7 +218,7 @@ class Recordings:
 
     def sets(self, only: str | None = None) -> list[RecordedSet]:
         """The sets to look in, in order; *only* names one of them, or a second card's."""
-        if only in self.second:
+        if only is not None and only in self.second:
             return [self.second[only]]
         both = [known for known in (self.local, self.reference) if known is not None]
         return [known for known in both if only in (None, known.name)]

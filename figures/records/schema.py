@@ -6,30 +6,23 @@ A *set* is one folder: ``<chapter>.json`` (:class:`ChapterFile`), ``counters.jso
 has ``counters.json`` (:class:`EmbeddedFile`) and ``probes.json`` (:class:`ProbesFile`), no times
 and no dates: the same source gives the same bytes.
 
-msgspec checks a file against these types while it reads it. What is named here must be there; more
-may be, and is left out. What no type can say, as that a median is its samples', ``reading`` checks
-besides. ``figures/data/schema.json`` is the same for other readers: run as a program, this module
-writes it.
+How they lie in the files, in columns, is ``columns``' matter. These types are of what comes out of
+it, which is also what programs write. msgspec checks it against them. What is named here must be
+there; more may be, and is left out. What no type can say, ``reading`` checks besides. Where there
+is a type of what was measured, the other has what follows from it (``derived``), too.
 """
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired, TypedDict, final
 
-import msgspec
 from msgspec import Meta
-
-SCHEMA_VERSION = 2
-SCHEMA_FILE = Path(__file__).parents[1] / "data" / "schema.json"
 
 Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
-TimeUs = Annotated[float, Meta(gt=0)]
 Rate = Annotated[float, Meta(ge=0)]
-Version = Annotated[Literal[2], Meta(description="of this schema")]
+Version = Annotated[Literal[3], Meta(description="of this schema: columns.SCHEMA_VERSION")]
 Date = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
 ChapterName = Annotated[str, Meta(pattern=r"^chapter[0-9]{2}_[a-z0-9_]+$")]
 RegionName = Annotated[str, Meta(pattern=r"^[a-z0-9-]+$")] | None
@@ -49,7 +42,6 @@ Params = Annotated[
     dict[str, str | int | float | bool],
     Meta(description="What else tells runs apart: stride, width, kind of data, cold or warm."),
 ]
-Metrics = Annotated[dict[str, Count | Rate], Meta(min_length=1)]
 MetricNames = Annotated[list[Text], Meta(min_length=1)]
 EightCounts = Annotated[list[Count], Meta(min_length=8, max_length=8)]
 
@@ -57,8 +49,7 @@ EightCounts = Annotated[list[Count], Meta(min_length=8, max_length=8)]
 # -------------------------------------------------------------------------------- provenance
 
 
-@final
-class Device(TypedDict):
+class Attributes(TypedDict):
     """A GPU's attributes."""
 
     name: Text
@@ -75,7 +66,11 @@ class Device(TypedDict):
     memory_clock_khz: Count
     memory_bus_bits: Count
     ecc: bool
-    peak_gb_per_s: Rate
+
+
+@final
+class Device(Attributes):
+    peak_gb_per_s: float
 
 
 @final
@@ -106,7 +101,7 @@ Migrated.__doc__ = "A file that was brought to this schema from an older one, al
 _From = TypedDict("_From", {"from": ChapterName})
 
 
-class TimedRun(_From):
+class MeasuredRun(_From):
     """One variant at one shape, timed."""
 
     variant: Text
@@ -120,37 +115,38 @@ class TimedRun(_From):
     shared_bytes: Count | None
     registers: Count | None
     local_bytes: Count | None
-    blocks_per_sm: NotRequired[Count | None]
+    blocks_per_sm: Count | None
     bytes_read: Count
     bytes_written: Count
-    samples_us: Annotated[list[TimeUs], Meta(min_length=1)]
-    median_us: TimeUs
-    median_ci_us: Annotated[
-        tuple[TimeUs, TimeUs] | None,
-        Meta(description="Low and high; null where there are too few samples for one."),
-    ]
-    p25_us: TimeUs
-    p75_us: TimeUs
-    min_us: TimeUs
-    gb_per_s: Rate
+    samples_us: list[Any]  # of numbers above 0, as `columns` has made sure
     stopped_by: Text
     cache: Text
     clock: Text
-    verified: Annotated[bool, Meta(extra_json_schema={"const": True})]
+    verified: bool
     kernel_hash: KernelHash
     error: NotRequired[
         Annotated[float, Meta(ge=0, description="of a sum of floats: |found - exact| / |exact|")]
     ]
 
 
-@final
-class ChapterFile(TypedDict):
+class TimedRun(MeasuredRun):
+    """A run, and what follows from its samples."""
+
+    median_us: float
+    #: Low and high; None where there are too few samples for one.
+    median_ci_us: tuple[float, float] | None
+    p25_us: float
+    p75_us: float
+    min_us: float
+    gb_per_s: float
+
+
+class _Chapter(TypedDict):
     """The times of one chapter's program."""
 
     schema: Version
     chapter: ChapterName
     commands: Annotated[list[Annotated[list[str], Meta(min_length=1)]], Meta(min_length=1)]
-    device: Device
     driver: Text
     toolkit: Text
     host_compiler: Text
@@ -162,17 +158,34 @@ class ChapterFile(TypedDict):
     date: Date
     clocks: dict[str, Any] | None
     migrated: NotRequired[Migrated]
-    runs: Annotated[list[TimedRun], Meta(min_length=1)]
+
+
+class MeasuredChapter(_Chapter):
+    device: Attributes
+    runs: Annotated[list[MeasuredRun], Meta(min_length=1)]
+
+
+@final
+class ChapterFile(_Chapter):
+    device: Device
+    runs: list[TimedRun]
 
 
 # ---------------------------------------------------------------------------------- counters
 
 
-class CountedLaunch(TypedDict):
+class _Launch(TypedDict):
     kernel: Text
     grid: Extent
     block: Extent
-    metrics: Metrics
+
+
+class CountedLaunch(_Launch):
+    metrics: Annotated[dict[str, Rate], Meta(min_length=1)]
+
+
+class EmbeddedLaunch(_Launch):
+    metrics: Annotated[dict[str, Count], Meta(min_length=1)]
 
 
 class _Counted(TypedDict):
@@ -182,7 +195,6 @@ class _Counted(TypedDict):
     block: Block
     params: Params
     command: Text
-    launches: Annotated[list[CountedLaunch], Meta(min_length=1)]
 
 
 _MaybeFrom = TypedDict("_MaybeFrom", {"from": NotRequired[ChapterName]})
@@ -191,16 +203,15 @@ _MaybeFrom = TypedDict("_MaybeFrom", {"from": NotRequired[ChapterName]})
 class CountedRun(_Counted, _MaybeFrom):
     """A variant's launches as a profiler counted them; the kernel's region where it is known."""
 
+    launches: Annotated[list[CountedLaunch], Meta(min_length=1)]
     region: NotRequired[RegionName]
     kernel_hash: NotRequired[KernelHash]
 
 
-@final
-class CountersFile(TypedDict):
+class _Counters(TypedDict):
     """Hardware counters of all chapters' programs, under NVIDIA's own names."""
 
     schema: Version
-    device: Device
     driver: Text
     toolkit: Text
     source: SourceOrNone
@@ -211,9 +222,19 @@ class CountersFile(TypedDict):
     runs: Annotated[list[CountedRun], Meta(min_length=1)]
 
 
+class MeasuredCounters(_Counters):
+    device: Attributes
+
+
+@final
+class CountersFile(_Counters):
+    device: Device
+
+
 class EmbeddedRun(_Counted):
     """The same counters, on the embedded device."""
 
+    launches: Annotated[list[EmbeddedLaunch], Meta(min_length=1)]
     region: RegionName
     kernel_hash: KernelHash
 
@@ -284,18 +305,25 @@ class CheckedRun(TypedDict):
     messages: Annotated[list[str], Meta(max_length=5)]
 
 
-@final
-class SanitizerFile(TypedDict):
+class _Sanitizer(TypedDict):
     """What compute-sanitizer found in all chapters' programs."""
 
     schema: Version
-    device: Device
     driver: Text
     toolkit: Text
     source: SourceOrNone
     date: Date
     migrated: NotRequired[Migrated]
     runs: Annotated[list[CheckedRun], Meta(min_length=1)]
+
+
+class MeasuredSanitizer(_Sanitizer):
+    device: Attributes
+
+
+@final
+class SanitizerFile(_Sanitizer):
+    device: Device
 
 
 @final
@@ -309,52 +337,3 @@ class ManifestFile(TypedDict):
         dict[str, Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]],
         Meta(min_length=1, description="SHA-256 of each file of the set."),
     ]
-
-
-FILES = (ChapterFile, CountersFile, SanitizerFile, EmbeddedFile, ProbesFile)
-
-
-# ----------------------------------------------------------------------- for other readers
-
-
-def json_schema() -> dict[str, Any]:
-    """All of this as a JSON schema."""
-    _refs, definitions = msgspec.json.schema_components(FILES, ref_template="#/$defs/{name}")
-    # What `reading` checks besides, as far as a JSON schema can say it.
-    definitions["CheckedRun"] |= {
-        "if": {"properties": {"findings": {"type": "integer"}}},
-        "then": {"properties": {"exit": {"enum": list(CHECKED)}}},
-        "else": {"properties": {"messages": {"minItems": 1}}},
-    }
-    for name, refused in (("EmbeddedFile", ("date", "hardware")), ("ProbesFile", ("date",))):
-        for field in refused:
-            definitions[name]["properties"][field] = False
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Recorded runs of The Reduction Ladder",
-        "description": "Written by figures/records/schema.py, which says what is what.",
-        "oneOf": [{"$ref": f"#/$defs/{file.__name__}"} for file in FILES],
-        "$defs": definitions,
-    }
-
-
-def json_schema_text() -> str:
-    """The same as it lies in the repository: what fits a line is one."""
-
-    def text(value: Any, indent: str) -> str:
-        line = json.dumps(value)
-        if len(indent + line) < 100 or not isinstance(value, dict | list):
-            return line
-        inner = indent + "  "
-        if isinstance(value, list):
-            parts = [text(each, inner) for each in value]
-        else:
-            parts = [f"{json.dumps(key)}: {text(each, inner)}" for key, each in value.items()]
-        brackets = "[]" if isinstance(value, list) else "{}"
-        return f"{brackets[0]}\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent}{brackets[1]}"
-
-    return text(json_schema(), "") + "\n"
-
-
-if __name__ == "__main__":
-    SCHEMA_FILE.write_text(json_schema_text(), encoding="utf-8")

@@ -28,6 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from figures.records.derived import gb_per_s
 from figures.records.schema import TimedRun
 
 #: Passes from which on a spread stands for itself.
@@ -109,7 +110,6 @@ def over_passes(passes: Sequence[TimedRun]) -> TimedRun:
     """
     first, *_ = in_order = sorted(passes, key=lambda run: run["repeat"])
     time = timed(in_order)
-    moved = first["bytes_read"] + first["bytes_written"]
     return {
         **first,
         "samples_us": [sample for run in in_order for sample in run["samples_us"]],
@@ -118,7 +118,7 @@ def over_passes(passes: Sequence[TimedRun]) -> TimedRun:
         "p25_us": statistics.median(run["p25_us"] for run in in_order),
         "p75_us": statistics.median(run["p75_us"] for run in in_order),
         "min_us": min(run["min_us"] for run in in_order),
-        "gb_per_s": moved / time.median_us * 1e-3,
+        "gb_per_s": gb_per_s(first, time.median_us),
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from figures.records import columns
 from figures.records.recordings import Recordings
 from figures.tests import synthetic
 
@@ -39,15 +40,18 @@ Edit = Callable[[dict[str, Any]], None]
 
 @pytest.fixture
 def faulty(tmp_path: Path) -> Callable[[Edit], Path]:
-    """Writes a set of one small chapter file after the test has spoilt it."""
+    """Writes a set of one small chapter after the test has spoilt what its JSON holds."""
 
     def write(edit: Edit) -> Path:
         folder = tmp_path / "spoilt"
         folder.mkdir(exist_ok=True)
         data = synthetic.chapter_data("chapter01_gmem")
         data["runs"] = data["runs"][:3]
-        edit(data)
-        (folder / "chapter01_gmem.json").write_text(json.dumps(data), encoding="utf-8")
+        path = folder / "chapter01_gmem.json"
+        columns.write(path, data)
+        told = json.loads(path.read_text(encoding="utf-8"))
+        edit(told)
+        path.write_text(json.dumps(told), encoding="utf-8")
         return folder
 
     return write

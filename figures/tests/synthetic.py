@@ -7,17 +7,16 @@ figures/data, and the device's name says what they are.
 from __future__ import annotations
 
 import functools
-import json
 import math
 import random
 import re
-import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from figures import chapters
 from figures.kit.costs import Counts
+from figures.records import columns
 from figures.records.naming import COUNTER_ALIASES, REFERENCE, STALLS
 from figures.records.schema import Device
 
@@ -50,8 +49,10 @@ DEVICE: Device = {
     "memory_clock_khz": 3201000,
     "memory_bus_bits": 6144,
     "ecc": True,
-    "peak_gb_per_s": 4916.7,
+    "peak_gb_per_s": 4916.736,
 }
+
+_ATTRIBUTES = {key: value for key, value in DEVICE.items() if key != "peak_gb_per_s"}
 
 # Blocks of 256 threads that fit an SM when each asks for so many KiB of shared memory.
 _RESIDENT = {32: 6, 48: 4, 64: 3, 96: 2, 227: 1}
@@ -199,8 +200,6 @@ def _run(
     seed = f"{variant} {n} {block} {repeat} {sorted(params.items())}"
     noise = random.Random(seed)
     times = [round(time_us * (1 + abs(noise.gauss(0, 0.006))), 3) for _ in range(samples)]
-    ordered = sorted(times)
-    median = round(statistics.median(times), 3)
     grid = max(1, -(-n // (block * blocks_of_data)))
     read, written = 4 * n, 4 * grid
     return {
@@ -220,12 +219,6 @@ def _run(
         "bytes_read": read,
         "bytes_written": written,
         "samples_us": times,
-        "median_us": median,
-        "median_ci_us": [ordered[7], ordered[17]] if samples >= 20 else None,
-        "p25_us": ordered[samples // 4],
-        "p75_us": ordered[3 * samples // 4],
-        "min_us": ordered[0],
-        "gb_per_s": round((read + written) / median * 1e-3, 2),
         "stopped_by": "interval",
         "cache": cache,
         "clock": clock,
@@ -340,7 +333,7 @@ def _timing_runs(speed: float) -> list[dict[str, Any]]:
                 add(f"{name}after_read", *at, time)
                 add(f"{name}warm", *at, in_l2, cache="warm")
         add("empty_launch", "chapter00_timing", "empty-kernel", 2**24, 256, repeat, 2.88)
-        runs[-1] |= {"bytes_read": 0, "bytes_written": 0, "gb_per_s": 0.0}
+        runs[-1] |= {"bytes_read": 0, "bytes_written": 0}
         for n in (2**power for power in range(10, 31)):
             at = ("chapter00_timing", "pointer-chase", n, 1, repeat)
             share = min(n / 4096, 1)  # of the hops that meet an element for the first time
@@ -386,9 +379,6 @@ def _bandwidth_runs(speed: float) -> list[dict[str, Any]]:
             run["bytes_read"] *= words
             if name.startswith("sum"):
                 run["bytes_written"] = 8
-            run["gb_per_s"] = round(
-                (run["bytes_read"] + run["bytes_written"]) / run["median_us"] * 1e-3, 2
-            )
             runs.append(run)
 
     for repeat in (0, 1):
@@ -456,10 +446,10 @@ def chapter_data(chapter: str, speed: float = 1.0, device: str = "") -> dict[str
     runs = own[chapter](speed) if chapter in own else _ladder_runs(chapter, speed)
     runs += _spine_runs(chapter, speed)
     return {
-        "schema": 2,
+        "schema": columns.SCHEMA_VERSION,
         "chapter": chapter,
         "commands": [["./run", "--sweep", "n", "--json", "x.json"]],
-        "device": {**DEVICE, **({"name": device} if device else {})},
+        "device": {**_ATTRIBUTES, **({"name": device} if device else {})},
         "driver": "13.0",
         "toolkit": "13.0.88",
         "host_compiler": "GNU 13.3.0",
@@ -560,20 +550,20 @@ def _sanitizer(device: str) -> dict[str, Any]:
 
 
 @functools.cache
-def _files(speed: float, device: str) -> dict[str, str]:
-    files = {"counters.json": json.dumps(_counters(device))}
-    files["sanitizer.json"] = json.dumps(_sanitizer(device))
+def _files(speed: float, device: str) -> dict[str, bytes]:
+    files = columns.files("counters.json", _counters(device))
+    files |= columns.files("sanitizer.json", _sanitizer(device))
     for chapter in ("chapter00_timing", *_VARIANTS, "chapter07_effective_bandwidth"):
-        files[f"{chapter}.json"] = json.dumps(chapter_data(chapter, speed, device))
-        files[f"{chapter}.txt"] = "$ ./run\nmade up\n"
+        files |= columns.files(f"{chapter}.json", chapter_data(chapter, speed, device))
+        files[f"{chapter}.txt"] = b"$ ./run\nmade up\n"
     return files
 
 
 def write_set(folder: Path, *, speed: float = 1.0, device: str = "") -> Path:
     """A whole set: the chapters' times and console texts, counters, the sanitizer's words."""
     folder.mkdir(parents=True)
-    for name, text in _files(speed, device).items():
-        (folder / name).write_text(text, encoding="utf-8")
+    for name, content in _files(speed, device).items():
+        (folder / name).write_bytes(content)
     return folder
 
 

@@ -22,6 +22,8 @@ from figures.kit.pictures import MissingData, Picture
 from figures.records.recordings import Recordings
 from figures.records.sets import NoSuchRun
 
+pytestmark = pytest.mark.all
+
 ROOT = Path(__file__).resolve().parents[2]
 _UNIT = {"ns": 1e-3, "µs": 1.0, "ms": 1e3, "s": 1e6}
 #: Texts round.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 
@@ -12,9 +11,12 @@ from figures import cards, draw
 from figures.cards import climb_shares, climb_times, common_climb, names_of, sizes_with_library
 from figures.kit import style
 from figures.kit.pictures import MissingData, View
+from figures.records import columns
 from figures.records.naming import LOCAL, SECOND
 from figures.records.recordings import Recordings
 from figures.tests import synthetic
+
+pytestmark = pytest.mark.all
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +51,9 @@ def test_times_stand_side_by_side_and_shares_are_of_each_cards_own_roof(views: l
 def test_the_size_is_one_that_all_have(views: list[View], two: Recordings, tmp_path: Path) -> None:
     folder = synthetic.write_set(tmp_path / "small", device="Small GPU")
     for path in folder.glob("chapter*.json"):
-        data = json.loads(path.read_text())
+        data = columns.read(path)
         data["runs"] = [run for run in data["runs"] if run["n"] < 2**28]
-        path.write_text(json.dumps(data))
+        columns.write(path, data)
     from figures.records.sets import read_set
 
     two.second["small"] = read_set(folder)

@@ -30,6 +30,8 @@ from figures.records import traces
 from figures.records.recordings import Recordings
 from figures.tests.test_traces import METRICS
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 ROOT = Path(__file__).resolve().parents[2]
 WARP = range(patterns.WARP)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import shutil
 from collections.abc import Callable
@@ -13,6 +12,7 @@ import pytest
 
 from figures import comparison
 from figures.comparison import Reason
+from figures.records import columns
 from figures.records.naming import EMBEDDED, REFERENCE
 from figures.records.reading import DataError
 from figures.records.recordings import Recordings, is_stale
@@ -22,7 +22,7 @@ from tools.measuring import embedded as recording
 from tools.measuring import launches
 from tools.tests.built import BUILD
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("guide")]
 
 COMMITTED = Path("figures/data") / EMBEDDED
 
@@ -30,7 +30,7 @@ COMMITTED = Path("figures/data") / EMBEDDED
 @pytest.fixture(scope="module")
 def again(repository: Path) -> dict[str, str]:
     toolkit = recording.Device(BUILD).toolkit
-    data = json.loads((repository / COMMITTED / "counters.json").read_text(encoding="utf-8"))
+    data = columns.read(repository / COMMITTED / "counters.json")
     if toolkit != data["toolkit"]:
         pytest.skip(f"recorded with CUDA {data['toolkit']}, here is {toolkit}: other PTX")
     return recording.record(BUILD, rebuild=False)
@@ -122,9 +122,9 @@ def spoilt(repository: Path, tmp_path: Path) -> Callable[[str, Spoil], Path]:
         (data / REFERENCE).symlink_to(repository / "figures/data" / REFERENCE)
         (tmp_path / "chapters").symlink_to(repository / "chapters")
         path = data / EMBEDDED / file
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = columns.read(path)
         spoil(content)
-        path.write_text(json.dumps(content), encoding="utf-8")
+        columns.write(path, content)
         return tmp_path
 
     return make
@@ -176,8 +176,9 @@ def _with_a_date(data: dict[str, Any]) -> None:
     data["date"] = "2026-11-21T03:04:05Z"
 
 
-def _without_a_hash(data: dict[str, Any]) -> None:
-    del data["runs"][0]["kernel_hash"]
+def _without_hashes(data: dict[str, Any]) -> None:
+    for run in data["runs"]:
+        del run["kernel_hash"]
 
 
 def _twice(data: dict[str, Any]) -> None:
@@ -192,7 +193,7 @@ def _negative(data: dict[str, Any]) -> None:
     ("spoil", "words"),
     [
         (_with_a_date, "date"),
-        (_without_a_hash, "kernel_hash"),
+        (_without_hashes, "kernel_hash"),
         (_twice, "recorded twice"),
         (_negative, "-1: "),
     ],

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from figures.records import exported
+from figures.records import columns, exported
 from figures.records.exported import BadExport, pack, unpack
 from figures.tests import synthetic
+
+pytestmark = pytest.mark.all
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made.mkdir()
     data = synthetic.chapter_data("chapter01_gmem")
     data["runs"] = data["runs"][:3]
-    (made / "chapter01_gmem.json").write_text(json.dumps(data), encoding="utf-8")
+    columns.write(made / "chapter01_gmem.json", data)
     (made / "chapter01_gmem.txt").write_text("$ ./run\n2\u00b2\u2074\n", encoding="utf-8")
     return made
 
@@ -35,13 +37,13 @@ def packed(folder: Path, path: Path) -> Path:
 
 def test_a_set_comes_back_as_it_was(folder: Path, tmp_path: Path) -> None:
     told = unpack(packed(folder, tmp_path / "x.json.gz"))
-    assert (told.name, told.schema) == ("local", 2)
+    assert (told.name, told.schema) == ("local", 3)
     told.write(tmp_path / "back")
     before, after = (
         {path.name: path.read_bytes() for path in each.iterdir()}
         for each in (folder, tmp_path / "back")
     )
-    assert before == after and len(before) == 2
+    assert before == after and len(before) == 3
 
 
 def test_the_same_set_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
@@ -65,6 +67,13 @@ def test_a_folder_without_times_is_refused(tmp_path: Path) -> None:
         pack(tmp_path)
 
 
+def test_an_older_books_set_is_refused_with_what_renews_it(tmp_path: Path) -> None:
+    older = {"schema": 2, "device": {"name": "a card"}, "runs": []}
+    (tmp_path / "chapter01_gmem.json").write_text(json.dumps(older))
+    with pytest.raises(BadExport, match="schema 2, and this book exports 3: measure again with t"):
+        pack(tmp_path)
+
+
 def changed(path: Path, edit: Callable[[dict[str, Any]], Any], *, sign: bool = True) -> Path:
     """An export with other contents, and the checksum that goes with them."""
     told = json.loads(gzip.decompress(path.read_bytes()))
@@ -80,7 +89,11 @@ def changed(path: Path, edit: Callable[[dict[str, Any]], Any], *, sign: bool = T
     ("edit", "said"),
     [
         (lambda told: told.update(format="x"), "is not an exported recording"),
-        (lambda told: told.update(version=2), "was exported as version 2, and this book reads 1"),
+        (lambda told: told.update(version=3), "was exported as version 3, and this book reads 2"),
+        (
+            lambda told: told.update(version=1),
+            "version 1, and this book reads 2: it is of an older book; measure and export again",
+        ),
         (lambda told: told.update(set="../../x"), "gives its set the name '../../x'"),
         (lambda told: told.update(set=["local"]), "gives its set the name"),
         (lambda told: told.update(files={}), "holds no files"),
@@ -111,8 +124,8 @@ def test_letters_that_are_none_are_refused(folder: Path, tmp_path: Path) -> None
 
 def test_a_changed_number_is_noticed(folder: Path, tmp_path: Path) -> None:
     def faster(told: dict[str, Any]) -> None:
-        text = told["files"]["chapter01_gmem.json"]
-        told["files"]["chapter01_gmem.json"] = text.replace('"median_us": ', '"median_us": 0')
+        text = told["files"]["chapter01_gmem.samples.gz"]
+        told["files"]["chapter01_gmem.samples.gz"] = text.replace(" ", " 1", 1)
 
     path = changed(packed(folder, tmp_path / "x.json.gz"), faster, sign=False)
     with pytest.raises(BadExport, match="is damaged: its contents don't match its checksum"):

@@ -12,6 +12,8 @@ from figures.records.recordings import Recordings
 from figures.records.sets import NoSuchRun
 from figures.tests import synthetic
 
+pytestmark = pytest.mark.all
+
 ALONE, BOTH = "chapter02_smem", "chapter01_gmem"
 
 
@@ -20,7 +22,7 @@ def root(tmp_path: Path) -> Path:
     """A reference that lacks a chapter, and a second card with all of them."""
     made = synthetic.write_root(tmp_path)
     synthetic.write_set(made / "figures/data" / SECOND[0], speed=0.5, device="Second GPU")
-    for end in (".json", ".txt"):
+    for end in (".json", ".samples.gz", ".txt"):
         (made / f"figures/data/{REFERENCE}/{ALONE}{end}").unlink()
     return made
 

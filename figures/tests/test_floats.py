@@ -16,6 +16,8 @@ from figures.chapters import chapter11_floats as floats
 from figures.records import libraries
 from figures.tests.test_traces import trace
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 KINDS = {"wide": floats.wide_at, "uniform": floats.uniform_at}
 LANES, LOADS, COMPONENTS = 32, 4, 4
 

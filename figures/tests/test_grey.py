@@ -28,7 +28,7 @@ from figures.kit.style import LIGHT, THEMES, Theme, contrast, look
 from figures.records.recordings import Recordings
 from figures.records.sets import NoSuchRun
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.all
 
 #: From here on two greys are two greys, side by side on paper.
 APART = 1.5

@@ -6,6 +6,8 @@ import pytest
 
 from figures.chapters.chapter08_multi_pass.hand_over import hand_over, missing_fence
 
+pytestmark = pytest.mark.all
+
 
 @pytest.mark.parametrize("sum_takes", [0.5, 2.0, 4.0, 8.8, 20.0])
 def test_with_a_fence_the_last_block_is_right(sum_takes: float) -> None:

@@ -12,6 +12,8 @@ from figures.kit.pictures import View
 from figures.records.recordings import Recordings
 from figures.tests.test_traces import trace
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 
 @pytest.mark.parametrize(
     ("variant", "layout"),

@@ -19,6 +19,8 @@ from figures.kit.pictures import View
 from figures.records.naming import STALLS
 from figures.records.recordings import Recordings
 
+pytestmark = pytest.mark.all
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

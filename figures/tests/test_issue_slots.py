@@ -16,6 +16,8 @@ from figures.records import machine_code
 from figures.records.machine_code import Code, NoSuchCode
 from figures.records.recordings import Recordings, counter_of
 
+pytestmark = pytest.mark.all
+
 WARPS, STEPS = 8, 8
 
 

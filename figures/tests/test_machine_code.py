@@ -9,6 +9,8 @@ import pytest
 from figures.records import machine_code
 from figures.records.machine_code import MachineCode, NoSuchCode
 
+pytestmark = pytest.mark.all
+
 CUOBJDUMP = """
 \t\tFunction : _ZN9chapter034treeEPKi
 \t.headerflags\t@"EF_CUDA_TEXMODE_UNIFIED"

@@ -22,6 +22,8 @@ from figures.records.naming import REFERENCE
 from figures.records.recordings import Recordings, counter_of, is_stale
 from figures.records.sets import NoSuchRun
 
+pytestmark = pytest.mark.all
+
 BLOCKS = (1, 2, 31, 32, 33, 100, 256)
 SIZES = (1, 31, 33, 256, 1000, 1025)
 

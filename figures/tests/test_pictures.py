@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 import functools
-import json
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,11 +23,12 @@ from figures.kit.axes import bar_chart
 from figures.kit.chapter import Chapter
 from figures.kit.pictures import MissingData, Picture, View
 from figures.kit.words import card
+from figures.records import columns
 from figures.records.naming import COUNTER_ALIASES, LOCAL, REFERENCE, run_name
 from figures.records.recordings import Recordings
 from figures.tests import synthetic
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.all
 
 #: What can be drawn from the made-up recordings: of a chapter that they lack, its diagrams.
 MADE_UP = [chapter for name, chapter in chapters.known().items() if name in synthetic.CHAPTERS]
@@ -250,15 +251,11 @@ def _view(root: Path) -> View:
 def _change(root: Path, chapter: str, variant: str, factor: float) -> None:
     """Makes one variant's times that much longer."""
     path = root / "figures/data" / REFERENCE / f"{chapter}.json"
-    data = json.loads(path.read_text())
+    data = columns.read(path)
     for run in data["runs"]:
         if run["variant"] == variant:
-            for name in ("samples_us", "median_us", "median_ci_us", "p25_us", "p75_us", "min_us"):
-                old = run[name]
-                run[name] = [t * factor for t in old] if isinstance(old, list) else old * factor
-            useful = run["bytes_read"] + run["bytes_written"]
-            run["gb_per_s"] = useful / run["median_us"] * 1e-3
-    path.write_text(json.dumps(data))
+            run["samples_us"] = [round(sample * factor, 3) for sample in run["samples_us"]]
+    columns.write(path, data)
 
 
 def test_the_fastest_is_computed(tmp_path: Path) -> None:
@@ -271,16 +268,15 @@ def test_the_fastest_is_computed(tmp_path: Path) -> None:
 def test_what_cannot_be_told_apart_shares_the_lead(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
     path = root / "figures/data" / REFERENCE / "chapter01_gmem.json"
-    data = json.loads(path.read_text())
+    data = columns.read(path)
     two = ("gmem", "gmem_unrolled")
     data["runs"] = [run for run in data["runs"] if run["variant"] in two]
     for run in data["runs"]:  # in the second recording alone the two are level
         if run["repeat"]:
-            low, middle, high = run["median_us"] / 9, run["median_us"], run["median_us"] * 9
+            middle = statistics.median(run["samples_us"])
+            low, high = round(middle / 9, 3), round(middle * 9, 3)
             run["samples_us"] = [low] * 10 + [middle] + [high] * 10
-            run["median_ci_us"] = [low, high]
-            run["min_us"], run["p25_us"], run["p75_us"] = low, low, high
-    path.write_text(json.dumps(data))
+    columns.write(path, data)
     alt = chapter_time(_view(root), "chapter01_gmem").alt
     assert "gmem and gmem_unrolled share the lead" in alt
 
@@ -311,10 +307,10 @@ def test_stairs_are_drawn_only_where_the_rule_holds(tmp_path: Path) -> None:
     def steps(edit: bool) -> str:
         root = synthetic.write_root(tmp_path / str(edit))
         path = root / "figures/data" / REFERENCE / "chapter06_dynamic_smem.json"
-        data = json.loads(path.read_text())
+        data = columns.read(path)
         for run in data["runs"]:
             run["blocks_per_sm"] -= edit and run["params"].get("shared_kib") == 64
-        path.write_text(json.dumps(data))
+        columns.write(path, data)
         picture = chapter06_dynamic_smem.shared_occupancy(_view(root))
         return draw.drawings("x", picture)["x-light.svg"]
 
@@ -327,11 +323,11 @@ def test_a_finished_sum_is_found_by_name_alone(tmp_path: Path) -> None:
     chapter, name = "chapter02_smem", "smem_unrolled"
     assert name in _view(root).variants(chapter)
     path = root / "figures/data" / REFERENCE / f"{chapter}.json"
-    data = json.loads(path.read_text())
+    data = columns.read(path)
     for run in data["runs"]:
         if run["variant"] == name:
             run["params"] = {"finished": 1}
-    path.write_text(json.dumps(data))
+    columns.write(path, data)
     assert name not in _view(root).variants(chapter)
     assert _view(root).find(chapter, name, 2**24).run["variant"] == name
 
@@ -357,12 +353,12 @@ def test_a_derived_count_that_is_off_is_said(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
     assert "equals the measured one exactly" in chapter_counters(_view(root), "chapter02_smem").alt
     path = root / "figures/data" / REFERENCE / "counters.json"
-    data = json.loads(path.read_text())
+    data = columns.read(path)
     for run in data["runs"]:
         if (run["chapter"], run["variant"]) == ("chapter02_smem", "smem"):
             metric = COUNTER_ALIASES["global_load_sectors"]
             run["launches"][0]["metrics"][metric] += 1
-    path.write_text(json.dumps(data))
+    columns.write(path, data)
     alt = chapter_counters(_view(root), "chapter02_smem").alt
     assert "differs from the measured one for smem." in alt
 
@@ -370,11 +366,11 @@ def test_a_derived_count_that_is_off_is_said(tmp_path: Path) -> None:
 def test_a_changed_kernel_shows_in_the_provenance(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
     path = root / "figures/data" / REFERENCE / "chapter01_gmem.json"
-    data = json.loads(path.read_text())
+    data = columns.read(path)
     for run in data["runs"]:
         if run["variant"] == "gmem":
             run["kernel_hash"] = "0" * 16
-    path.write_text(json.dumps(data))
+    columns.write(path, data)
     (root / "chapters/chapter01_gmem").mkdir(parents=True)
     picture, drawn_from = draw.make("chapter01_time", root, Recordings(root))
     provenance = draw.words(picture, drawn_from)["provenance"]
@@ -384,12 +380,12 @@ def test_a_changed_kernel_shows_in_the_provenance(tmp_path: Path) -> None:
 def test_a_smaller_card_is_drawn_at_the_size_it_has(tmp_path: Path) -> None:
     root = synthetic.write_root(tmp_path)
     for path in (root / "figures/data" / REFERENCE).glob("chapter*.json"):
-        data = json.loads(path.read_text())
+        data = columns.read(path)
         for run in data["runs"]:  # chapter 7 has the book's block size in its sweep of blocks alone
             if data["chapter"].startswith("chapter07") and run["block"] != 128:
                 run["n"] = min(run["n"], 2**26)
         data["runs"] = [run for run in data["runs"] if run["n"] <= 2**26]
-        path.write_text(json.dumps(data))
+        columns.write(path, data)
     view = _view(root)
     assert "2²⁶" in chapter_time(view, "chapter01_gmem").alt
     with pytest.raises(MissingData, match="one block size only"):

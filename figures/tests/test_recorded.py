@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from figures.records import schema
+from figures.records import columns
 from figures.records.naming import COUNTER_ALIASES, EMBEDDED, LOCAL, REFERENCE, SECOND
 from figures.records.reading import DataError
 from figures.records.recordings import (
@@ -30,53 +32,48 @@ Faulty = Callable[[Edit], Path]
 FIRST = "chapter01_gmem/gmem n=1024 block=256 repeat 0"
 
 
+#: The JSON of the samples, and what stands there of the first run and pass.
+SAMPLES = "chapter01_gmem.samples.gz"
+
+
+def _cell(data: dict[str, Any], field: str) -> tuple[Any, Any]:
+    """Where a fact of the first run stands."""
+    if field in data["columns"]:
+        return data["runs"][0], data["columns"].index(field)
+    if field in data["pass"]:
+        return data["runs"][0][len(data["columns"])], data["pass"].index(field)
+    return data["variants"]["gmem"], field
+
+
 def _set(field: str, value: Any) -> Edit:
     def edit(data: dict[str, Any]) -> None:
-        data["runs"][0][field] = value
+        holder, at = _cell(data, field)
+        holder[at] = value
 
     return edit
 
 
 def _drop(field: str) -> Edit:
     def edit(data: dict[str, Any]) -> None:
-        del data["runs"][0][field]
+        holder, at = _cell(data, field)
+        if isinstance(at, int):
+            data["columns" if field in data["columns"] else "pass"].remove(field)
+        del holder[at]
+        if holder is data["runs"][0]:
+            for row in data["runs"][1:]:
+                del row[at]
 
     return edit
-
-
-def _first_sample(value: Any) -> Edit:
-    def edit(data: dict[str, Any]) -> None:
-        data["runs"][0]["samples_us"][0] = value
-
-    return edit
-
-
-def _interval(low: float, high: float) -> Edit:
-    return _set("median_ci_us", [low, high])
 
 
 @pytest.mark.parametrize(
     ("edit", "field", "words"),
     [
         (_drop("verified"), "verified", "missing"),
-        (_drop("median_us"), "median_us", "missing"),
+        (_drop("grid"), "grid", "missing"),
         (_drop("kernel_hash"), "kernel_hash", "missing"),
         (_set("verified", False), "verified", "not verified"),
-        (_set("median_us", math.nan), "median_us", "nan is not a number"),
-        (_set("p25_us", math.inf), "p25_us", "inf is not a number"),
-        (_first_sample(math.nan), "samples_us[0]", "nan is not a number"),
-        (_first_sample(-1.0), "samples_us[0]", "-1.0 is not a time"),
-        (_first_sample(0), "samples_us[0]", "0 is not a time"),
-        (_first_sample("3"), "samples_us[0]", "'3' is not a number"),
-        (_set("median_us", -4.0), "median_us", "-4.0 is not a time"),
-        (_set("min_us", 0), "min_us", "0 is not a time"),
-        (_set("median_us", 99.0), "median_us", "99.0 where its samples have"),
-        (_set("min_us", 1.0), "min_us", "1.0 where its samples have"),
-        (_set("p25_us", 99.0), "p25_us", "where its samples have"),
-        (_set("p75_us", 1.0), "p75_us", "where its samples have"),
-        (_interval(99.0, 99.5), "median_ci_us[0]", "where its samples have"),
-        (_set("gb_per_s", 77.0), "gb_per_s", "77.0 where bytes over median make"),
-        (_set("samples_us", []), "samples_us", "[]"),
+        (_set("bytes_read", math.nan), "bytes_read", "NaN is not a number"),
         (_set("block", 4096), "block", "4096"),
         (_set("n", -1), "n", "-1"),
         (_set("n", 10.5), "n", "10.5"),
@@ -85,8 +82,6 @@ def _interval(low: float, high: float) -> Edit:
         (_set("stopped_by", ""), "stopped_by", "''"),
         (_set("from", "chapter1"), "from", "'chapter1'"),
         (_set("kernel_hash", "12"), "kernel_hash", "'12'"),
-        (_set("median_ci_us", [1.0]), "median_ci_us", "[1.0]"),
-        (_set("median_ci_us", None), "median_ci_us", "None of 25 samples"),
         (_set("params", {"unroll": [4]}), "params.unroll", "[4]"),
     ],
 )
@@ -127,26 +122,149 @@ def test_what_is_no_record_at_all_is_refused(faulty: Faulty, text: str) -> None:
         load_set(folder)
 
 
-@pytest.mark.parametrize("version", [0, 3, "2", None])
+# ------------------------------------------------------------------------------ the samples
+
+
+def _resigned(folder: Path, edit: Callable[[str], str]) -> None:
+    """Changes the samples, and the JSON's word on what they are."""
+    beside, path = folder / SAMPLES, folder / "chapter01_gmem.json"
+    text = edit(columns.unpacked(beside))
+    beside.write_bytes(columns.packed(text))
+    told = json.loads(path.read_text())
+    path.write_text(json.dumps(told | {"samples": columns._digest(text)}))
+
+
+def _one_more_tick(text: str) -> str:
+    head, _, last = text.rstrip().rpartition(" ")
+    return f"{head} {int(last) + 1}\n"
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (lambda text: text.rstrip().rpartition(" ")[0], "line 3: 24 samples where"),
+        (lambda text: text.replace("\n", " 0\n", 1), "line 1: 26 samples where"),
+        (lambda text: text.partition("\n")[2], "its end: 0 samples where"),
+        (lambda text: f"{text}1 2 0\n", "line 4: there is no run for it in chapter01_gmem.json"),
+        (lambda text: text.replace(" ", " x", 1), "holds no samples"),
+        (lambda text: text.replace(" ", " NaN ", 1), "holds no samples"),
+        (
+            lambda text: re.sub(r"^\d+ \d+", "1 0", text),
+            "line 1: holds no times: those are above 0",
+        ),
+        (lambda text: text.replace(" ", " -", 1), "line 1: holds no times"),
+        (lambda text: re.sub(r" \d+\n", " -5\n", text, count=1), "line 1: holds no times"),
+        (lambda text: re.sub(r" \d+\n", " 1.5\n", text, count=1), "1.5 is not a count of ticks"),
+        (lambda text: re.sub(r"^.*\n", "1\n", text), "line 1: holds no times"),
+    ],
+)
+def test_samples_that_are_none_are_refused(
+    faulty: Faulty, edit: Callable[[str], str], words: str
+) -> None:
+    folder = faulty(lambda data: None)
+    _resigned(folder, edit)
+    with pytest.raises(DataError) as caught:
+        load_set(folder)
+    assert words in str(caught.value)
+
+
+def test_a_sample_changed_by_one_tick_is_refused(faulty: Faulty) -> None:
+    folder = faulty(lambda data: None)
+    beside = folder / SAMPLES
+    beside.write_bytes(columns.packed(_one_more_tick(columns.unpacked(beside))))
+    with pytest.raises(DataError, match=r"samples\.gz: are not the samples that chapter01_gmem"):
+        load_set(folder)
+
+
+def test_samples_of_another_recording_are_refused(faulty: Faulty, tmp_path: Path) -> None:
+    folder = faulty(lambda data: None)
+    other = synthetic.write_set(tmp_path / "other", speed=0.5)
+    shutil.copy(other / SAMPLES, folder / SAMPLES)
+    with pytest.raises(DataError, match=r"samples\.gz: are not the samples that chapter01_gmem"):
+        load_set(folder)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda path: path.unlink(), "is missing: it holds the samples"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-20]), "is not whole"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-3]), "is not whole"),
+        (lambda path: path.write_bytes(b""), "are not the samples"),
+        (lambda path: path.write_bytes(b"not gzipped"), "is not whole"),
+        (lambda path: path.write_bytes(_flipped(path.read_bytes(), 60)), "is not whole"),
+        (lambda path: path.write_bytes(_flipped(path.read_bytes(), -6)), "is not whole"),
+    ],
+)
+def test_a_damaged_file_of_samples_is_refused(
+    faulty: Faulty, spoil: Callable[[Path], object], words: str
+) -> None:
+    folder = faulty(lambda data: None)
+    spoil(folder / SAMPLES)
+    with pytest.raises(DataError) as caught:
+        load_set(folder)
+    assert str(caught.value).startswith(f"{folder / SAMPLES}: ")
+    assert words in str(caught.value)
+
+
+def _flipped(whole: bytes, at: int) -> bytes:
+    changed = bytearray(whole)
+    changed[at] ^= 0x55
+    return bytes(changed)
+
+
+def test_samples_beyond_all_recordings_are_refused(
+    faulty: Faulty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = faulty(lambda data: None)
+    monkeypatch.setattr(columns, "MOST_SAMPLES", 100)
+    with pytest.raises(DataError, match="holds more than 0 MiB, as no recording does"):
+        load_set(folder)
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (lambda data: data["runs"][1].pop(), "line 3: there is no run for it"),
+        (lambda data: data["runs"][0].__setitem__(0, "gmen"), "is not in columns"),
+        (lambda data: data.update(runs=[5]), "is not in columns"),
+        (lambda data: data.update(runs=None), "is not in columns"),
+        (lambda data: data.pop("variants"), "is not in columns"),
+        (lambda data: data.pop("columns"), "is not in columns"),
+        (lambda data: data.pop("samples"), "is not in columns"),
+        (lambda data: data.update(samples="0" * 64), "are not the samples"),
+        (lambda data: data["runs"][0].append(["interval", 25]), "its end: 0 samples"),
+    ],
+)
+def test_rows_that_make_no_record_are_refused(faulty: Faulty, edit: Edit, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        load_set(faulty(edit))
+
+
+# ------------------------------------------------------------------------------- other files
+
+
+@pytest.mark.parametrize("version", [0, 4, "3", None])
 def test_another_schema_version_is_refused(faulty: Faulty, version: Any) -> None:
     with pytest.raises(DataError, match=r"field 'schema': version .* is unknown here"):
         load_set(faulty(lambda data: data.update(schema=version)))
 
 
+@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize(
     ("name", "command"),
     [("nvidia-h200", "tools/measure --record nvidia-h200"), ("local", "tools/measure")],
 )
 def test_an_older_books_file_is_refused_with_what_renews_it(
-    faulty: Faulty, name: str, command: str
+    faulty: Faulty, name: str, command: str, version: int
 ) -> None:
-    spoilt = faulty(lambda data: data.update(schema=1))
+    spoilt = faulty(lambda data: data.update(schema=version))
     folder = spoilt.rename(spoilt.with_name(name))
     with pytest.raises(DataError) as caught:
         load_set(folder)
     assert str(caught.value).startswith(f"{folder / 'chapter01_gmem.json'}: field 'schema'")
     assert str(caught.value).endswith(
-        f"version 1 is an older book's, this one reads 2; renew it: {command}"
+        f"version {version} is an older book's, this one reads 3; renew it: {command}"
     )
 
 
@@ -156,7 +274,7 @@ def test_a_missing_schema_version_is_refused(faulty: Faulty) -> None:
 
 
 def test_a_run_recorded_twice_is_refused(faulty: Faulty) -> None:
-    with pytest.raises(DataError, match=f"{FIRST}: recorded twice"):
+    with pytest.raises(DataError, match="gmem n=1024 block=256: recorded twice"):
         load_set(faulty(lambda data: data["runs"].append(data["runs"][0])))
 
 
@@ -179,7 +297,7 @@ def test_a_file_of_another_chapter_is_refused(faulty: Faulty) -> None:
 def test_a_set_is_of_one_device(tmp_path: Path) -> None:
     folder = synthetic.write_set(tmp_path / "set")
     data = synthetic.chapter_data("chapter02_smem", device="Another GPU")
-    (folder / "chapter02_smem.json").write_text(json.dumps(data))
+    columns.write(folder / "chapter02_smem.json", data)
     with pytest.raises(DataError, match=r"chapter02_smem.json: .*'Another GPU'.*'Made-up GPU'"):
         load_set(folder)
 
@@ -194,9 +312,9 @@ def test_console_output_begins_with_its_command(tmp_path: Path) -> None:
 def test_counters_are_checked_too(tmp_path: Path) -> None:
     folder = synthetic.write_set(tmp_path / "set")
     path = folder / "counters.json"
-    data = json.loads(path.read_text())
+    data = columns.read(path)
     data["runs"][0]["launches"][0]["metrics"]["smsp__inst_executed.sum"] = -1
-    path.write_text(json.dumps(data))
+    columns.write(path, data)
     with pytest.raises(DataError, match=r"counters.json: chapter01_gmem/gmem .*inst_executed"):
         load_set(folder)
 
@@ -215,9 +333,9 @@ def test_a_check_that_contradicts_itself_is_refused(
 ) -> None:
     folder = synthetic.write_set(tmp_path / "set")
     path = folder / "sanitizer.json"
-    data = json.loads(path.read_text())
+    data = columns.read(path)
     data["runs"][0].update(spoil)
-    path.write_text(json.dumps(data))
+    columns.write(path, data)
     with pytest.raises(DataError, match=f"sanitizer.json: chapter01_gmem/gmem .*'{field}'"):
         load_set(folder)
 
@@ -225,15 +343,6 @@ def test_a_check_that_contradicts_itself_is_refused(
 def test_an_unknown_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such set"):
         load_set(tmp_path / "nowhere")
-
-
-def test_the_schema_that_others_read_is_the_same(repository: Path) -> None:
-    assert repository / "figures/data/schema.json" == schema.SCHEMA_FILE
-    assert schema.SCHEMA_FILE.read_text(encoding="utf-8") == schema.json_schema_text(), (
-        "renew it: .venv/bin/python -m figures.records.schema"
-    )
-    required = schema.json_schema()["$defs"]["ChapterFile"]["required"]
-    assert "source" in required and "migrated" not in required
 
 
 def test_every_committed_set_is_sound(repository: Path) -> None:
@@ -251,7 +360,7 @@ def test_every_committed_set_is_sound(repository: Path) -> None:
             assert not record.data["source"]["dirty"], f"{record.path}: of a changed source"
         if folder.name in SECOND:  # the reference's sanitizers stand for both
             continue
-        checks = json.loads((folder / "sanitizer.json").read_text())["runs"]
+        checks = columns.read(folder / "sanitizer.json")["runs"]
         named = {(run["chapter"], run["variant"]) for run in checks if run["findings"]}
         for check in checks:
             # A fault that another tool has named may stop the kernel before this one is through.
@@ -331,10 +440,10 @@ def test_a_changed_kernel_is_stale(tmp_path: Path) -> None:
     kernels = chapter / "kernels.cuh"
     kernels.write_text("// begin gmem-loop\nint a;\n// end gmem-loop\n")
     path = root / "figures/data" / REFERENCE / "chapter01_gmem.json"
-    data = json.loads(path.read_text())
+    data = columns.read(path)
     for run in data["runs"]:
         run["kernel_hash"] = region_hash("int a;")
-    path.write_text(json.dumps(data))
+    columns.write(path, data)
     assert not is_stale(Recordings(root).run("chapter01_gmem", "gmem"))
     kernels.write_text("// begin gmem-loop\nint a;  // why\n// end gmem-loop\n")
     assert not is_stale(Recordings(root).run("chapter01_gmem", "gmem"))

@@ -12,6 +12,8 @@ from figures.chapters.chapter12_rows import floors, plots
 from figures.kit.pictures import View, time_of
 from figures.records.recordings import Recordings
 
+pytestmark = pytest.mark.all
+
 ROOT = Path(__file__).resolve().parents[2]
 DEVICE: Any = {
     "sm_count": 100, "sm_clock_khz": 1_000_000, "max_threads_per_sm": 2048,

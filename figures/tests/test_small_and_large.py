@@ -10,6 +10,8 @@ import pytest
 from figures.chapters.chapter13_small_and_large import ring
 from figures.records import libraries
 
+pytestmark = pytest.mark.all
+
 SUM = "torch sum 4096 10.53 10.21 10.94"
 TIME = "place 9.4GiB+4B 349.09 348.38 349.66 1980 180.17 35"
 

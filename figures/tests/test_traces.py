@@ -18,6 +18,8 @@ from figures.kit.patterns import GLOBAL, SHARED, STORE, Access, Kernel
 from figures.records import traces
 from figures.tests.test_patterns import REGISTERED, tiles_of_a_block
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = {
     f"l1tex__{metric}_op_{operation}": f"{space}_{kind}_{what}"

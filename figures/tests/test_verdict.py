@@ -17,8 +17,8 @@ from typing import Any, cast
 
 import pytest
 
+from figures.records.derived import median_ranks
 from figures.records.naming import REFERENCE
-from figures.records.reading import _median_ranks
 from figures.records.schema import TimedRun
 from figures.records.sets import load_set
 from figures.records.verdict import (
@@ -30,6 +30,8 @@ from figures.records.verdict import (
     timed,
     verdict,
 )
+
+pytestmark = pytest.mark.all
 
 DATA = Path(__file__).parents[1] / "data" / REFERENCE
 
@@ -223,7 +225,7 @@ def outcomes(
         scale = factor * math.exp(shift)
         drawn = chance.choices(noises[at].samples, k=min(len(noises[at].samples), 40))
         samples = sorted(round(sample * scale / TICK) * TICK for sample in drawn)
-        ranks = _median_ranks(len(samples))
+        ranks = median_ranks(len(samples))
         assert ranks
         low, high = (samples[rank] for rank in ranks)
         return a_pass(low, high, repeat, statistics.median(samples))

@@ -7,6 +7,6 @@ ROOT = Path(__file__).resolve().parents[2]
 # The checkout in place of this folder, and the guide's extension, which holds claims.
 sys.path[0:1] = [str(ROOT), str(ROOT / "docs" / "_ext")]
 
-from tools.comparing.command import main  # noqa: E402  (needs the path above)
+from tools.terminal import run  # noqa: E402  (needs the path above)
 
-sys.exit(main())
+run("tools/compare", "tools.comparing.command")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from figures.cards import MOST_CARDS
@@ -16,6 +16,8 @@ from tools.comparing import ROOT, Refused
 from tools.comparing.content import Content, content
 from tools.comparing.opening import opened
 from tools.comparing.page import html
+from tools.files import named_file, require_writable, write_whole
+from tools.terminal import Parser, complain
 
 DESCRIPTION = f"""\
 Puts recordings of several cards on one page: the climb of each, which of the book's claims
@@ -36,20 +38,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = options.recordings if options.recordings[1:] else [*options.recordings, REFERENCE]
     file = options.output or ROOT / "build" / "compare" / f"{_file_name(asked)}.html"
     try:
+        with _written(file):
+            require_writable(file)  # before all the drawing
         made = compare(asked, book())
+        page = html(made)
+        with _written(file):
+            write_whole(file, page)
     except (Refused, DataError) as error:
-        print(f"tools/compare: {error}", file=sys.stderr)
-        return 1
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(html(made), encoding="utf-8")
-    except OSError as error:
-        print(f"tools/compare: {file} can't be written ({error.strerror})", file=sys.stderr)
-        return 2
+        complain("tools/compare", str(error))
+        return error.status if isinstance(error, Refused) else 1
     print(f"The page: {file}")
     for line in made.summary:
         print(f"  {line}")
     return 0
+
+
+@contextmanager
+def _written(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Refused(f"{file} can't be written ({error.strerror})", 2) from None
 
 
 def book() -> Recordings:
@@ -75,7 +84,7 @@ def compare(
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tools/compare",
         description=DESCRIPTION,
         epilog=EPILOG,
@@ -86,7 +95,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "recordings", nargs="+", metavar="RECORDING", help=f"up to {MOST_CARDS} of them"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="the page (default: in build/compare/)"
+        "-o",
+        "--output",
+        type=named_file,
+        metavar="FILE",
+        help="the page (default: in build/compare/)",
     )
     options = parser.parse_args(arguments)
     if len(options.recordings) > MOST_CARDS:

@@ -27,7 +27,6 @@ Kind = TypeVar("Kind")
 
 #: What a set must satisfy as a whole, of ``checks``; what git and the manifest say comes apart.
 CHECKS = (
-    checks.check_peak,
     checks.check_passes,
     checks.check_rates,
     checks.check_floors,
@@ -121,7 +120,7 @@ def read(asked: str, folder: Path, name: str) -> Opened:
             return read_file(path)
         except DataError as error:
             left_out.append(
-                ": ".join(part for part in (path.name, error.where, error.what) if part)
+                ": ".join(part for part in (error.path.name, error.where, error.what) if part)
             )
         except RecursionError:
             left_out.append(f"{path.name}: its JSON is nested too deep")

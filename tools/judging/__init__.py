@@ -14,7 +14,6 @@
 - ``explain``: what a checker has found, in the reader's terms
 - ``judge``: all trials of a file, and the verdict
 - ``verdict``: how it is told
-- ``terminal``: what it is printed with
 - ``progress``: what the judge has accepted in a folder
 - ``timing``: the time on a GPU, where there is one
 - ``prepare``: compiles what the tests judge

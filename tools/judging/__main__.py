@@ -1,20 +1,10 @@
-"""Starts tools/judge, so that a Ctrl-C ends it without a traceback while the rest is read, too."""
+"""tools/judge, once there is a Python for it."""
 
-import os
-import signal
 import sys
+from pathlib import Path
 
+sys.path[0] = str(Path(__file__).resolve().parents[2])  # the checkout in place of this folder
 
-def _stopped(*_: object) -> None:
-    os.write(2, b"\ntools/judge: stopped\n")
-    os._exit(130)
+from tools.terminal import run  # noqa: E402  (needs the path above)
 
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, _stopped)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
-    if __package__ in (None, ""):  # python3 tools/judging
-        sys.path[0] += "/../.."
-    from tools.judging.command import main
-
-    sys.exit(main())
+run("tools/judge", "tools.judging.command")

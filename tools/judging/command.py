@@ -15,7 +15,7 @@ from typing import Any
 from tools.files import write_whole
 from tools.judging import Failure, progress, puzzles, timing
 from tools.judging.judge import judge
-from tools.judging.terminal import complain, prepare, say, tamed
+from tools.terminal import complain, let_go, tamed
 
 USAGE = """\
 usage: tools/judge FILE.cu [--puzzle KEY] [--details] [--hint] [--json] [--no-time]
@@ -146,7 +146,7 @@ def _judge(name: str, key: str | None, flags: dict[str, bool]) -> int:
             text += f"          {_solved(every, file.absolute().parent)}\n"
         say(text)
     if note:
-        complain(note)
+        complain("tools/judge", note)
     return verdict.status
 
 
@@ -199,22 +199,27 @@ def _ended(number: int, _frame: object) -> None:
     sys.exit(128 + number)
 
 
+def say(text: str) -> None:
+    """Prints a text. Fails with a sentence where that isn't possible."""
+    if sys.stdout is None:
+        raise Failure("there is no standard output to write to")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        let_go(sys.stdout)
+        raise Failure(f"the output can't be written: {error.strerror}") from None
+
+
 def main() -> int:
-    prepare()
     arguments = sys.argv[1:]
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _ended)  # so that the compiler and its folder go, too
     try:
         return _run(arguments)
     except Failure as failure:
-        complain(str(failure))
+        complain("tools/judge", str(failure))
         if "--json" in arguments and sys.stdout is not None:
             said = {"accepted": False, "reason": "failure", "verdict": str(failure)}
             with contextlib.suppress(Failure):
                 say(_as_json({**said, "status": failure.status}))
         return failure.status
-    except KeyboardInterrupt:
-        complain("stopped", before="\n")  # of the line with ^C
-        return 130
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python itself is ending

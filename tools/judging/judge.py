@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from figures.records import columns
 from tools.judging import REFUSED, ROOT, Failure, explain, fair, form, named, shapes, sums, trial
 from tools.judging.arithmetic import value
 from tools.judging.compiler import Refusal, compile_to_ptx, plain, preprocessed
@@ -335,7 +335,7 @@ def recorded(puzzle: Puzzle, shape: Shape) -> dict[str, int]:
     if puzzle.book is None or not file.is_file():
         return {}
     chapter, variant = puzzle.book
-    for run in json.loads(file.read_text(encoding="utf-8"))["runs"]:
+    for run in columns.read(file)["runs"]:
         named = (run["chapter"], run["variant"], run["n"], run["block"])
         if named == (chapter, variant, shape.n, shape.threads):
             launch = run["launches"][0]["metrics"]

@@ -14,6 +14,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from figures.records import derived
 from tools.judging import ROOT, shapes, trial
 from tools.judging.arithmetic import value
 from tools.judging.files import scratch
@@ -132,7 +133,7 @@ def _books(chapter: str, variants: list[str], shape: Shape) -> dict[str, float]:
         if done.returncode != 0 or not record.is_file():
             return {}
         runs = json.loads(record.read_text(encoding="utf-8"))["runs"]
-    return {run["variant"]: float(run["median_us"]) for run in runs}
+    return {run["variant"]: derived.timed(run)["median_us"] for run in runs}
 
 
 def times(kernel: trial.Kernel, puzzle: Puzzle) -> list[str]:

@@ -5,6 +5,6 @@ from pathlib import Path
 
 sys.path[0] = str(Path(__file__).resolve().parents[2])  # the checkout in place of this folder
 
-from tools.measuring.measure import main  # noqa: E402  (needs the path above)
+from tools.terminal import run  # noqa: E402  (needs the path above)
 
-sys.exit(main())
+run("tools/measure", "tools.measuring.measure")

@@ -25,18 +25,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from figures.records import columns
 from figures.records.transcripts import ROOMS, transcripts
 from tools.files import write_whole
 from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, made_of, profilers
-from tools.measuring.programs import (
-    SCHEMA_VERSION,
-    Program,
-    Shape,
-    Variant,
-    chapter_names,
-    find_programs,
-)
-from tools.measuring.records import record_text
+from tools.measuring.programs import Program, Shape, Variant, chapter_names, find_programs
 
 SET = "embedded"
 FOLDER = f"figures/data/{SET}"
@@ -235,9 +228,9 @@ def kernel_hash(region: str | None) -> str | None:
 
 def counters_text(toolkit: str, runs: Iterable[dict[str, Any]]) -> str:
     """A counters.json of the embedded device."""
-    return record_text(
+    return columns.text(
         {
-            "schema": SCHEMA_VERSION,
+            "schema": columns.SCHEMA_VERSION,
             "device": DEVICE,
             "toolkit": toolkit,
             "metrics": [*HARDWARE_METRICS, *SOURCE_METRICS],
@@ -274,9 +267,9 @@ def probes(device: Device, work: Path) -> str:
         }
         for number, (name, launch, row) in enumerate(zip(names, ours, theirs, strict=True))
     ]
-    return record_text(
+    return columns.text(
         {
-            "schema": SCHEMA_VERSION,
+            "schema": columns.SCHEMA_VERSION,
             "device": DEVICE,
             "toolkit": device.toolkit,
             "hardware": lines[0].removeprefix("# "),

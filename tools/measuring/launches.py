@@ -21,7 +21,6 @@ from typing import Any
 from tools.measuring import ROOT, Failure
 from tools.measuring.embedded import SET, Device
 from tools.measuring.programs import (
-    SCHEMA_VERSION,
     Program,
     Shape,
     chapter_names,
@@ -42,6 +41,7 @@ from tools.measuring.recipes import (
 )
 
 FOLDER = f"figures/data/{SET}/launches"
+RECIPES_VERSION = 2  # of the files there
 WRONG = 1
 BAD_ARGUMENTS = 2
 SEED = 2018  # the programs' own
@@ -506,7 +506,7 @@ def _sizes(recipe: Recipe) -> list[Any]:
 
 def text_of(chapter: str, **objects: dict[str, Any]) -> str:
     """The file: a recipe per line, so that a change shows which."""
-    parts = [f' "schema": {SCHEMA_VERSION}', f' "chapter": {json.dumps(chapter)}']
+    parts = [f' "schema": {RECIPES_VERSION}', f' "chapter": {json.dumps(chapter)}']
     for name, members in objects.items():
         lines = [
             f"  {json.dumps(key)}: {json.dumps(value, separators=(',', ':'), ensure_ascii=False)}"

@@ -10,15 +10,15 @@ import os
 import re
 import shutil
 import signal
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from figures.records import exported, manifest
+from figures.records import columns, derived, exported, manifest
 from figures.records.naming import REFERENCE, SECOND
+from tools.files import named_file, write_whole
 from tools.measuring import (
     CUDA_ERROR,
     ROOT,
@@ -40,8 +40,9 @@ from tools.measuring.plan import (
 )
 from tools.measuring.programs import Program, Variant, chapter_names, find_programs, probe
 from tools.measuring.provenance import Source, source_of, write_stamp
-from tools.measuring.records import Record, collected, merged, publish, record_text, refuse_change
+from tools.measuring.records import Record, collected, merged, publish, refuse_change
 from tools.measuring.steps import Parts, Result, Step, Worker, duration
+from tools.terminal import Parser, complain
 
 INTERRUPTED = 130
 #: They are not timed, so they may share the GPU; each takes a part of its memory.
@@ -98,7 +99,7 @@ def main(arguments: list[str] | None = None) -> int:
         if error.filename:
             line = f"{error.filename}: {line}"
         status, line = 1, f"{line}; {kept}"
-    print(f"tools/measure: {line}", file=sys.stderr)
+    complain("tools/measure", line)
     return status
 
 
@@ -107,7 +108,7 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tools/measure",
         description=DESCRIPTION,
         epilog=EPILOG,
@@ -168,7 +169,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     add(
         "--export",
         metavar="FILE",
-        type=Path,
+        type=named_file,
         help="measure nothing, but pack what is recorded (with --record NAME that set) into one "
         "file, to send to others; tools/compare reads it",
     )
@@ -229,10 +230,7 @@ def _export(set_name: str, file: Path) -> int:
     except exported.BadExport as error:
         raise Failure(f"--export: {error}") from None
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = file.with_name(file.name + ".new")
-        temporary.write_bytes(packed)
-        temporary.replace(file)
+        write_whole(file, packed)
     except OSError as error:
         raise Failure(f"--export: {file} can't be written ({error.strerror})", 2) from None
     print(f"{file}: the recording in figures/data/{set_name}/, {len(packed) / 1e6:.1f} MB")
@@ -242,7 +240,7 @@ def _export(set_name: str, file: Path) -> int:
 
 def _build_folder(text: str) -> Path:
     """A folder that CMake may fill."""
-    if not text.strip() or Path(text).absolute() == ROOT:
+    if not text.strip() or Path(text).resolve() in (ROOT, *ROOT.parents):
         raise argparse.ArgumentTypeError("name a folder of its own to build in, such as build")
     return Path(text)
 
@@ -345,15 +343,16 @@ def _measure(options: argparse.Namespace) -> int:
         notes += [f"compute-sanitizer didn't look at {what}" for what in left_out]
         checked = [run for run in checked if "skipped" not in run]
 
-        files = dict[str, str]()
+        files = dict[str, bytes]()
         if not options.no_times:
             records = [merged(program, timed, source, hashes, plan.passes) for program in programs]
             for record in records[1:]:
                 refuse_change(records[0], record)
-            files = {f"{record['chapter']}.json": record_text(record) for record in records}
+            for record in records:
+                files |= _files(f"{record['chapter']}.json", record)
             for chapter in (program.chapter for program in programs):
                 console = timed[timing_name(chapter, "default", 0)]["console"]
-                files[f"{chapter}.txt"] = f"$ ./run\n{console}"
+                files[f"{chapter}.txt"] = f"$ ./run\n{console}".encode()
         if ncu and counted:
             notes += _counter_notes(counted, plan.unknown)
             runs = [run for run in counted if "skipped" not in run]
@@ -362,17 +361,19 @@ def _measure(options: argparse.Namespace) -> int:
             metrics = [metric for metric in profilers.METRICS if metric in seen]
             extra = {"ncu": ncu.version, "metrics": metrics}
             old = folder / "counters.json"
-            files[old.name], note = collected(old, records, chapter_names(), extra, runs)
+            record, note = collected(old, records, chapter_names(), extra, runs)
+            files |= _files(old.name, record)
             notes += [note] if note else []
         if sanitizer and checked:
             extra = {"compute_sanitizer": sanitizer.version}
             old = folder / "sanitizer.json"
-            files[old.name], note = collected(old, records, chapter_names(), extra, checked)
+            record, note = collected(old, records, chapter_names(), extra, checked)
+            files |= _files(old.name, record)
             notes += [note] if note else []
         passes, commit = plan.passes, source.commit
         if options.no_times:
             passes, commit = manifest.told(folder)
-        files[manifest.NAME] = manifest.text(folder, files, passes, commit)
+        files[manifest.NAME] = manifest.text(folder, files, passes, commit).encode()
         publish(folder, work, files)
         # They are in the set's files now: the next start measures anew.
         done = [Parts(work).path(step) for step in [*timings, *counters, *checks]]
@@ -393,6 +394,14 @@ def _measure(options: argparse.Namespace) -> int:
     return 1 if unclean else 0
 
 
+def _files(name: str, record: Record) -> dict[str, bytes]:
+    """A record's files."""
+    try:
+        return columns.files(name, record)
+    except ValueError as error:
+        raise Failure(f"{name} can't be written: {error}") from None
+
+
 def _of_the_same_card(
     folder: Path, programs: list[Program], first: Result, source: Source
 ) -> list[Record]:
@@ -410,13 +419,13 @@ def _of_the_same_card(
 
 def _noticed(records: list[Record]) -> list[str]:
     """What to know of the card before its numbers, a line each, as tools/compare says it too."""
-    recorded = {str(record["chapter"]): record for record in records}
+    recorded = {str(record["chapter"]): derived.completed(record) for record in records}
     book: dict[str, Record] = {}
     for chapter in recorded:
         for name in (REFERENCE, *SECOND):  # the first of the book's sets that has it
-            with suppress(OSError, ValueError):
+            with suppress(OSError, ValueError, columns.Torn):
                 path = ROOT / "figures" / "data" / name / f"{chapter}.json"
-                book[chapter] = json.loads(path.read_bytes())
+                book[chapter] = columns.read(path)
                 break
     found = [*notices.of_the_card(recorded), *notices.sizes_left_out(recorded, book)]
     return [f"{each.name}: {each.text}" for each in found if each.is_warning]
@@ -426,7 +435,8 @@ def _record_embedded(build: Path) -> int:
     """The embedded device's set, whole; it needs no GPU and gives the same bytes everywhere."""
     start = time.monotonic()
     folder = ROOT / embedded.FOLDER
-    files = {**embedded.record(build), **launches.record(build)}
+    texts = {**embedded.record(build), **launches.record(build)}
+    files = {name: text.encode() for name, text in texts.items()}
     with _work_folder(folder / ".partial"):
         publish(ROOT, folder / ".partial", files)
         for old in [*folder.glob("*.*"), *(ROOT / launches.FOLDER).glob("*.*")]:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from figures.records import columns
 from tools.files import write_whole
 from tools.measuring import ROOT, Failure
 from tools.measuring.embedded import HARDWARE_METRICS, Device
@@ -94,8 +95,7 @@ def _small_runs(chapter: str) -> Iterator[Run]:
 
 
 def _recorded_runs(chapter: str) -> Iterator[Run]:
-    text = (ROOT / "figures/data" / HARDWARE / "counters.json").read_text(encoding="utf-8")
-    for run in json.loads(text)["runs"]:
+    for run in columns.read(ROOT / "figures/data" / HARDWARE / "counters.json")["runs"]:
         if run["chapter"] == chapter:
             launched = [launch["metrics"] for launch in run["launches"]]
             sums = [int(sum(metrics[m] for metrics in launched)) for m in HARDWARE_METRICS]

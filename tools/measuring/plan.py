@@ -21,7 +21,7 @@ from tools.measuring.programs import Program, Variant, json_of, once
 from tools.measuring.provenance import Source, utc_now
 from tools.measuring.steps import Result, Step, duration
 
-PARTS_VERSION = 1  # raise it when what is kept of a step changes
+PARTS_VERSION = 2  # raise it when what is kept of a step changes
 #: A recording's passes: enough for figures/records/verdict.py to take their spread as it is.
 PASSES = 3
 #: A reader's own: one would not show how far passes differ, and a third takes another minute.
@@ -403,14 +403,17 @@ def _refuse_bad_runs(record: dict[str, Any], shown: str) -> None:
     for run in runs:
         try:
             variant, n, block, _ = run_name(run)
-            median, verified = run["median_us"], run["verified"]
+            samples, verified = run["samples_us"], run["verified"]
         except (KeyError, TypeError) as error:
             raise Failure(f"'{shown}' recorded a run without {error}") from None
         where = f"'{shown}', {variant} n={n} block={block}"
         if verified is not True:
             raise Failure(f"{where}: its result was not verified")
-        if not isinstance(median, int | float) or not math.isfinite(median) or median <= 0:
-            raise Failure(f"{where}: median_us is {median!r}")
+        if not samples or not isinstance(samples, list):
+            raise Failure(f"{where}: samples_us is {samples!r}")
+        for us in samples:
+            if not isinstance(us, int | float) or not math.isfinite(us) or us <= 0:
+                raise Failure(f"{where}: a sample is {us!r}")
 
 
 #: nvidia-smi's names, and ours.

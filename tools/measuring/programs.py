@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from figures.records.columns import SCHEMA_VERSION
 from tools.measuring import NOT_AVAILABLE, ROOT, Failure, children
 
-SCHEMA_VERSION = 2
 PT_LOAD = 1
 
 Shape = tuple[int, int]
@@ -236,7 +236,8 @@ def json_of(program: Path, arguments: list[str], file: Path) -> tuple[dict[str, 
         raise Failure(f"'{shown}' wrote a record that can't be read: {error}") from None
     file.unlink()
     if not isinstance(data, dict) or data.get("schema") != SCHEMA_VERSION:
-        raise Failure(f"'{shown}' wrote a record of another schema than {SCHEMA_VERSION}")
+        what = f"'{shown}' wrote a record of another schema than {SCHEMA_VERSION}"
+        raise Failure(f"{what}: build the program again")
     if data.get("chapter") != program.name:
         raise Failure(f"'{shown}' wrote a record of chapter {data.get('chapter')!r}")
     return data, done.stdout

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from figures.records import columns
 from tools.files import write_whole
 from tools.measuring import Failure
 from tools.measuring.plan import run_name, timing_name
@@ -73,8 +75,8 @@ def refuse_change(one: Record, other: Record) -> None:
 
 def collected(
     old: Path, records: list[Record], every_chapter: list[str], extra: Record, runs: list[Result]
-) -> tuple[str, str]:
-    """The text of counters.json or sanitizer.json, one file for all chapters, and a note.
+) -> tuple[Record, str]:
+    """What counters.json or sanitizer.json holds, one file for all chapters, and a note.
 
     Where only some chapters were measured, the others' runs in *old* stay, if they come from the
     same machine and source.
@@ -85,32 +87,19 @@ def collected(
     note = ""
     if measured != set(every_chapter):
         try:
-            before = json.loads(old.read_text(encoding="utf-8"))
+            before = columns.read(old)
             others = [run for run in before["runs"] if run["chapter"] not in measured]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, columns.Torn):
             before, others = {}, []
         if all(before.get(key) == fresh[key] for key in keys):
             runs = sorted([*others, *runs], key=lambda run: str(run["chapter"]))
         elif others:
             note = f"{old.name}: the other chapters' runs were of another source or machine, and "
             note += "are left out"
-    return record_text({**fresh, "runs": runs}), note
+    return {**fresh, "runs": runs}, note
 
 
-def record_text(record: Record) -> str:
-    """A record as it is committed: a key per line, and a run per line."""
-
-    def text(key: str, value: Any) -> str:
-        if key != "runs":
-            return json.dumps(value, ensure_ascii=False, allow_nan=False)
-        rows = [json.dumps(run, ensure_ascii=False, allow_nan=False) for run in value]
-        return "[\n    " + ",\n    ".join(rows) + "\n  ]"
-
-    lines = [f"  {json.dumps(key)}: {text(key, value)}" for key, value in record.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def publish(folder: Path, work: Path, files: dict[str, str]) -> None:
+def publish(folder: Path, work: Path, files: Mapping[str, bytes]) -> None:
     """Replaces the set's files, all of them or none.
 
     Everything is on the disk before the first rename. Should the machine die between two renames,
@@ -118,8 +107,8 @@ def publish(folder: Path, work: Path, files: dict[str, str]) -> None:
     """
     ready = work / "ready"
     shutil.rmtree(ready, ignore_errors=True)
-    for name, text in files.items():
-        write_whole(ready / name, text)
+    for name, content in files.items():
+        write_whole(ready / name, content)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
     held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:

@@ -1,5 +1,3 @@
-import sys
+from tools.terminal import run
 
-from tools.mutating.command import main
-
-sys.exit(main())
+run("tools.mutating", "tools.mutating.command")

@@ -19,20 +19,20 @@ import concurrent.futures
 import json
 import os
 import shutil
-import sys
 import tempfile
 import time
 from itertools import groupby
 from pathlib import Path
 
 from figures.records.mutants import FILE, digest, read, unchanged
-from tools.files import write_whole
+from tools.files import named_file, write_whole
 from tools.mutating import ROOT, Failure
 from tools.mutating.mutant import Mutant
 from tools.mutating.nets import digest_of_nets
 from tools.mutating.shapes import Program
 from tools.mutating.sources import chapter_of, digests, kernel_files
 from tools.mutating.trial import Bench, Outcome, programs_of
+from tools.terminal import Parser, complain
 
 CHUNK = 12  # mutants that one process tries in a row: neighbours are often the same code
 FEW = 2  # the same, where each differs from all others
@@ -58,7 +58,7 @@ def _list(path: Path, left: bool) -> None:
         found = [*(Mutant.read(vars(each)) for each in kept.passed), *newer]
     sources = digests()
     told = {"sources": sources, "again": sorted(again), "mutants": [m.told() for m in found]}
-    path.write_text(json.dumps(told, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(told, ensure_ascii=False, indent=0) + "\n")
     print(f"{len(found)} mutants of {len(sources)} files in {path}")
 
 
@@ -151,7 +151,7 @@ def _try(place: str, text: str, build: Path) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m tools.mutating",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -165,7 +165,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("list", help="write the mutants of all kernel files")
-    one.add_argument("file", type=Path)
+    one.add_argument("file", type=named_file)
     one.add_argument(
         "--left",
         action="store_true",
@@ -199,5 +199,5 @@ def main(arguments: list[str] | None = None) -> int:
             return _run(given.list, given.results, given.build, given.jobs, given.every)
         return _try(given.place, given.text, given.build)
     except Failure as failure:
-        print(f"tools.mutating: {failure}", file=sys.stderr)
+        complain("tools.mutating", str(failure))
         return 1

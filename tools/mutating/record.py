@@ -28,21 +28,16 @@ def _said(command: list[str], pattern: str) -> str:
     return found[1]
 
 
-def _place(change: recorded.Change) -> tuple[str, int, int, str]:
-    return change.file, change.begin, change.end, change.after
-
-
 def _changes(results: Path) -> tuple[recorded.Change, ...]:
     found = []
     for line in results.read_text(encoding="utf-8").splitlines():
         told = json.loads(line)
         by = told["by"] if told["state"] == "caught" else {}
         order = [net for net in recorded.NETS if net in by]
-        how = by[order[0]][:120] if order else ""
-        kept = recorded.Change.__dataclass_fields__.keys() - {"by", "how", "leaves"}
+        kept = recorded.Change.__dataclass_fields__.keys() - {"by", "leaves"}
         facts = {name: told[name] for name in kept}
-        found.append(recorded.Change(**facts, by=tuple(order), how=how))
-    return tuple(sorted(found, key=_place))
+        found.append(recorded.Change(**facts, by=tuple(order)))
+    return tuple(sorted(found, key=recorded.place))
 
 
 def _mistakes(build: Path, of: Collection[str]) -> tuple[recorded.Mistake, ...]:
@@ -79,12 +74,12 @@ def together(
     to the same code shares its outcome; a Failure where one tried again isn't among those that had
     passed."""
     outcomes = {}
-    of = {_place(each): each for each in kept}
+    of = {recorded.place(each): each for each in kept}
     files = {each.file for each in kept}
     for each in tried:
         if each.file not in files:
             continue
-        was = of.get(_place(each))
+        was = of.get(recorded.place(each))
         if was is None or was.state != "passed":
             raise Failure(f"{each.file}:{each.line} {each.after!r} hadn't passed in the record")
         outcomes[was.file, was.code] = each
@@ -92,10 +87,10 @@ def together(
     for was in kept:
         new = outcomes.get((was.file, was.code)) if was.state == "passed" else None
         if new:
-            was = replace(was, state=new.state, by=new.by, how=new.how, code=new.code, leaves="")
+            was = replace(was, state=new.state, by=new.by, code=new.code, leaves="")
         found.append(was)
     found += [each for each in tried if each.file not in files]
-    return tuple(sorted(found, key=_place))
+    return tuple(sorted(found, key=recorded.place))
 
 
 def _with_line(change: recorded.Change) -> recorded.Change:

@@ -24,7 +24,7 @@ ONE = "-DCMAKE_CUDA_ARCHITECTURES=90-virtual"
 # As on a machine without libzstd, so that the embedded device is not built.
 NO_DEVICE = "-DBOOK_TESTS=OFF -DEMU_zstd_INCLUDE="
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.release, pytest.mark.built("programs", "embedded_device")]
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Checkout = Callable[..., Path]

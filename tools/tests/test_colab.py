@@ -14,6 +14,8 @@ import pytest
 
 from tools.tests.limits import LIMIT
 
+pytestmark = pytest.mark.all
+
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "docs" / "colab" / "chapter01.ipynb"
 
@@ -88,7 +90,7 @@ def machine(checkout: Checkout) -> Iterator[tuple[Path, Path]]:
     shutil.rmtree(origin.parent)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_its_cells_run_from_the_top(
     run: Run, machine: tuple[Path, Path], commands: Commands
 ) -> None:

@@ -21,7 +21,7 @@ CHAPTERS = sorted(path.parent.name for path in (ROOT / "chapters").glob("chapter
 LAST = CHAPTERS[-1]
 COUNTED = "chapter01_gmem"
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("guide")]
 
 Done = subprocess.CompletedProcess[str]
 Run = Callable[..., "Done"]
@@ -219,6 +219,7 @@ def test_a_kernel_that_does_not_compile(run: Run, book: Path) -> None:
         assert "log: " in done.stdout
 
 
+@pytest.mark.release
 def test_a_damaged_build_heals(run: Run, book: Path) -> None:
     """As a full disk or a lost machine leaves it: configured again, and nothing is done twice."""
     guide(run, book)
@@ -232,6 +233,7 @@ def test_a_damaged_build_heals(run: Run, book: Path) -> None:
     assert runs(book) == before
 
 
+@pytest.mark.release
 def test_a_checkout_that_moved(checkout: Callable[..., Path], run: Run) -> None:
     """Its build tree names its old place: it is made again, and works in the new one."""
     before = checkout("moved")
@@ -248,6 +250,7 @@ def test_a_checkout_that_moved(checkout: Callable[..., Path], run: Run) -> None:
     assert [*(copy / "build" / "tools" / "docs" / "api").rglob("*.xml")]
 
 
+@pytest.mark.release
 def test_a_new_chapter_is_its_folder_its_page_and_its_figures(run: Run, book: Path) -> None:
     """Nothing that exists is edited: built, run, drawn, woven, measured in a dry run, tested."""
     name, planted = "chapter19_planted", ROOT / "tools/tests/new_chapter"

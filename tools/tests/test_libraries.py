@@ -19,6 +19,8 @@ from tools.measuring import NOT_AVAILABLE, libraries
 from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

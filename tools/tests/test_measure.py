@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 
-from figures.records import exported
+from figures.records import columns, exported
 from figures.records.naming import COUNTER_ALIASES, STALLS
 from tools.measuring import plan, profilers, programs
 from tools.measuring.measure import SANITIZERS_AT_ONCE
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.all
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
@@ -45,7 +45,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("tools/measuring", "figures/data", "figures/kit", "figures/records"):
         (root / name).mkdir(parents=True)
     shutil.copy(REPOSITORY / "tools" / "measure", root / "tools")
-    shutil.copy(REPOSITORY / "tools" / "files.py", root / "tools")
+    for name in ("files.py", "terminal.py", "python.sh"):
+        shutil.copy(REPOSITORY / "tools" / name, root / "tools")
     for file in (REPOSITORY / "tools" / "measuring").glob("*.py"):
         shutil.copy(file, root / "tools" / "measuring")
     for name in (
@@ -57,6 +58,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "records/exported.py",
         "records/manifest.py",
         "records/naming.py",
+        "records/columns.py",
+        "records/derived.py",
         "records/regions.py",
         "records/transcripts.py",
     ):
@@ -135,8 +138,7 @@ class Book:
         return [line.partition("--json")[0].strip() for line in lines]
 
     def record(self, chapter: str = ONE, folder: Path | None = None) -> dict[str, Any]:
-        data: dict[str, Any] = json.loads(((folder or self.local) / f"{chapter}.json").read_text())
-        return data
+        return columns.read((folder or self.local) / f"{chapter}.json")
 
     def git(self, *arguments: str) -> str:
         who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
@@ -219,7 +221,8 @@ def test_a_local_recording(book: Book) -> None:
     done = book.measure()
     assert done.returncode == 0, done.stderr
     assert "next: tools/guide" in done.stdout and "this took" in done.stdout
-    names = {f"{ONE}.json", f"{ONE}.txt", f"{TWO}.json", f"{TWO}.txt", "manifest.json"}
+    ends = (".json", ".samples.gz", ".txt")
+    names = {*(f"{chapter}{end}" for chapter in (ONE, TWO) for end in ends), "manifest.json"}
     assert {path.name for path in book.local.iterdir() if path.is_file()} == names
     assert not (book.local / ".partial").exists()
 
@@ -261,7 +264,7 @@ def test_runs_are_named_once_a_repeat_and_hashed(book: Book) -> None:
     }
     # One run per line, so that a diff of two recordings can be read.
     lines = (book.local / f"{ONE}.json").read_text().splitlines()
-    assert sum('"variant"' in line for line in lines) == len(runs)
+    assert sum(line.startswith(('    ["plain"', '    ["picky"')) for line in lines) == 2 * len(once)
 
 
 def test_the_guide_takes_what_is_written(book: Book) -> None:
@@ -350,7 +353,7 @@ def test_what_the_recording_shows_of_the_card_is_told(book: Book) -> None:
     later = book.program(TWO).with_name(f"{TWO}.sweep-all.json")
     record = json.loads(later.read_text())
     for run in record["runs"]:
-        run["median_us"] *= 1.2
+        run["samples_us"] = [round(1.2 * sample, 3) for sample in run["samples_us"]]
     later.write_text(json.dumps(record))
     smi = book.bin / "nvidia-smi"
     fakes.install(
@@ -359,9 +362,9 @@ def test_what_the_recording_shows_of_the_card_is_told(book: Book) -> None:
         'echo "Fake GPU, $mhz, 3201, [N/A], 41"\n',
     )
     # The book's own set goes further than this card's memory.
-    further = fakes._record(ONE, [{"variant": "plain", "n": 2**30, "block": 256}])
+    further = fakes._record(ONE, [fakes._run(fakes._variant(ONE, "plain"), 2**30, 256)])
     (book.data / "nvidia-h200").mkdir()
-    (book.data / "nvidia-h200" / f"{ONE}.json").write_text(json.dumps(further))
+    columns.write(book.data / "nvidia-h200" / f"{ONE}.json", further)
     (book.data / "nvidia-h200" / f"{TWO}.json").write_text("half-written")
 
     said = _noticed(book.measure())
@@ -401,13 +404,13 @@ def test_chapters_leaves_the_others_alone(book: Book) -> None:
     assert book.record(TWO) == before
     assert {line.split()[0] for line in book.timed()} == {ONE}
     # counters.json is one file for all: the other chapter's runs are still in it.
-    counters = json.loads((book.local / "counters.json").read_text())
+    counters = columns.read(book.local / "counters.json")
     assert {run["chapter"] for run in counters["runs"]} == {ONE, TWO}
     # Unless they are of another machine.
     fakes.install_chapter(book.program(ONE), record={"driver": "14.0"})
     done = book.measure("--chapters", ONE, "--counters")
     assert done.returncode == 0 and "left out" in done.stdout
-    counters = json.loads((book.local / "counters.json").read_text())
+    counters = columns.read(book.local / "counters.json")
     assert {run["chapter"] for run in counters["runs"]} == {ONE}
 
 
@@ -422,7 +425,7 @@ def test_no_nvidia_smi(book: Book) -> None:
 
 def test_ctrl_c_keeps_whole_steps_and_the_next_start_goes_on(book: Book, tmp_path: Path) -> None:
     book.measure()
-    whole = {path.name: path.read_text() for path in book.local.iterdir() if path.is_file()}
+    whole = {path.name: path.read_bytes() for path in book.local.iterdir() if path.is_file()}
     shutil.rmtree(book.local)
 
     book.log.write_text("")
@@ -446,13 +449,13 @@ def test_ctrl_c_keeps_whole_steps_and_the_next_start_goes_on(book: Book, tmp_pat
     assert done.returncode == 0
     assert "2 of 6 steps are done already" in done.stdout
     assert len(book.timed()) == 4
-    resumed = {path.name: path.read_text() for path in book.local.iterdir() if path.is_file()}
+    resumed = {path.name: path.read_bytes() for path in book.local.iterdir() if path.is_file()}
     assert resumed.keys() == whole.keys()
-    for name, text in whole.items():
-        if name.endswith(".txt"):
-            assert resumed[name] == text
+    for name, content in whole.items():
+        if not name.endswith(".json"):
+            assert resumed[name] == content
             continue
-        one, other = json.loads(text), json.loads(resumed[name])
+        one, other = json.loads(content), json.loads(resumed[name])
         if name == "manifest.json":
             assert one["files"].keys() == other["files"].keys()
             continue
@@ -509,13 +512,13 @@ def test_a_recording_that_is_cut_off_goes_on_with_the_same_stamp(book: Book) -> 
     assert "19 of 62 steps are done already" in done.stdout
     assert not book.timed()
     assert not [line for line in book.calls(f"{ONE} --once") if "--n 1048573" not in line]
-    runs = json.loads((folder / "counters.json").read_text())["runs"]
+    runs = columns.read(folder / "counters.json")["runs"]
     assert len(runs) == 20
-    timed = json.loads((folder / f"{ONE}.json").read_text())
+    timed = columns.read(folder / f"{ONE}.json")
     assert {run["repeat"] for run in timed["runs"]} == {0, 1, 2}, "a recording has three passes"
     assert len(timed["commands"]) == 4
     assert timed["clocks"]["after"]["name"] == "Fake GPU"
-    assert len(json.loads((folder / "sanitizer.json").read_text())["runs"]) == 2 * 4 * 4
+    assert len(columns.read(folder / "sanitizer.json")["runs"]) == 2 * 4 * 4
     assert not (folder / ".partial").exists()
 
 
@@ -680,8 +683,10 @@ def test_a_program_that_fails(book: Book) -> None:
     ("record", "run", "said"),
     [
         ({}, {"verified": False}, "plain n=16777216 block=256: its result was not verified"),
-        ({}, {"median_us": -1.0}, "median_us is -1.0"),
-        ({}, {"median_us": float("nan")}, "it holds NaN"),
+        ({}, {"samples_us": [1.5, -1.0]}, "a sample is -1.0"),
+        ({}, {"samples_us": [float("nan")]}, "it holds NaN"),
+        ({}, {"samples_us": []}, "samples_us is []"),
+        ({}, {"median_us": 1.5}, "no column for median_us"),
         ({"runs": []}, {}, "recorded no run"),
         ({"runs": [{"variant": "plain"}]}, {}, "recorded a run without 'n'"),
         ({"schema": 1}, {}, "another schema"),
@@ -704,6 +709,18 @@ def test_two_machines_make_no_recording(book: Book) -> None:
     assert done.returncode == 1
     line = one_line(done)
     assert 'driver was "13.0"' in line and '"14.0"' in line and "--fresh" in line
+    assert not list(book.local.glob("*.json"))
+
+
+def test_passes_that_launch_otherwise_make_no_recording(book: Book) -> None:
+    """What all passes share is written once."""
+    later = book.program(ONE).with_name(f"{ONE}.sweep-all.json")
+    record = json.loads(later.read_text())
+    record["runs"][0]["grid"] += 1
+    later.write_text(json.dumps(record))
+    done = book.measure()
+    assert done.returncode == 1
+    assert "and must be the same in every pass" in one_line(done) and "grid is" in one_line(done)
     assert not list(book.local.glob("*.json"))
 
 
@@ -759,7 +776,7 @@ def test_counters(book: Book) -> None:
     book.commit()
     done = book.measure("--counters")
     assert done.returncode == 0, done.stderr
-    counters = json.loads((book.local / "counters.json").read_text())
+    counters = columns.read(book.local / "counters.json")
     assert counters["ncu"] == "2025.3.1" and sorted(counters["metrics"]) == sorted(
         profilers.METRICS
     )
@@ -799,7 +816,7 @@ def test_counters(book: Book) -> None:
 def counted(book: Book, **environment: str) -> list[Any]:
     done = book.measure("--counters", **environment)
     assert done.returncode == 0, done.stderr
-    runs: list[Any] = json.loads((book.local / "counters.json").read_text())["runs"]
+    runs: list[Any] = columns.read(book.local / "counters.json")["runs"]
     return runs
 
 
@@ -875,7 +892,7 @@ def test_a_metric_without_a_number_is_no_zero(book: Book) -> None:
     done = book.measure("--chapters", ONE, "--counters", FAKE_NCU="lacking")
     assert done.returncode == 0
     assert "ncu had no number for every launch of: launch__registers_per_thread" in done.stdout
-    runs = json.loads((book.local / "counters.json").read_text())["runs"]
+    runs = columns.read(book.local / "counters.json")["runs"]
     assert all("launch__registers_per_thread" not in run["launches"][0]["metrics"] for run in runs)
 
 
@@ -886,7 +903,7 @@ def test_a_metric_that_ncu_does_not_know_is_named_and_left_out(book: Book) -> No
     for metric in unknown:
         assert f"note: this ncu doesn't know the metric {metric}: it is left out" in done.stdout
     assert "no number" not in done.stdout
-    data = json.loads((book.local / "counters.json").read_text())
+    data = columns.read(book.local / "counters.json")
     known = [metric for metric in profilers.METRICS if metric not in unknown]
     assert data["metrics"] == known
     for run in data["runs"]:
@@ -913,7 +930,7 @@ def test_a_kernel_that_the_device_stops_has_no_counters(book: Book) -> None:
     done = book.measure("--chapters", ONE, "--counters", FAKE_NCU="stopped")
     assert done.returncode == 0, done.stderr
     assert f"no counters of {ONE}/old_form n=16777216 block=256" in done.stdout
-    runs = json.loads((book.local / "counters.json").read_text())["runs"]
+    runs = columns.read(book.local / "counters.json")["runs"]
     assert {run["variant"] for run in runs} == {"plain", "picky", "single"}
 
 
@@ -931,7 +948,7 @@ def test_sanitizers(book: Book) -> None:
     done = book.measure("--chapters", ONE, "--sanitizers")
     assert done.returncode == 0, done.stdout
     assert "not clean" not in done.stdout and "expects" not in done.stdout
-    runs = json.loads((book.local / "sanitizer.json").read_text())["runs"]
+    runs = columns.read(book.local / "sanitizer.json")["runs"]
     assert len(runs) == 4 * 4
     assert {run["block"] for run in runs if run["variant"] == "single"} == {1}
     found = {(run["variant"], run["tool"]): run for run in runs}
@@ -952,7 +969,8 @@ def test_findings_alone_leave_the_times_as_they_are(book: Book) -> None:
     nothing = book.measure("--sanitizers", "--no-times")
     assert nothing.returncode == 1 and "has no recording whose times stay" in one_line(nothing)
     assert book.measure().returncode == 0
-    names = (f"{ONE}.json", f"{ONE}.txt", f"{TWO}.json", f"{TWO}.txt")
+    ends = (".json", ".samples.gz", ".txt")
+    names = [f"{chapter}{end}" for chapter in (ONE, TWO) for end in ends]
     before = {name: (book.local / name).read_bytes() for name in names}
     (book.root / "later").write_text("")
     later = book.commit()
@@ -960,7 +978,7 @@ def test_findings_alone_leave_the_times_as_they_are(book: Book) -> None:
     assert done.returncode == 0, done.stderr
     assert book.timed() == [ONE]  # it says what machine this is
     assert before == {name: (book.local / name).read_bytes() for name in names}
-    found = json.loads((book.local / "sanitizer.json").read_text())
+    found = columns.read(book.local / "sanitizer.json")
     assert found["source"]["commit"] == later and len(found["runs"]) == 2 * 4 * 4
     told = json.loads((book.local / "manifest.json").read_text())
     assert told["commit"] == first and told["passes"] == 2
@@ -1000,13 +1018,13 @@ def test_races_are_looked_for_in_clean_variants_at_once(book: Book) -> None:
             for variants in ("old_form", "plain picky", "single")
         ),
     ]
-    runs = json.loads((book.local / "sanitizer.json").read_text())["runs"]
+    runs = columns.read(book.local / "sanitizer.json")["runs"]
     both = [run for run in runs if run["variant"] in ("plain", "picky")]
     assert {run["command"].count(" picky ") for run in both if run["tool"] == "synccheck"} == {1}
 
     found = "racecheck/picky=1"
     assert book.measure("--chapters", ONE, "--sanitizers", FAKE_FOUND=found).returncode == 1
-    runs = json.loads((book.local / "sanitizer.json").read_text())["runs"]
+    runs = columns.read(book.local / "sanitizer.json")["runs"]
     races = {run["variant"]: run for run in runs if run["tool"] == "racecheck"}
     assert races["picky"]["findings"] == 1 and races["plain"]["findings"] == 0
     assert " plain picky " not in races["picky"]["command"], "it was looked at alone"
@@ -1022,7 +1040,7 @@ def relist(book: Book, number: int, **changes: object) -> None:
 
 def looked_at(book: Book, kind: str) -> set[str]:
     """The variants that counters.json or sanitizer.json is about."""
-    runs = json.loads((book.local / f"{kind}.json").read_text())["runs"]
+    runs = columns.read(book.local / f"{kind}.json")["runs"]
     return {run["variant"] for run in runs}
 
 
@@ -1053,7 +1071,7 @@ def test_a_modern_variant_with_findings_is_not_clean(book: Book) -> None:
     assert f"{ONE}/old_form expects findings of racecheck; here they came from memcheck" in (
         done.stdout
     )
-    runs = json.loads((book.local / "sanitizer.json").read_text())["runs"]
+    runs = columns.read(book.local / "sanitizer.json")["runs"]
     assert sum(run["findings"] for run in runs) == 139, "it is written all the same"
 
 
@@ -1083,7 +1101,7 @@ def test_a_sanitizer_that_did_nothing_is_not_clean(book: Book) -> None:
     done = book.measure("--chapters", ONE, "--sanitizers", FAKE_SANITIZER="unsupported")
     assert done.returncode == 1
     assert f"memcheck did not do its work on {ONE}/plain (Error: Device not" in done.stdout
-    runs = json.loads((book.local / "sanitizer.json").read_text())["runs"]
+    runs = columns.read(book.local / "sanitizer.json")["runs"]
     assert {run["findings"] for run in runs} == {None}
 
 
@@ -1099,7 +1117,7 @@ def test_a_variant_that_a_sanitizer_cant_run_is_left_out(book: Book) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     said = f"note: compute-sanitizer didn't look at {ONE}/plain: {ONE}: this is the reason\n"
     assert done.stdout.count(said) == 1
-    runs = json.loads((book.local / "sanitizer.json").read_text())["runs"]
+    runs = columns.read(book.local / "sanitizer.json")["runs"]
     assert ("plain", "memcheck") not in {(run["variant"], run["tool"]) for run in runs}
     assert "old_form" in looked_at(book, "sanitizer")
 
@@ -1121,10 +1139,10 @@ def test_a_dry_run_lists_the_steps_and_measures_nothing(book: Book) -> None:
     assert all("--list" in call for call in book.calls()), "no tool, and no launch"
 
 
-@pytest.mark.parametrize("named", [False, True])
-def test_the_checkout_is_no_build_folder(book: Book, named: bool) -> None:
+@pytest.mark.parametrize("named", ["", ".", "..", "chapters/../../.."])
+def test_the_checkout_is_no_build_folder(book: Book, named: str) -> None:
     before = sorted(book.root.iterdir())
-    done = book.measure("--build", str(book.root) if named else "")
+    done = book.measure("--build", str(book.root / named) if named else "")
     assert done.returncode == 2 and "--build" in done.stderr and "to build in" in done.stderr
     assert sorted(book.root.iterdir()) == before
 
@@ -1157,12 +1175,25 @@ def test_export_packs_what_is_recorded(book: Book, tmp_path: Path) -> None:
         f"next: tools/compare {file} puts it beside the book's own"
     )
     told = exported.unpack(file)
-    here = {path.name: path.read_text() for path in book.local.iterdir() if path.is_file()}
-    assert told.name == "local" and told.files == here
+    told.write(tmp_path / "there")
+    here, there = (
+        {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        for folder in (book.local, tmp_path / "there")
+    )
+    assert told.name == "local" and there == here
     first = file.read_bytes()
     book.measure("--export", str(file))
     assert file.read_bytes() == first
     assert [path.name for path in file.parent.iterdir()] == [file.name]
+    # Nothing but a file is replaced (test_files.py has the kinds).
+    (tmp_path / "link").symlink_to(file)
+    file.write_text("")
+    assert book.measure("--export", str(tmp_path / "link")).returncode == 0
+    assert (tmp_path / "link").is_symlink() and file.read_bytes() == first
+    os.mkfifo(tmp_path / "pipe")
+    done = book.measure("--export", str(tmp_path / "pipe"))
+    assert done.returncode == 2 and (tmp_path / "pipe").is_fifo()
+    assert one_line(done).endswith("pipe can't be written (it is a pipe: name a file)")
 
 
 def test_export_refuses_what_it_cannot_do(book: Book, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = sorted(

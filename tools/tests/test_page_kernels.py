@@ -6,6 +6,8 @@ import pytest
 
 from tools.measuring import Failure, ptx
 
+pytestmark = pytest.mark.all
+
 TEXT = """
 
 .version 9.0

@@ -12,6 +12,8 @@ from tools.measuring import launches, page
 from tools.measuring.ptx import modules
 from tools.measuring.recipes import NoFit, Written, all_kernels, evaluate, fitted, plan_of
 
+pytestmark = pytest.mark.all
+
 SHAPES = [(n, 256) for n in (1, 33, 1000, 4097, 65_536, 300_001, 1 << 20)] + [
     (n, block) for block in (32, 100, 512, 1024) for n in (1, 4097, 1 << 20)
 ]

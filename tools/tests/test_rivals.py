@@ -16,7 +16,7 @@ from tools.measuring import NOT_AVAILABLE, rivals
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.all
+
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
 NO_TOOLKIT = ("CUDACXX", "CUDA_HOME")
@@ -184,7 +186,7 @@ def test_an_old_cmake_is_told_though_packages_come(
     assert_stopped(done, r"CMake 3\.25 or newer is needed; here is 3\.18\.4", "newer cmake first")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_fails_beside_apt_waits_for_it(run: Run, book: Path, commands: Commands) -> None:
     path = commands(without=["doxygen"], **APT_FAILS)
     done = run("tools/setup", cwd=book, network=False, without=["PIP_FIND_LINKS"], PATH=str(path))
@@ -225,13 +227,13 @@ def test_a_disk_that_is_full_in_earnest(run: Run, book: Path) -> None:
     assert_stopped(done, "MB are free", "larger disk")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_no_network(run: Run, book: Path) -> None:
     done = run("tools/setup", cwd=book, network=False, without=["PIP_FIND_LINKS"])
     assert_stopped(done, "package index doesn't answer", "check the network", log=True)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_no_compiler_to_be_had(
     run: Run, book: Path, commands: Commands, environment: Environment
 ) -> None:
@@ -249,7 +251,7 @@ def test_no_compiler_to_be_had(
     assert_stopped(done, "package index doesn't answer", "check the network", log=True)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_compilers_that_do_not_do(
     run: Run, book: Path, commands: Commands, environment: Environment
 ) -> None:
@@ -299,7 +301,7 @@ def test_what_an_environment_lacks_is_named(tmp_path: Path) -> None:
     assert lacking() == ["five==5", "four==4", "six==6", "three==3"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_package_that_was_lost_comes_back(run: Run, book: Path, environment: Environment) -> None:
     lost = "snowballstemmer"
     environment(book, own=lost)
@@ -320,4 +322,4 @@ def test_a_package_that_was_lost_comes_back(run: Run, book: Path, environment: E
 def test_ci_runs_the_tests_and_nothing_else() -> None:
     script = (ROOT / ".ci" / "run").read_text().splitlines()
     code = [line for line in script if line and not line.startswith("#")]
-    assert code == ['exec "$(dirname "${BASH_SOURCE[0]}")/../tools/test"']
+    assert code == ['exec "$(dirname "${BASH_SOURCE[0]}")/../tools/test" --all']

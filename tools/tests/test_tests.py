@@ -1,8 +1,10 @@
-"""The tests themselves: none is skipped in silence, and all compile with the build's compiler."""
+"""The tests themselves: each says its tier, none is skipped in silence, all use one compiler."""
 
 from __future__ import annotations
 
+import ast
 import importlib
+import json
 import re
 import shutil
 import signal
@@ -11,6 +13,11 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tools import tiers
+from tools.tests.built import BUILD
+
+pytestmark = pytest.mark.all
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(
@@ -23,14 +30,15 @@ FILES = sorted(
 @pytest.fixture
 def tests(tmp_path: Path) -> Path:
     """A folder with the book's own rules for tests."""
-    for name in ("conftest.py", "pyproject.toml"):
-        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "tools").mkdir()
+    for name in ("conftest.py", "pyproject.toml", "tools/tiers.py"):
+        shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
 
 
-def pytest_says(folder: Path, text: str) -> tuple[int, str]:
+def pytest_says(folder: Path, text: str, *options: str) -> tuple[int, str]:
     (folder / "test_planted.py").write_text(f"import pytest, signal, subprocess\n{text}")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_planted.py"]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", ".", *options]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 
@@ -71,6 +79,148 @@ def test_signals_that_are_ignored_reach_what_a_test_starts(tests: Path, name: st
     finally:
         signal.signal(number, before)
     assert status == 0, said
+
+
+# ------------------------------------------------------------------ tiers
+
+
+def test_each_file_says_its_tier_and_what_it_covers() -> None:
+    files = tiers.test_files()
+    assert {tiers.tier_of(file) for file in files} == {*tiers.TIERS}
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        assert len(ast.get_docstring(ast.parse(text)) or "") > 20, (
+            f"{file} doesn't say what it covers"
+        )
+        said = re.findall(r"^pytestmark = (?:\[\n(?:    .*\n)*\]|.*)$", text, re.M)
+        assert len(said) <= 1, f"{file} says its tier twice"
+        marks = re.findall(r"mark\.(all|release)\b", "".join(said))
+        assert len(marks) <= 1, f"{file} is of two tiers"
+
+
+@pytest.mark.built("all")
+def test_each_cxx_test_says_its_tier_and_what_it_covers() -> None:
+    """By its label, which is the same for all of a program."""
+    asked = ["ctest", "--test-dir", BUILD, "--show-only=json-v1"]
+    listed = subprocess.run(asked, capture_output=True, text=True, check=True)
+    tests = json.loads(listed.stdout)["tests"]
+    labels = {
+        label
+        for test in tests
+        for each in test["properties"]
+        if each["name"] == "LABELS"
+        for label in each["value"]
+    }
+    assert len(tests) > 400
+    assert all(re.fullmatch(r"(all|release)\.\w+", label) for label in labels)
+    assert all(any(p["name"] == "LABELS" for p in test["properties"]) for test in tests)
+    assert {label.partition(".")[2] for label in labels} >= {*tiers.programs(ROOT)}
+    for source in tiers.test_files(ROOT, "*_test.c*"):
+        assert source.read_text(encoding="utf-8").startswith("// "), (
+            f"{source}: what does it cover?"
+        )
+
+
+#: How a file reads what is built, or the guide.
+READS = re.compile(r"\b(BUILD|GUIDE|on_embedded)\b")
+
+
+def reads_the_build(file: Path, seen: set[Path]) -> bool:
+    """Does a file of tests, or one that it imports from?"""
+    seen.add(file)
+    text = file.read_text(encoding="utf-8")
+    names = re.findall(
+        r"^from ([\w.]+\.tests(?:\.\w+)+) import|^import ([\w.]+\.tests\.\w+)", text, re.M
+    )
+    paths = [ROOT / f"{(one or other).replace('.', '/')}.py" for one, other in names]
+    paths = [
+        each for each in paths if each.is_file() and each.name not in ("built.py", "conftest.py")
+    ]
+    return bool(READS.search(text)) or any(
+        reads_the_build(each, seen) for each in paths if each not in seen
+    )
+
+
+def test_what_reads_the_build_says_what_of_it() -> None:
+    """Else tools/test runs it on what was built some time ago."""
+    silent = [
+        str(file.relative_to(ROOT))
+        for file in tiers.test_files()
+        if "mark.built(" not in file.read_text(encoding="utf-8") and reads_the_build(file, set())
+    ]
+    assert silent == []
+    assert reads_the_build(ROOT / "docs/tests/test_toys.py", set())
+    assert not reads_the_build(Path(__file__).with_name("test_steps.py"), set())
+
+
+OF_TIERS = """
+def test_default(): pass
+@pytest.mark.all
+def test_all(): pass
+@pytest.mark.release
+@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.all)])
+def test_release(n): pass
+@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.all)])
+def test_both(n): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("of_file", "passed"), [("", (2, 4, 6)), ("all", (0, 4, 6)), ("release", (0, 0, 6))]
+)
+def test_a_tier_has_its_tests_and_those_below(
+    tests: Path, of_file: str, passed: tuple[int, ...]
+) -> None:
+    line = f"pytestmark = pytest.mark.{of_file}\n" if of_file else ""
+    for tier, number in zip(tiers.TIERS, passed, strict=True):
+        status, said = pytest_says(tests, line + OF_TIERS, f"--tier={tier}")
+        assert status == (0 if number else 5)
+        assert f"{number} passed" in said if number else "passed" not in said
+    status, said = pytest_says(tests, line + OF_TIERS)
+    assert status == 0 and "6 passed" in said
+
+
+def test_a_file_above_the_tier_is_not_read(tests: Path) -> None:
+    status, said = pytest_says(tests, "pytestmark = pytest.mark.all\n1 / 0\n", "--tier=default")
+    assert status == 5 and "ZeroDivisionError" not in said
+
+
+def test_what_is_to_be_built(tmp_path: Path) -> None:
+    file = tmp_path / "test_it.py"
+    file.write_text(
+        'pytestmark = [pytest.mark.built("programs", "guide"), pytest.mark.skipif(1)]\n'
+        '@pytest.mark.all\n@pytest.mark.built("matrices")\ndef test_it(): pass\n'
+        '@pytest.mark.built("more")\ndef test_that(): pass\n'
+    )
+    assert tiers.tier_of(file) == "default"
+    assert tiers.targets_of(file, "default") == ["programs", "guide", "more"]
+    assert tiers.targets_of(file) == ["programs", "guide", "matrices", "more"]
+
+
+def test_a_path_is_built_and_run_alone() -> None:
+    def wanted(*paths: str) -> list[str]:
+        command = [sys.executable, ROOT / "tools/tiers.py", *paths]
+        done = subprocess.run(
+            command, cwd=ROOT / "tools", capture_output=True, text=True, check=True
+        )
+        return done.stdout.splitlines()
+
+    pages = f"{ROOT}/docs/tests/test_pages.py"
+    assert wanted("../docs/tests/test_pages.py::test_it") == ["", "", "1", f"{pages}::test_it"]
+    assert wanted("../docs/tests/test_rendered.py")[:3] == ["guide", "", "1"]
+    assert wanted("emulator/tests/check_test.cpp") == [
+        "emu_check_test",
+        r"\.(emu_check_test)$",
+        "0",
+    ]
+    targets, labels, files, folder = wanted("../chapters")
+    assert {"matrices", "programs", "chapter_shares_test"} <= {*targets.split()}
+    assert labels == r"\.(chapter_shares_test|matrices)$"
+    assert int(files) > 20 and folder == f"{ROOT}/chapters"
+    targets, labels, files, _ = wanted("--tier=default")
+    assert {"guide", "programs"} <= {*targets.split()} and labels == ""
+    assert not {"all", "matrices", "judge_kernels"} & {*targets.split()}
+    assert int(files) < int(wanted("--tier=all")[2]) < int(wanted("--tier=release")[2])
 
 
 def test_the_longest_files_come_first(tests: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tools.tests.built import BUILD
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built()]
 
 ROOT = Path(__file__).resolve().parents[2]
 FAULT = """#include <string>

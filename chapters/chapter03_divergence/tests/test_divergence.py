@@ -18,6 +18,8 @@ from figures.kit import costs, patterns
 from figures.tests.test_patterns import parted_warps
 from tools.tests.built import BUILD
 
+pytestmark = pytest.mark.built("programs", "embedded_device")
+
 ROOT = Path(__file__).resolve().parents[3]
 BLOCK = 256
 WARPS = BLOCK // patterns.WARP

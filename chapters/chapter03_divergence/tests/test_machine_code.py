@@ -10,6 +10,8 @@ from chapters.tests.machine import compiled, named
 from figures.records import machine_code
 from figures.records.machine_code import Code
 
+pytestmark = pytest.mark.all
+
 CHAPTER = "chapter03_divergence"
 TREES = ("interleaved", "interleaved_mask", "strided", "smem")
 

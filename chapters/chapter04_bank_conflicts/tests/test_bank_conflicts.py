@@ -6,7 +6,6 @@ That the device counts as hardware does is test_embedded_counters.py's to see.
 from __future__ import annotations
 
 import csv
-import json
 import math
 import os
 import subprocess
@@ -28,8 +27,10 @@ from figures.chapters.chapter04_bank_conflicts.kernels import (
 )
 from figures.kit import costs, patterns
 from figures.kit.patterns import WARP
-from figures.records import traces
+from figures.records import columns, traces
 from tools.tests.built import BUILD
+
+pytestmark = pytest.mark.built("programs", "embedded_device")
 
 ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter04_bank_conflicts"
@@ -128,7 +129,7 @@ def test_walks_and_tiles_count_what_the_hardware_counted(
     n: int, block: int, launches: int, tmp_path: Path
 ) -> None:
     """To the last one: so few blocks do not get in each other's way."""
-    record = json.loads(COUNTERS.read_text(encoding="utf-8"))
+    record = columns.read(COUNTERS)
     runs = [r for r in record["runs"] if (r["chapter"], r["n"], r["block"]) == (CHAPTER, n, block)]
     if not runs:
         pytest.skip(f"{CHAPTER} is not recorded with counters yet")

@@ -9,6 +9,8 @@ from chapters.tests.machine import REGISTER
 from figures.records import machine_code
 from figures.records.machine_code import Code
 
+pytestmark = pytest.mark.all
+
 CHAPTER = "chapter04_bank_conflicts"
 
 

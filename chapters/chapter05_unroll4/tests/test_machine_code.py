@@ -7,6 +7,8 @@ import pytest
 from chapters.tests.machine import REGISTER, compiled
 from figures.records.machine_code import Code, Instruction
 
+pytestmark = pytest.mark.all
+
 CHAPTER = "chapter05_unroll4"
 
 

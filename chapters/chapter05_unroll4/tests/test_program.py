@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from chapters.tests.programs import run
+
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 CHAPTER = "chapter05_unroll4"
 

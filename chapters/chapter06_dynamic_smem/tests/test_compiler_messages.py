@@ -19,6 +19,8 @@ if __name__ == "__main__":
 
 from tools.tests.built import nvcc  # noqa: E402
 
+pytestmark = pytest.mark.all
+
 CHAPTER = CHAPTERS / "chapter06_dynamic_smem"
 #: A source that is refused has the compiler's words beside it.
 REFUSED = sorted(

@@ -9,6 +9,8 @@ import pytest
 from chapters.tests.machine import compiled
 from figures.records.machine_code import Code, Instruction
 
+pytestmark = pytest.mark.all
+
 CHAPTER = "chapter07_effective_bandwidth"
 LOADS = (2, 4)
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from chapters.tests.programs import on_embedded, run
+
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 CHAPTER = "chapter07_effective_bandwidth"
 

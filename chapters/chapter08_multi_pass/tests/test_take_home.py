@@ -20,7 +20,7 @@ from chapters.tests.programs import program
 from tools.tests import test_nvrtc
 from tools.tests.built import nvcc, on_embedded
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 HERE = Path(__file__).resolve().parent
 CHAPTER = HERE.parent

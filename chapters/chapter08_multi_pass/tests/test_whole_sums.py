@@ -11,7 +11,7 @@ import pytest
 
 from tools.tests.built import BUILD, nvcc, on_embedded
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device", "matrices")]
 
 ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter08_multi_pass"

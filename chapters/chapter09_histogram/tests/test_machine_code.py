@@ -6,6 +6,8 @@ import pytest
 
 from chapters.tests.machine import ARCH, compiled
 
+pytestmark = pytest.mark.all
+
 CHAPTER = "chapter09_histogram"
 
 

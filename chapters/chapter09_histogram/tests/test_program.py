@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from chapters.tests.programs import on_embedded
+
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 CHAPTER = "chapter09_histogram"
 

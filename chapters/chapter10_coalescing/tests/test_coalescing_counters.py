@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from figures import chapters
 from figures.chapters.chapter10_coalescing.kernels import PATTERNS
+from figures.records import columns
 
 ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter10_coalescing"
@@ -22,9 +22,8 @@ MIB = 1 << 20
 
 def counted(set_name: str) -> dict[str, dict[str, float]]:
     """What each variant's launch counted."""
-    text = (ROOT / "figures/data" / set_name / "counters.json").read_text(encoding="utf-8")
     found = {}
-    for run in json.loads(text)["runs"]:
+    for run in columns.read(ROOT / "figures/data" / set_name / "counters.json")["runs"]:
         shape = run["chapter"], run["n"], run["block"]
         if shape == (CHAPTER, N, BLOCK) and run["variant"] in PATTERNS:
             (launch,) = run["launches"]

@@ -6,6 +6,8 @@ import pytest
 
 from chapters.tests.programs import on_embedded
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 CHAPTER = "chapter10_coalescing"
 
 

@@ -10,7 +10,7 @@ import pytest
 from figures.records.naming import REFERENCE
 from tools.tests.built import ROOT, nvcc, on_embedded
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = HERE / "same_bits.cu"

@@ -14,6 +14,8 @@ import pytest
 from chapters.tests.programs import variants
 from chapters.tests.test_embedded_sums import SHAPES, said
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 CHAPTER = "chapter11_floats"
 ONCE = "argument 2[0] is the sum of argument 1: each of {} is in it once, "
 PROVED = "proved for all data of this size and launch"

@@ -9,6 +9,8 @@ import pytest
 
 from tools.tests.built import BUILD, on_embedded
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device", "matrices")]
+
 MISTAKES = {
     "maximum_from_zero": "row 0 of 10: the maximum is 0 and should be -inf",
     "maximum_without_nan": r"row 1 of 10: the maximum is [\d.]+ and should be nan",

@@ -12,7 +12,7 @@ from figures.chapters.chapter13_small_and_large.plots import NAME
 from figures.records.libraries import rings_of
 from tools.tests.built import BUILD, ROOT, nvcc, on_embedded, tool
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 #: 15 pieces for each of the embedded device's 132 SMs, and some over: all rings come round.
 N = 132 * 15 * 4096 + 7

@@ -19,6 +19,8 @@ import pytest
 from chapters.tests.programs import program
 from tools.tests.built import BUILD, nvcc
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device", "matrices")]
+
 CHAPTER = "chapter14_many_gpus"
 HERE = Path(__file__).resolve().parent
 #: Seconds that a rank waits, here; and those within which a program that gives up has ended.

@@ -6,9 +6,9 @@
 namespace book {
 
 /// Writes a new file beside `path` to the disk and gives it that name, so that `path` is whole or
-/// untouched. A symbolic link stays one; what it names is written.
-/// Throws Error(kBadArgument) naming the path and the reason: a folder, a device, a link to
-/// nothing.
+/// untouched. A symbolic link stays one: the file that it leads to is written, and keeps its mode.
+/// Throws Error(kBadArgument) naming the path and the reason: a folder, a device, a pipe, what the
+/// program prints to.
 void write_whole(const std::string& path, const std::string& text);
 
 /// Throws what write_whole would, as far as that can be known in advance. Leaves nothing behind.

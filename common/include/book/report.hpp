@@ -18,7 +18,7 @@ namespace book {
 /// Whatever tells runs apart beside variant, n and block: names and values, in order.
 using Params = std::vector<std::pair<std::string, std::variant<std::int64_t, std::string>>>;
 
-/// One measured run. Field names are those of the recorded files (figures/data/schema.json).
+/// One measured run. Field names are those of the recorded files (figures/records/schema.py).
 struct Run {
   std::string variant;
   std::string from;     ///< chapter whose kernel it is
@@ -64,10 +64,11 @@ std::string counter_table(const Session& session, const std::vector<Run>& runs);
 
 /// The record: an object with "schema", the session, the build and "runs", a run per line.
 ///
-/// Times are rounded to nanoseconds. Runs without samples (n = 0: nothing is launched) are left
-/// out. "repeat" is 0, and "source", "clocks" and "kernel_hash" are null here: `tools/measure`
-/// sets them when it collects records. Throws std::logic_error, naming run and field, for a number
-/// that no record may hold: not finite, a time below 0.
+/// It holds what was measured and nothing that follows from it. Samples are rounded to nanoseconds.
+/// Runs without any (n = 0: nothing is launched) are left out. "repeat" is 0, and "source",
+/// "clocks" and "kernel_hash" are null here: `tools/measure` sets them when it collects records.
+/// Throws std::logic_error, naming the run, for a sample that no record may hold: not finite, or
+/// below 0.
 std::string to_json(const Session& session, const std::vector<Run>& runs);
 
 /// A count as the book writes it: 2^k where it is one (from 2^10 on), else digits in groups.

@@ -1,8 +1,8 @@
 """A still picture of a stepper: what stands in a panel's place where no script runs.
 
-``docs/stills.json`` has one step of a panel's kernel, read off the stepper itself: of each warp the
-lanes that are active, what the lanes touch, and the words around it. A test steps there again and
-compares; ``python -m docs.tests.stills`` writes the file.
+``docs/stills.json.gz`` has one step of a panel's kernel, read off the stepper itself: of each warp
+the lanes that are active, what the lanes touch, and the words around it. A test steps there again
+and compares; ``python -m docs.tests.stills`` writes the file.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from typing import Any
 
 from docutils import nodes
 
+from figures.records import columns
+
 from . import inputs
 from .book import Book
 from .strings import _
 
-FILE = "docs/stills.json"
+FILE = "docs/stills.json.gz"
 LEGEND = "Filled: active now. Outlined: active in this warp\u2019s latest instruction."
 #: Of a lane: active now, active in its warp's latest instruction, or neither.
 CELLS = {"#": ' class="on"', "+": ' class="was"', ".": ""}
@@ -27,7 +29,7 @@ CELLS = {"#": ' class="on"', "+": ' class="was"', ".": ""}
 
 @cache
 def _read(path: Path, _changed: int) -> dict[str, dict[str, Any]]:
-    stills: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    stills: dict[str, dict[str, Any]] = json.loads(columns.unpacked(path))
     return stills
 
 

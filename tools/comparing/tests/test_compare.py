@@ -17,6 +17,7 @@ import tools.comparing.tests.conftest  # noqa: F401  finds the extension
 from figures.kit.chapter import number_of
 from figures.kit.pictures import View
 from figures.kit.words import listed, time_text
+from figures.records import columns
 from figures.records.exported import pack
 from figures.records.naming import REFERENCE
 from figures.records.recordings import Recordings
@@ -33,7 +34,7 @@ from tools.comparing.tests import made_up
 from tools.comparing.tests.conftest import PAGES, ROOT, Compare, Told
 from tools.measuring.notices import Notice
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.all
 
 H100 = "nvidia-h100"
 PAIR = "nvidia-h200-pair"
@@ -194,7 +195,8 @@ def test_sizes_of_a_chapter_that_the_reference_lacks_are_told(
     (chapter,) = recordings.second[PAIR].chapters.keys() - recordings.reference.chapters.keys()
     source = recordings.second[PAIR].chapters[chapter].path
     (tmp_path / "small").mkdir()
-    path = Path(shutil.copy(source, tmp_path / "small"))
+    path = tmp_path / "small" / source.name
+    columns.write(path, columns.read(source))
     assert "sizes left out" not in told(path.parent)
 
     def cut(data: dict[str, Any]) -> None:
@@ -388,7 +390,7 @@ def test_a_half_written_file_is_left_out_with_the_reason(compared: Compare, brok
     path = broken / "chapter03_divergence.json"
     path.write_text(path.read_text()[:5000])
     content = compared(broken, REFERENCE)
-    assert noted(content)["left out"].text.startswith("chapter03_divergence.json: line 1, column")
+    assert noted(content)["left out"].text.startswith("chapter03_divergence.json: line ")
     assert "half-written?" in noted(content)["left out"].text
     assert len(content.pictures[0].rows) == 11 + 6, "the climb goes on without that rung"
     assert "not measured" in content.pictures[0].light
@@ -434,8 +436,8 @@ def test_a_set_of_two_cards_is_refused(told: Told, broken: Path) -> None:
          "few passes", "Recorded in 1 pass, where the book's own sets have 3."),
         (lambda data: [run.update(stopped_by="seconds") for run in data["runs"]],
          "samples far apart", "In "),
-        (lambda data: data["device"].update(memory_clock_khz=1),
-         "a check of the recording failed", "chapter01_gmem.json: field 'device.peak_gb_per_s'"),
+        (lambda data: data["device"].update(memory_clock_khz=1000),
+         "a check of the recording failed", "chapter01_gmem.json: chapter01_gmem/gmem"),
     ],
 )  # fmt: skip
 def test_what_is_off_is_told(
@@ -514,7 +516,7 @@ def test_the_command_says_where_the_page_is_and_what_it_shows(
     assert page.read_text(encoding="utf-8") == html(two_cards)
     (tmp_path / "file").touch()
     assert command.main([H100, "-o", str(tmp_path / "file" / "x.html")]) == 2
-    assert "x.html can't be written (File exists)" in capsys.readouterr().err
+    assert "x.html can't be written (Not a directory)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -545,9 +547,8 @@ def test_what_cannot_be_compared_is_refused_in_one_line(
         assert command.main(asked) == status
     except SystemExit as left:
         assert left.code == status
-    *usage, line = capsys.readouterr().err.splitlines()
+    (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("tools/compare: ") and said in line
-    assert status == 2 or not usage
 
 
 def test_help_and_a_missing_environment(tmp_path: Path) -> None:

@@ -2,11 +2,12 @@
 """The device as a page loads it: one script, which holds the WebAssembly and the worker as text.
 
     artefact.py pack WASM OUT   makes it of what emscripten built
-    artefact.py check FILE...   are they of the sources that are here? If not, says what renews them
+    artefact.py check FILE...   can a guide have them? Says also where the sources here are others
 
-The script carries a hash of what it was built from, so that no guide shows an old device. Packing
-takes zopfli, whose gzip is a twentieth smaller than zlib's best. Checking takes Python's own
-library alone: the guide's build runs it.
+The script carries a hash of what it was built from. It is half a megabyte that git can't
+compress, so it isn't renewed with each change: a guide may have one of older sources, a release may
+not. Packing takes zopfli, whose gzip is a twentieth smaller than zlib's best. Checking takes
+Python's own library alone: the guide's build runs it.
 """
 
 from __future__ import annotations
@@ -70,13 +71,20 @@ def unpack(script: str) -> dict[str, str]:
     return parts
 
 
-def complaint(script: Path, emulator: Path = EMULATOR) -> str:
+def damage(script: Path) -> str:
     """Why a guide can't have it; empty where it can."""
     try:
-        made_of = unpack(script.read_text(encoding="utf-8"))["sources"]
+        unpack(script.read_text(encoding="utf-8"))["sources"]
     except (OSError, ValueError, KeyError) as error:
         return f"{script.name}, the device in the page, can't be read ({error}); run {COMMAND}"
-    if made_of == digest(emulator):
+    return ""
+
+
+def complaint(script: Path, emulator: Path = EMULATOR) -> str:
+    """Why a release can't have it; empty where it can."""
+    if why := damage(script):
+        return why
+    if unpack(script.read_text(encoding="utf-8"))["sources"] == digest(emulator):
         return ""
     return f"{script.name}, the device in the page, is of other sources; run {COMMAND}"
 
@@ -84,14 +92,13 @@ def complaint(script: Path, emulator: Path = EMULATOR) -> str:
 def main(arguments: list[str]) -> int:
     match arguments:
         case ["pack", wasm, out]:
-            made = Path(f"{out}.part")
-            made.write_text(pack(Path(wasm)), encoding="utf-8")
-            made.replace(out)
+            # In place: a rename would replace a link, or a device, by a file.
+            Path(out).write_text(pack(Path(wasm)), encoding="utf-8")
             return 0
         case ["check", *scripts] if scripts:
-            wrong = [why for script in scripts if (why := complaint(Path(script)))]
-            print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)
-            return 1 if wrong else 0
+            said = [why for script in scripts if (why := complaint(Path(script)))]
+            print(*said, sep="\n", end="\n" if said else "", file=sys.stderr)
+            return 1 if any(damage(Path(script)) for script in scripts) else 0
     print(__doc__, file=sys.stderr)
     return 2
 

@@ -179,6 +179,9 @@ int run(int argc, char** argv) {
   std::map<std::string, Draft> drafts;
   for (const auto& [setting, value] : request.settings) {
     const auto at = destinations.find(setting);
+    if (at != destinations.end()) {  // what the reader calls it
+      setenv((setting + "_AS").c_str(), (option_of(setting) + " " + value).c_str(), 1);
+    }
     if (at == destinations.end()) {
       setenv(setting.c_str(), value.c_str(), 1);
     } else if (!at->second.regular) {
@@ -222,6 +225,22 @@ int run(int argc, char** argv) {
   return ended.status == 0 && !written ? kBadArgument : ended.status;
 }
 
+/// Without the middle of a word that nobody would read to its end.
+std::string cut(std::string_view line) {
+  constexpr std::size_t kLongest = 400, kBegin = 200, kEnd = 100;
+  std::string shorter;
+  while (!line.empty()) {
+    const std::string_view word = line.substr(0, line.find(' ', 1));
+    line.remove_prefix(word.size());
+    if (word.size() <= kLongest) {
+      shorter += word;
+    } else {
+      shorter.append(word.substr(0, kBegin)).append("...").append(word.substr(word.size() - kEnd));
+    }
+  }
+  return shorter;
+}
+
 /// Without what a terminal obeys, or what turns the direction of text: names come from anywhere.
 std::string tamed(std::string_view text) {
   // In UTF-8: control characters but the end of a line, marks of direction, and the two separators
@@ -255,7 +274,7 @@ void complain(const std::string& message) {
   std::string text;
   for (std::string_view left = safe; !left.empty();) {
     const std::string_view line = left.substr(0, left.find('\n'));
-    text.append("tools/emulate: ").append(line) += '\n';
+    text.append("tools/emulate: ").append(cut(line)) += '\n';
     left.remove_prefix(std::min(line.size() + 1, left.size()));
   }
   std::fputs(text.c_str(), stderr);

@@ -1,3 +1,4 @@
+// The PTX in a fat binary: unpacked, chosen, and refused where the bytes are damaged.
 #include "cudart/fatbin.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Text in JSON, whatever its bytes are.
 #include "watch/json.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Global memory: what lies in an allocation is found, and no address is given twice.
 #include "emu/memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Kernels' names and columns as ncu writes them.
 #include "cudart/report.hpp"
 
 #include <gtest/gtest.h>

@@ -10,6 +10,8 @@ import pytest
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device")]
+
 EMULATOR = Path(__file__).resolve().parents[1]
 SOURCE = EMULATOR / "bench/programs.cu"
 #: A fault in each kernel: what stands there, and what takes its place.
@@ -54,7 +56,6 @@ def test_it_finds_its_results_right(tmp_path: Path) -> None:
         assert float(speed) > 0
 
 
-@pytest.mark.slow
 def test_it_finds_a_fault_in_each(tmp_path: Path) -> None:
     text = SOURCE.read_text(encoding="utf-8")
     for name, (there, instead) in FAULTS.items():

@@ -16,6 +16,8 @@ import pytest
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device")]
+
 EMULATE = Path(__file__).resolve().parents[2] / "emulate"
 
 # A comment `// @A` names a line for what is expected of it.

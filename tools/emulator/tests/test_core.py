@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.all
+
 EMULATOR = Path(__file__).resolve().parents[1]
 CORE = ["ptx", "decode", "machine", "isa", "watch"]
 #: What nearly all files of isa/ include.
@@ -74,7 +76,6 @@ def headers_of_32_bits(tmp_path_factory: pytest.TempPathFactory) -> None:
     assert done.returncode == 0, "sudo apt install g++-multilib\n" + done.stderr[-1000:]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("room", CORE)
 def test_the_core_compiles_for_32_bits(room: str, headers_of_32_bits: None, tmp_path: Path) -> None:
     files = sorted((EMULATOR / "src" / room).glob("*.cpp"))

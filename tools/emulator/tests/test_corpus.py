@@ -14,7 +14,7 @@ import pytest
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device")]
 
 EMULATE = Path(__file__).resolve().parents[3] / "tools/emulate"
 CORPUS = Path(__file__).parent / "corpus"

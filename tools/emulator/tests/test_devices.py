@@ -13,6 +13,8 @@ import pytest
 
 from tools.tests.built import BUILD, nvcc
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 SOURCE = Path(__file__).with_name("devices.cu")
 
 

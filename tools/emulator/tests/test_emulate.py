@@ -21,7 +21,7 @@ import pytest
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 ROOT = Path(__file__).resolve().parents[3]
 EMULATE = ROOT / "tools/emulate"
@@ -632,12 +632,24 @@ def test_clocks_go_on_from_launch_to_launch(build: Build) -> None:
         (("--threads", "many", "true"), "not a number"),
         (("--fast", "true"), "no such option"),
         (("/no/such/program",), "not found"),
+        *(
+            ((option, "x" * 32000, "true"), said)
+            for option, said in (
+                ("--csv", "can't be written: File name too long"),
+                ("--check", "there are race"),
+                ("--threads", "not a number"),
+            )
+        ),
     ],
 )
 def test_bad_arguments(arguments: tuple[str, ...], said: str) -> None:
     ran = emulate(*arguments)
     assert ran.returncode == 2
-    assert said in ran.stderr
+    assert said in ran.stderr and len(ran.stderr) < 1000
+
+
+def test_a_long_text_is_taken() -> None:
+    assert emulate("--trace-kernel", "x" * 32000, "true").returncode == 0
 
 
 def test_what_was_typed_is_shown_without_its_tricks() -> None:
@@ -707,7 +719,7 @@ def test_writes_to_what_is_no_file(build: Build, tmp_path: Path) -> None:
     assert (ran.stdout, ran.returncode) == ("all right\n", 2)
     said, counts = ran.stderr.splitlines()
     assert said == (
-        "embedded device: EMU_CSV=/dev/full: not all could be written: No space left on device"
+        "embedded device: --csv /dev/full: not all could be written: No space left on device"
     )
     assert counts.startswith("embedded device: counts: ")
     with subprocess.Popen(["cat", "fifo"], cwd=_fifo(tmp_path), stdout=subprocess.PIPE) as reader:
@@ -858,7 +870,7 @@ def test_a_result_that_cannot_be_written_is_an_error(
     )
     # What was found is told first, and the program's own status goes before this one.
     assert ran.returncode == (4 if check else status or 2), ran.stderr
-    assert ran.stderr.count("not all could be written: File too large\n") == 1
+    assert ran.stderr.count(f"{option} {file}: not all could be written: File too large\n") == 1
     assert ran.stderr.endswith(f"tools/emulate: {option} {file} stays as it was\n")
     assert file.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [file]

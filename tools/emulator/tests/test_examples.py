@@ -10,11 +10,12 @@ import pytest
 
 from tools.tests.built import nvcc
 
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device")]
+
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
 @pytest.mark.nvcc
-@pytest.mark.slow
 def test_a_program_is_tested_where_there_is_no_gpu(tmp_path: Path) -> None:
     environment = {**os.environ, "CUDACXX": str(nvcc()), "CUDA_VISIBLE_DEVICES": ""}
 

@@ -14,7 +14,7 @@ import pytest
 from figures.records.cases import digest
 from tools.tests.built import nvcc
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device")]
 
 FEATURES = Path(__file__).parent / "features"
 #: Refused on a card too: one of it is lent, and others have no second.

@@ -16,6 +16,8 @@ import pytest
 from tools.emulator.tests.test_emulate import emulate
 from tools.tests.built import nvcc
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 ROOT = Path(__file__).resolve().parents[3]
 EMULATE = ROOT / "tools/emulate"
 

@@ -18,6 +18,8 @@ import pytest
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device")]
+
 HERE = Path(__file__).resolve().parent
 EMULATE = HERE.parents[1] / "emulate"
 

@@ -28,7 +28,7 @@ from tools.emulator.tests.page.requests import CASES, Case, write
 from tools.tests.built import BUILD, ROOT, nvcc
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 HERE = Path(__file__).resolve().parent
 PAGE = ROOT / "tools/emulator/page"
@@ -43,6 +43,7 @@ Json = dict[str, Any]
 # ------------------------------------------------------------------ what the tree has
 
 
+@pytest.mark.release
 def test_the_device_in_the_tree_is_of_the_sources_in_the_tree() -> None:
     assert artefact.complaint(DEVICE / "device.js") == ""
 
@@ -56,9 +57,10 @@ def test_a_changed_source_is_found(tmp_path: Path, changed: str) -> None:
         target = copy / path.relative_to(artefact.EMULATOR)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
-    assert artefact.complaint(DEVICE / "device.js", copy) == ""
+    before = artefact.digest(copy)
     with (copy / changed).open("a", encoding="utf-8") as file:
         file.write("\n")
+    assert artefact.digest(copy) != before
     why = artefact.complaint(DEVICE / "device.js", copy)
     assert why.endswith(f"is of other sources; run {artefact.COMMAND}")
     assert (ROOT / artefact.COMMAND).stat().st_mode & 0o111
@@ -90,18 +92,17 @@ def test_the_guide_asks_for_the_check_whenever_a_source_has_changed() -> None:
     assert "docs/device.stamp" in asks.stdout
 
 
-def test_the_check_of_a_build_fails_with_the_command(tmp_path: Path) -> None:
-    script = tmp_path / "device.js"
+def test_a_build_names_an_older_device_and_fails_with_a_damaged_one(tmp_path: Path) -> None:
+    older, damaged = tmp_path / "older.js", tmp_path / "damaged.js"
     parts = artefact.unpack((DEVICE / "device.js").read_text(encoding="utf-8"))
-    script.write_text(f"self.LADDER_DEVICE = {json.dumps({**parts, 'sources': 'others'})};")
-    for file, status in ((DEVICE / "device.js", 0), (script, 1)):
+    older.write_text(f"self.LADDER_DEVICE = {json.dumps({**parts, 'sources': 'others'})};")
+    damaged.write_text(older.read_text()[:1000])
+    for scripts, status in (([older], 0), ([damaged], 1), ([older, damaged], 1)):
         done = subprocess.run(
-            [PAGE / "artefact.py", "check", file], capture_output=True, text=True, check=False
+            [PAGE / "artefact.py", "check", *scripts], capture_output=True, text=True, check=False
         )
         assert done.returncode == status
-        assert (artefact.COMMAND in done.stderr) == bool(status)
-    both = [PAGE / "artefact.py", "check", DEVICE / "device.js", script]
-    assert subprocess.run(both, capture_output=True, check=False).returncode == 1
+        assert done.stderr.count(artefact.COMMAND) == len(scripts)
 
 
 def too_large(script: bytes) -> str:
@@ -163,14 +164,19 @@ def in_node(device: Path, requests: Path) -> list[Json]:
     return results
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(
+    scope="module", params=["the tree's", pytest.param("built", marks=pytest.mark.release)]
+)
 def results(
-    built: Path, kernels: Kernels, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, kernels: Kernels, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Json]:
-    """Of the device that was built, by each case's name."""
+    """Of the device in the tree, and of one that is built from the sources, by each case's name."""
+    device = DEVICE / "device.js"
+    if request.param == "built":
+        device = request.getfixturevalue("built")
     requests = tmp_path_factory.mktemp("requests") / "requests.json"
     write(list(CASES.values()), kernels.ptx, requests)
-    return dict(zip(CASES, in_node(built, requests), strict=True))
+    return dict(zip(CASES, in_node(device, requests), strict=True))
 
 
 # ------------------------------------------------------------------ the runtime's device
@@ -358,7 +364,7 @@ def asked(name: str, kernels: Kernels, **changed: object) -> Json:
 def test_a_browser_does_what_node_does(
     page: Page, results: dict[str, Json], kernels: Kernels
 ) -> None:
-    """With the device of the tree, where node had the one that was built."""
+    """With the device of the tree."""
     shown = page.evaluate(RUN, [case.request(kernels.ptx) for case in CASES.values()])
     for name, here in zip(CASES, shown, strict=True):
         there = {key: value for key, value in results[name].items() if key != "progress"}

@@ -24,6 +24,8 @@ from tools.emulator.tests.test_page_device import (
     natively,
 )
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 __all__ = ["kernels"]  # a fixture
 SUMS = DEVICE / "device_sums.js"
 #: Compressed; a reader's browser loads it when the reader asks.
@@ -49,6 +51,7 @@ ASKED: dict[str, tuple[Case, str, Json]] = {
 }
 
 
+@pytest.mark.release
 def test_it_is_of_the_sources_in_the_tree() -> None:
     assert artefact.complaint(SUMS) == ""
     name = SUMS.read_text(encoding="utf-8").splitlines()[1].partition(" = ")[0]
@@ -69,7 +72,6 @@ def test_it_is_small_enough_to_be_waited_for() -> None:
     assert not is_small(os.urandom(MOST_COMPRESSED))
 
 
-@pytest.mark.slow
 def test_it_does_what_the_other_device_does(kernels: Kernels, tmp_path: Path) -> None:
     requests = write(list(CASES.values()), kernels.ptx, tmp_path / "requests.json")
     usual, with_sums = (in_node(DEVICE / name, requests) for name in ("device.js", SUMS.name))
@@ -78,7 +80,6 @@ def test_it_does_what_the_other_device_does(kernels: Kernels, tmp_path: Path) ->
     assert dict(zip(CASES, with_sums, strict=True)) == dict(zip(CASES, usual, strict=True))
 
 
-@pytest.mark.slow
 def test_it_says_what_the_command_says(kernels: Kernels, tmp_path: Path) -> None:
     cases = {name: dataclasses.replace(case, checks="sum") for name, (case, _, _) in ASKED.items()}
     requests = write(list(cases.values()), kernels.ptx, tmp_path / "requests.json")
@@ -95,7 +96,6 @@ def test_it_says_what_the_command_says(kernels: Kernels, tmp_path: Path) -> None
         assert found["fault"] == native.get("fault", True) == (not elements["proved"])
 
 
-@pytest.mark.slow
 def test_the_device_of_every_page_refuses_it_in_a_sentence(
     kernels: Kernels, tmp_path: Path
 ) -> None:

@@ -16,6 +16,8 @@ from tools.emulator.tests.probes import forms
 from tools.measuring.profilers import kernel_name
 from tools.tests.built import nvcc
 
+pytestmark = pytest.mark.built("programs", "embedded_device")
+
 EMULATOR = Path(__file__).resolve().parents[1]
 PROBES = EMULATOR / "probes"
 WHERE = ("kernel", "grid", "block")

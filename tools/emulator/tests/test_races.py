@@ -20,7 +20,7 @@ from tools.emulator.tests.races import running
 from tools.emulator.tests.races.running import EMULATE, Json
 from tools.tests.built import nvcc
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device")]
 
 RACES = Path(__file__).parent / "races"
 KERNEL = re.compile(r"template <bool Faulty>\n__global__ void (\w+)\(.*?\n}\n", re.DOTALL)

@@ -15,7 +15,7 @@ import pytest
 from tools.emulator.tests.probes import forms
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 HERE = Path(__file__).resolve().parent
 EMULATE = HERE.parents[1] / "emulate"

@@ -23,7 +23,7 @@ EMULATOR = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("BOOK_BUILD", EMULATOR.parents[1] / "build/tools")) / "sanitized"
 SECONDS = 15
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.release, pytest.mark.built()]
 
 
 @pytest.fixture(scope="module")

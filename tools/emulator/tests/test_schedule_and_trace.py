@@ -10,6 +10,8 @@ import pytest
 
 from tools.emulator.tests.test_emulate import ADD, Build, build, emulate
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 __all__ = ["build"]
 
 HERE = Path(__file__).parent

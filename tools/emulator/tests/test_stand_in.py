@@ -10,6 +10,8 @@ import pytest
 from tools.emulator.tests.test_emulate import ADD, emulate
 from tools.tests.built import nvcc
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 
 def ptx_of(source: str, folder: Path) -> Path:
     file, out = folder / "other.cu", folder / "other kernels.ptx"

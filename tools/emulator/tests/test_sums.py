@@ -17,15 +17,30 @@ import pytest
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device")]
 
 EMULATE = Path(__file__).resolve().parents[2] / "emulate"
-SOURCE = Path(__file__).parent / "sums" / "sums.cu"
-MARKS = {
-    mark: f"{SOURCE.name}:{number}"
-    for number, line in enumerate(SOURCE.read_text(encoding="utf-8").splitlines(), 1)
-    for mark in re.findall(r"// @(\w+)$", line)
-}
+SOURCES = Path(__file__).parent / "sums"
+
+
+def lines_marked(name: str) -> dict[str, str]:
+    """The lines of a program that comments name."""
+    source = SOURCES / f"{name}.cu"
+    return {
+        mark: f"{source.name}:{number}"
+        for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1)
+        for mark in re.findall(r"// @(\w+)$", line)
+    }
+
+
+def built(name: str, folder: Path) -> Path:
+    options = ["-std=c++20", "-lineinfo", "-cudart", "shared", "-arch=compute_90"]
+    command = [nvcc(), *options, "-o", folder / name, SOURCES / f"{name}.cu"]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return folder / name
+
+
+MARKS = lines_marked("sums")
 
 ALL = "each of {} elements is in {} once, for all data"
 #: By case: what is said of it, and lines of what is said beside that.
@@ -74,6 +89,11 @@ FAULTS = {
         "elements 128 … 255: read at {sent} (PTX line ",
         ", and not used after that",
     ),
+    "doubled": ("elements 128 … 999 are in it twice", "in argument 2[0], made of argument 1"),
+    "doubled_mean": ("elements 128 … 999 are in it twice", "in argument 2[0], made of argument 1"),
+    "without_a_byte": ("element 501 is missing", "element 501: no thread reads it"),
+    "without_a_short": ("element 501 is missing", "element 501: no thread reads it"),
+    "without_a_half": ("element 501 is missing", "element 501: no thread reads it"),
     "shuffled_short": ("elements 1, 3 … 63 are missing", "last added at {shuffled} (PTX line "),
 }
 #: What else kernels do, and what is said of it.
@@ -82,6 +102,8 @@ OTHERS = {
     "stencil": "argument 2[1 … 998] are made of elements of argument 1, many of which are in",
     "scanned": "argument 2[64 … 127] are made of elements of argument 1, many of which are in",
     "weighted": "is a sum of elements of argument 1 with different weights",
+    "in_bytes": "1 value of argument 2 that the host reads isn't made of its data by additions "
+    "alone",
     "largest": "1 value of argument 2 that the host reads isn't made of its data by additions "
     "alone",
 }
@@ -89,11 +111,7 @@ OTHERS = {
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("sums")
-    options = ["-std=c++20", "-lineinfo", "-cudart", "shared", "-arch=compute_90"]
-    command = [nvcc(), *options, "-o", folder / "sums", SOURCE]
-    subprocess.run(command, check=True, capture_output=True, text=True)
-    return folder / "sums"
+    return built("sums", tmp_path_factory.mktemp("sums"))
 
 
 def run(
@@ -164,6 +182,13 @@ def test_what_is_no_sum_is_not_accused(program: Path, tmp_path: Path) -> None:
         assert said[0]["fault"] is False
 
 
+def test_why_it_is_no_sum_is_said_as_it_is(program: Path, tmp_path: Path) -> None:
+    _, said = run(program, tmp_path, "in_bytes")
+    assert re.search(
+        r"^sums\.cu:\d+ \(PTX line \d+\) narrows them to 8 bits$", said[0]["details"][0]
+    )
+
+
 def test_a_program_of_many_sums(program: Path, tmp_path: Path) -> None:
     done, said = run(program, tmp_path, "right", "twice", "copy", "right", "sign")
     assert done.returncode == 4
@@ -179,16 +204,148 @@ def test_a_program_of_many_sums(program: Path, tmp_path: Path) -> None:
     assert (done.returncode, said) == (0, [])
 
 
+#: By case: what nothing has made enters the sum, and the line where it does.
+UNDEFINED = {
+    "shared_memory": ("memory that was never written", "tile[128 … 159] of block (0, 0, 0)"),
+    "dynamic_shared": ("memory that was never written", "dynamic shared memory[0 … 127] of block"),
+    "bytes_of_words": ("memory that was never written", "bytes[0 … 31] of block (1, 0, 0)"),
+    "local_memory": ("memory that was never written", "a thread's local memory: nothing had "),
+    "a_register": ("an undefined value", "a register that nothing had set when it was used at "),
+    "global_memory": ("memory that was never written", "argument 2[0 … 255]: nothing had written"),
+    "from_a_pool": ("memory that was never written", "argument 2[0 … 255]: nothing had written"),
+    "copied_by_the_host": ("memory that was never written", "argument 2[0 … 255]: nothing had"),
+    "copied_by_a_kernel": ("memory that was never written", "argument 1 of copy_words[0 … 255]"),
+    "copied_aside": ("memory that was never written", "argument 2[0 … 255]: nothing had written"),
+    "copied_in_bulk": ("memory that was never written", "argument 2[0 … 255]: nothing had written"),
+    "a_texture": ("memory that was never written", "[0 … 255]: nothing had written it when it"),
+    "a_matrix": ("memory that was never written", "room[0 … 28] of block (0, 0, 0)"),
+    "of_the_cluster": ("memory that was never written", "slot[0 … 127] of block (1, 0, 0)"),
+    "the_heap": ("memory that was never written", "the heap of malloc in kernels"),
+    "an_accumulator": ("memory that was never written", "argument 2[0]: nothing had written it"),
+    "a_shared_accumulator": ("memory that was never written", "total[0] of block (0, 0, 0)"),
+    "results_beside": ("memory that was never written", "nothing had written it when the host"),
+    "lanes_outside_the_mask": ("an undefined value", "takes from lanes 4 … 7, which its mask"),
+    "lanes_that_have_left": ("an undefined value", "takes from lanes 16 … 31, which its mask"),
+    "redux_without_its_lane": ("an undefined value", "which PTX leaves undefined"),
+    "vote_without_its_lane": ("an undefined value", "which PTX leaves undefined"),
+    "match_of_nothing": ("memory that was never written", "tile[0 … 31] of block (0, 0, 0)"),
+}
+#: By case of those: the line that it names.
+MARKED = {
+    "shared_memory": "shared",
+    "dynamic_shared": "dynamic",
+    "bytes_of_words": "bytes",
+    "local_memory": "local",
+    "a_register": "register",
+    "global_memory": "another",
+    "copied_aside": "copied",
+    "lanes_outside_the_mask": "mask",
+}
+#: What else keeps a sum from being proved, and what is said then: all of it, and the exit status.
+NOT_PROVED = {
+    "a_decision": (4, ("does depends on memory that was never written", "in this run")),
+    "a_race": (4, ("read after write in shared memory", "in this run")),
+    "past_the_end": (3, ("the kernel was stopped",)),
+    "from_infinity": (0, ("adds infinity, or what is no number, to them",)),
+    "stopped": (0, ("the kernel was stopped",)),
+    "other_data": (4, ("elements 128 … 255 are missing", "elements 0 … 127 are missing")),
+}
+#: What is said of the sum without the fault.
+TWINS = {
+    "lanes_that_have_left": (16, "it"),
+    **{
+        case: (32, "it")
+        for case in (
+            "lanes_outside_the_mask",
+            "redux_without_its_lane",
+            "vote_without_its_lane",
+            "match_of_nothing",
+        )
+    },
+    **{case: (256, "it") for case in ("an_accumulator", "from_infinity", "other_data")},
+}
+
+
+@pytest.fixture(scope="module")
+def undefined(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built("undefined", tmp_path_factory.mktemp("sums"))
+
+
+def test_every_undefined_case_is_expected(undefined: Path) -> None:
+    listed = subprocess.run([EMULATE, undefined], capture_output=True, text=True, check=True)
+    assert set(listed.stdout.split()) == {*UNDEFINED, *NOT_PROVED, "a_call", "the_clock"}
+
+
+@pytest.mark.parametrize("case", UNDEFINED)
+def test_what_nothing_has_made_is_a_term_of_its_own(
+    undefined: Path, case: str, tmp_path: Path
+) -> None:
+    what, where = UNDEFINED[case]
+    for checks in ("sum", "all,sum"):
+        done, said = run(undefined, tmp_path, case, checks=checks)
+        assert done.returncode == 4, done.stderr
+        first = next(one for one in said if one["check"] == "sum")
+        assert re.fullmatch(rf"{what} is in argument [23]\[[0-9, ]+\]", first["what"])
+        assert where in "\n".join(first["details"])
+        if case in MARKED:
+            line = lines_marked("undefined")[MARKED[case]] + " (PTX"
+            assert line in "\n".join(first["details"])
+        assert "for all data" not in done.stderr
+    done, said = run(undefined, tmp_path, case, "clean")
+    assert (done.returncode, len(said)) == (0, 1), done.stderr
+    number, in_ = TWINS.get(case, (256, "them"))
+    assert ALL.format(number, in_) in said[0]["what"]
+    # Two of the pairs are in memory that nothing frees.
+    done, said = run(undefined, tmp_path, case, "clean", checks="race,init,sync,sum")
+    assert [one["check"] for one in said] == ["sum"], done.stderr
+
+
+@pytest.mark.parametrize("case", NOT_PROVED)
+def test_what_else_keeps_a_sum_from_being_proved(
+    undefined: Path, case: str, tmp_path: Path
+) -> None:
+    status, texts = NOT_PROVED[case]
+    done, said = run(undefined, tmp_path, case)
+    assert done.returncode == status, done.stderr
+    assert len(said) == len(texts), done.stderr
+    for one, text in zip(said, texts, strict=True):
+        assert text in "\n".join([one["what"], *one["details"]])
+    assert "for all data" not in done.stderr
+    done, said = run(undefined, tmp_path, case, "clean")
+    assert (done.returncode, len(said)) == (0, 1), done.stderr
+    number, in_ = TWINS.get(case, (256, "them"))
+    assert ALL.format(number, in_) in said[0]["what"]
+
+
+def test_what_an_illegal_load_gives_is_undefined(undefined: Path, tmp_path: Path) -> None:
+    done, said = run(undefined, tmp_path, "past_the_end", checks="memory,sum")
+    assert done.returncode == 4
+    undefined_one = next(one for one in said if one["check"] == "sum")
+    assert undefined_one["what"] == "an undefined value is in argument 2[0, 1]"
+    assert "reads outside all memory" in undefined_one["details"][0]
+    assert "for all data" not in done.stderr
+
+
+def test_values_keep_their_places_through_a_call(undefined: Path, tmp_path: Path) -> None:
+    done, said = run(undefined, tmp_path, "a_call")
+    assert "each of 256 elements is subtracted, for all data" in said[0]["what"], done.stderr
+    done, said = run(undefined, tmp_path, "a_call", "clean")
+    assert ALL.format(256, "them") in said[0]["what"], done.stderr
+
+
+def test_a_clock_is_named_where_it_decides(undefined: Path, tmp_path: Path) -> None:
+    done, said = run(undefined, tmp_path, "the_clock")
+    assert f"which {lines_marked('undefined')['clock']} (PTX" in said[0]["details"][-1], done.stderr
+    done, said = run(undefined, tmp_path, "the_clock", "clean")
+    assert "order in which blocks ran" not in said[0]["details"][-1], done.stderr
+
+
 UNFOLLOWED = ("carry", "half_precision", "recursion", "pointer", "cluster")
 
 
 @pytest.fixture(scope="module")
 def unfollowed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp("sums") / "unfollowed"
-    options = ["-std=c++20", "-lineinfo", "-cudart", "shared", "-arch=compute_90"]
-    command = [nvcc(), *options, "-o", program, SOURCE.with_name("unfollowed.cu")]
-    subprocess.run(command, check=True, capture_output=True, text=True)
-    return program
+    return built("unfollowed", tmp_path_factory.mktemp("sums"))
 
 
 @pytest.mark.parametrize("case", UNFOLLOWED)

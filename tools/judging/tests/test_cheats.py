@@ -16,7 +16,7 @@ from tools.judging.prepare import CHEATS, HONEST
 from tools.judging.tests.conftest import ptx
 from tools.judging.verdict import STATUS, Verdict
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device", "judge_kernels")]
 
 FILES = sorted(CHEATS.glob("*.cu"))
 _SAYS = re.compile(r"^// rejected: (\w+): (.+)$", re.MULTILINE)

@@ -6,6 +6,8 @@ import pytest
 
 from tools.judging import flow, form
 
+pytestmark = pytest.mark.all
+
 HEAD = ".visible .entry k(\n)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
 
 

@@ -10,6 +10,8 @@ import pytest
 from tools.judging import ROOT, puzzles
 from tools.judging.puzzles import Puzzle
 
+pytestmark = pytest.mark.all
+
 EVERY = puzzles.all_puzzles()
 
 

@@ -17,7 +17,7 @@ from tools.judging import NOT_AVAILABLE, ROOT, Failure, compiler, form, progress
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 JUDGE = ROOT / "tools/judge"
 KEY = "chapter02/1"
@@ -247,7 +247,7 @@ def test_an_embedded_device_that_cannot_be_built(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     for part in ("tools/judging", "tools/emulator", "chapters/chapter02_smem/puzzles"):
         shutil.copytree(ROOT / part, copy / part, ignore=lambda *_: {"tests", "fuzz", "src"})
-    for name in ("judge", "files.py"):
+    for name in ("judge", "files.py", "terminal.py", "python.sh"):
         shutil.copy(ROOT / "tools" / name, copy / "tools" / name)
     (tmp_path / "cmake").write_text("#!/bin/sh\necho no compiler\nexit 1\n", encoding="utf-8")
     (tmp_path / "cmake").chmod(0o755)

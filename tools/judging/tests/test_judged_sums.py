@@ -18,6 +18,8 @@ from tools.judging.tests.test_cheats import verdict_on
 from tools.judging.trial import Kernel
 from tools.judging.verdict import Verdict
 
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device", "judge_kernels")]
+
 CHEATS = Path(__file__).parent / "cheats"
 SUMS = [p for p in puzzles.all_puzzles() if PROBLEMS[p.problem].is_sum]
 OTHERS = [p for p in puzzles.all_puzzles() if not PROBLEMS[p.problem].is_sum]

@@ -17,7 +17,7 @@ from tools.judging.problems import PROBLEMS
 from tools.judging.puzzles import Puzzle
 from tools.judging.tests.conftest import ptx
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device", "judge_kernels")]
 
 EVERY = puzzles.all_puzzles()
 each = pytest.mark.parametrize("puzzle", EVERY, ids=lambda puzzle: puzzle.key)
@@ -202,7 +202,7 @@ def test_a_folder_is_all_that_a_puzzle_takes(tmp_path: Path) -> None:
     _copy(tmp_path, "1_load")
     added = _copy(tmp_path)
     shutil.copytree(ROOT / "tools/judging", tmp_path / "tools/judging", ignore=lambda *_: {"tests"})
-    for name in ("judge", "files.py"):
+    for name in ("judge", "files.py", "terminal.py", "python.sh"):
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
     (tmp_path / "tools/emulator").mkdir()
     shutil.copy(ROOT / "tools/emulator/folder", tmp_path / "tools/emulator/folder")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tools.judging import fair, named, puzzles, shapes, trial
 from tools.judging.judge import _missed, seed_of
 from tools.judging.problems import (
@@ -18,6 +20,8 @@ from tools.judging.problems import (
 )
 from tools.judging.tests.conftest import ptx
 from tools.judging.trial import Kernel
+
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device", "judge_kernels")]
 
 SEEDS = [f"seed {k}" for k in range(20)]
 

@@ -15,9 +15,12 @@ from typing import Any
 
 import pytest
 
-from tools.judging import ROOT, compiler, progress, terminal
-from tools.judging.terminal import tamed
+from tools import terminal
+from tools.judging import ROOT, compiler, progress
 from tools.judging.tests.test_judge import JUDGE, KEY, answer, failed, run
+from tools.terminal import tamed
+
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 #: A name that a shell, a compiler or a terminal could take for something else.
 ODD = '- it\'s "a" `b` $(touch c); é\n\x1b[31m.cu'

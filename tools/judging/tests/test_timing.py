@@ -13,6 +13,8 @@ from tools.judging.tests.conftest import ptx
 from tools.judging.trial import Kernel
 from tools.tests.built import BUILD
 
+pytestmark = [pytest.mark.all, pytest.mark.built("all")]
+
 PROGRAM = BUILD / timing.PROGRAM
 #: One of each kind of buffer and launch.
 KEYS = ("chapter01/2", "chapter04/3", "chapter06/3", "chapter07/2", "chapter08/2", "chapter09/2")
@@ -78,7 +80,8 @@ words = sys.argv[1:]
 assert words[:2] == ["--device", "gpu"]
 variants = words[words.index("--variant") + 1 : words.index("--n")]
 known = [name for name in variants if name != "smem_stride"]
-runs = [{"variant": name, "median_us": 10.0 + k} for k, name in enumerate(known)]
+moved = {"bytes_read": 4, "bytes_written": 4, "clock": "events"}
+runs = [{"variant": name, "samples_us": [10.0 + k], **moved} for k, name in enumerate(known)]
 open(words[words.index("--json") + 1], "w").write(json.dumps({"runs": runs}))
 """
 

@@ -15,7 +15,7 @@ from tools.mutating.sources import Compiler
 from tools.mutating.trial import Bench, programs_of
 from tools.tests.built import BUILD, nvcc
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.release, pytest.mark.built("programs", "embedded_device")]
 
 ALL = [mistake for chapter in chapters() for mistake in mistakes(chapter)]
 

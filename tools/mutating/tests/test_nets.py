@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from figures.records.traces import Instruction, Part, Trace
 from tools.mutating.nets import names_of, places_in
+
+pytestmark = pytest.mark.all
 
 
 def traced(*accesses: tuple[str, str, Sequence[int]]) -> Trace:

@@ -12,6 +12,8 @@ from tools.mutating.mutant import Mutant
 from tools.mutating.operators import mutants
 from tools.mutating.sources import PRELUDE, Ptx, for_older, kernel_files, older_lines
 
+pytestmark = pytest.mark.all
+
 SOURCE = b"""\
 template <unsigned Half>
 __device__ void fold(int* tile) {

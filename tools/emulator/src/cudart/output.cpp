@@ -63,7 +63,8 @@ bool Output::any_failed() {
 void Output::fail(const std::string& why) {
   if (std::exchange(failed_, true)) return;
   lost = true;
-  say(variable_ + "=" + path_ + ": " + why);
+  const char* as = std::getenv((variable_ + "_AS").c_str());
+  say((as == nullptr ? variable_ + "=" + path_ : as) + ": " + why);
   tell_launcher("unwritten " + variable_);
 }
 

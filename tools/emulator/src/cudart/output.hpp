@@ -18,7 +18,8 @@ void tell_launcher(const std::string& word);
 class Output {
  public:
   enum class Mode { kReplace, kAdd };
-  /// `variable` named the file; none is written where `path` is empty.
+  /// `variable` named the file; none is written where `path` is empty. Messages call it what
+  /// `variable`_AS says, where tools/emulate has set that.
   Output(std::string variable, std::string path, Mode mode);
 
   bool wanted() const { return !path_.empty() && !failed_; }

@@ -62,10 +62,10 @@ Slot Builder::trash(unsigned width) {
   return decoder_.new_register(width);
 }
 
-Slot Builder::carry() {
+Slot Builder::carry(bool in, bool out) {
   if (!frame_.carry) frame_.carry = decoder_.new_register(1);
-  reads_.push_back({*frame_.carry, 1});
-  writes_.push_back({*frame_.carry, 1});
+  if (in) reads_.push_back({*frame_.carry, 1});
+  if (out) writes_.push_back({*frame_.carry, 1});
   return *frame_.carry;
 }
 

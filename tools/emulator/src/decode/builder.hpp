@@ -64,8 +64,8 @@ class Builder {
   /// Bits of the register that an operand names; of `otherwise` for a constant.
   unsigned register_width(const Operand& operand, unsigned otherwise) const;
   Slot constant(unsigned width, std::uint64_t bits);
-  Slot trash(unsigned width);  ///< a place for a result that is not used
-  Slot carry();                ///< the carry flag of the function
+  Slot trash(unsigned width);     ///< a place for a result that is not used
+  Slot carry(bool in, bool out);  ///< the carry flag of the function, read or set
 
   AddressOperand address(std::size_t i);
   /// An access there, with a number of its own.

@@ -142,7 +142,8 @@ struct Code {
       kSplits,    ///< and back
       kHands,     ///< lanes get the first source of other lanes: registers of 32 bits
       kAddsLanes,
-      kSwaps  ///< an atomic that puts the second source where it finds the first
+      kSwaps,     ///< an atomic that puts the second source where it finds the first
+      kAsTheyRun  ///< the order of threads decides
     };
     struct Register {
       Slot slot;

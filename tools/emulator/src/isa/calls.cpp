@@ -26,7 +26,8 @@ std::byte* in_local(Warp& warp, const Op& op, unsigned lane, U64 place, U64 byte
 /// To who looks on, what a call writes into a thread's own memory is a store, so that loads from it
 /// find something written. `place(lane)` is where.
 template <class F>
-void tell_local(Warp& warp, const Op& op, Mask mask, std::size_t bytes, F place) {
+void tell_local(Warp& warp, const Op& op, Mask mask, std::size_t bytes, F place,
+                const std::uint64_t* from = nullptr) {
   if (!warp.block().watched()) return;
   std::array<U64, kLanes> address{};
   for_each_lane(mask, [&](unsigned i) { address[i] = place(i); });
@@ -38,7 +39,8 @@ void tell_local(Warp& warp, const Op& op, Mask mask, std::size_t bytes, F place)
                       .order = Order::kWeak,
                       .bytes = static_cast<unsigned>(bytes),
                       .address = address.data(),
-                      .values = nullptr};
+                      .values = nullptr,
+                      .from = from};
   warp.block().tell([&](BlockObserver& o) { o.access(access); });
 }
 
@@ -287,7 +289,9 @@ void handle_free(Warp& warp, const Op& op, Mask mask) {
 
 void handle_copy_local(Warp& warp, const Op& op, Mask mask) {
   const auto bytes = static_cast<std::size_t>(op.as<CopyLocal>().bytes);
-  tell_local(warp, op, mask, bytes, [&](unsigned i) { return warp.lanes<U64>(op.a)[i]; });
+  tell_local(
+      warp, op, mask, bytes, [&](unsigned i) { return warp.lanes<U64>(op.a)[i]; },
+      warp.lanes<U64>(op.b));
   for_each_lane(mask, [&](unsigned i) {
     std::memcpy(in_local(warp, op, i, warp.lanes<U64>(op.a)[i], bytes),
                 in_local(warp, op, i, warp.lanes<U64>(op.b)[i], bytes), bytes);

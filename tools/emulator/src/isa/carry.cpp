@@ -63,7 +63,7 @@ Handler carried_handler(Type t) {
 template <Kind What>
 void build(Builder& b, bool in, bool out) {
   const Type t = b.take_type();
-  const Slot flag = b.carry();
+  const Slot flag = b.carry(in, out);
   b.sums(Code::Flow::Sum::kLoses);
   Op& op = What == Kind::kAdd || What == Kind::kSub
                ? emit_plain(b, carried_handler<What>(t), width(t), {t, t})

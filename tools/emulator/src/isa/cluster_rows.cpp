@@ -26,7 +26,7 @@ void map_address(Warp& warp, const Op& op, Mask mask) {
     const Address at = value_at(warp, op, i) - how.window;
     const std::uint32_t rank = warp.lanes<std::uint32_t>(op.b)[i];
     if (rank >= warp.block().cluster().size()) {
-      warp.warn(op, i,
+      warp.warn(op, kBit[i],
                 "mapa names rank " + std::to_string(rank) + " in a cluster of " +
                     std::to_string(warp.block().cluster().size()));
     }

@@ -13,8 +13,7 @@ namespace emu {
 /// Lanes that have exited leave a hole that PTX leaves undefined.
 inline void whole_warp(Warp& warp, const Op& op, Mask mask) {
   if (mask == kAllLanes) return;
-  warp.warn(op, static_cast<unsigned>(__builtin_ctz(mask)),
-            "a matrix instruction, which needs all lanes of its warp");
+  warp.warn(op, mask, "a matrix instruction, which needs all lanes of its warp");
 }
 
 /// The registers of operand `i`, one or a list.

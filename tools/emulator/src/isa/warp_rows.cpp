@@ -358,9 +358,12 @@ constexpr Traits kHands{.parts = Traits::Parts::kSharedLoads,
                         .sum = Code::Flow::Sum::kHands,
                         .flow = Code::Flow::Kind::kHands};
 constexpr Row kRows[] = {
-    {"shfl", build_shfl, kHands},     {"vote", build_vote, kParts},
-    {"match", build_match, kParts},   {"redux", build_redux, kParts},
-    {"activemask", build_activemask}, {"elect", build_elect, kParts},
+    {"shfl", build_shfl, kHands},
+    {"vote", build_vote, kParts},
+    {"match", build_match, kParts},
+    {"redux", build_redux, kParts},
+    {"activemask", build_activemask, {.sum = Code::Flow::Sum::kAsTheyRun}},
+    {"elect", build_elect, kParts},
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ struct Access {
   bool silent = false;                   ///< an update that gives nothing back: red
   bool barrier = false;                  ///< of an mbarrier: no atomic that the source names
   Block* home = nullptr;                 ///< whose shared memory it is, of another block; else null
+  const std::uint64_t* from = nullptr;   ///< of a call's argument or result: where each lane has it
 
   unsigned element_bytes() const { return element ? element : bytes; }
 };
@@ -122,8 +123,8 @@ class BlockObserver {
   /// A lane's access is illegal and left out, since the launch goes on. `what` says it.
   virtual void illegal(Warp&, const Op&, unsigned /*lane*/, const std::string& /*what*/) {}
   virtual void exited(Warp&, Mask /*lanes*/) {}
-  /// A lane did something whose result PTX leaves undefined; `what` says it.
-  virtual void undefined(Warp&, const Op&, unsigned /*lane*/, const std::string& /*what*/) {}
+  /// Lanes did something whose result PTX leaves undefined; `what` says it.
+  virtual void undefined(Warp&, const Op&, Mask /*lanes*/, const std::string& /*what*/) {}
 };
 
 /// What is said of a shuffle from a lane that isn't there.

@@ -73,9 +73,9 @@ void Warp::mention(const Op& op, unsigned lane, const std::string& what) {
   if (block_.first_warning_at(op)) block_.warnings.push_back(place(op, lane) + ": " + what);
 }
 
-void Warp::warn(const Op& op, unsigned lane, const std::string& what) {
-  mention(op, lane, what);
-  block_.tell([&](BlockObserver& o) { o.undefined(*this, op, lane, what); });
+void Warp::warn(const Op& op, Mask lanes, const std::string& what) {
+  mention(op, static_cast<unsigned>(std::countr_zero(lanes)), what);
+  block_.tell([&](BlockObserver& o) { o.undefined(*this, op, lanes, what); });
 }
 
 unsigned Warp::new_group(Mask lanes, std::uint32_t pc, int entry, State state,
@@ -588,8 +588,7 @@ bool Warp::cluster_barrier(Group& group, const Op& op, Mask mask) {
   const auto& how = op.as<ClusterBarrier>();
   if (how.arrives) {
     if (const Mask twice = mask & (cluster_arrived_ | cluster_over_)) {
-      warn(op, static_cast<unsigned>(std::countr_zero(twice)),
-           "barrier.cluster.arrive a second time, without a wait in between");
+      warn(op, twice, "barrier.cluster.arrive a second time, without a wait in between");
     }
     block_.tell([&](BlockObserver& o) { o.cluster_arrived(*this, mask, how.releases); });
     const Mask fresh = mask & ~cluster_arrived_;
@@ -600,8 +599,7 @@ bool Warp::cluster_barrier(Group& group, const Op& op, Mask mask) {
     return group.state == State::kReady;  // it may have become part of another group
   }
   if (const Mask never = mask & ~(cluster_arrived_ | cluster_over_)) {
-    warn(op, static_cast<unsigned>(std::countr_zero(never)),
-         "barrier.cluster.wait by a thread that hasn't arrived");
+    warn(op, never, "barrier.cluster.wait by a thread that hasn't arrived");
   }
   polls_ = 0;
   if (const Mask over = mask & cluster_over_) {
@@ -671,8 +669,7 @@ bool Warp::together(Group& group, const Op& op, Mask mask) {
     left &= ~same;
     if (const Mask outside = same & ~named) {
       // PTX leaves this undefined. Here these lanes carry it out among themselves, at once.
-      warn(op, static_cast<unsigned>(std::countr_zero(outside)),
-           "the mask " + hexadecimal(named, 8) + " leaves out the lane that runs it");
+      warn(op, outside, "the mask " + hexadecimal(named, 8) + " leaves out the lane that runs it");
       op.run(*this, op, outside);
     }
     const Mask inside = same & named;

@@ -76,7 +76,7 @@ class Warp {
   [[noreturn]] void fault(Fault::Kind kind, const Op& op, unsigned lane, const std::string& what);
 
   /// Notes something whose result PTX leaves undefined.
-  void warn(const Op& op, unsigned lane, const std::string& what);
+  void warn(const Op& op, Mask lanes, const std::string& what);
   /// The same, for the warnings alone: observers are told otherwise.
   void mention(const Op& op, unsigned lane, const std::string& what);
 

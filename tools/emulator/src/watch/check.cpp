@@ -168,10 +168,11 @@ class BlockChecks final : public BlockObserver {
                                       warp.code().where(pc) + ": " + what};
     });
   }
-  void undefined(Warp& warp, const Op& op, unsigned lane, const std::string& what) override {
+  void undefined(Warp& warp, const Op& op, Mask lanes, const std::string& what) override {
     if (!checker_.checks().sync) return;
     const std::uint32_t pc = pc_of(warp, op);
     found_.note("sync", "an undefined result", pc, pc, [&] {
+      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
       return std::vector<std::string>{
           found_.block_name(),
           found_.thread(warp.number(), lane) + " at " + found_.line(pc) + ": " + what};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "decode/code.hpp"
 #include "watch/check.hpp"
@@ -26,6 +27,7 @@ class SumsOfProgram final : public SumCheck {
     r.number = static_cast<std::uint32_t>(sums_.by_number.size());
     sums_.by_number.push_back(&r);
     if (r.host_can_write()) r.seen.resize(static_cast<std::size_t>(allocation.size));
+    if (allocation.kind == Allocation::Kind::kDevice) r.first = Sums::kUnwritten;
   }
   void freed(const Allocation& allocation) override {
     settle();
@@ -57,16 +59,24 @@ class SumsOfProgram final : public SumCheck {
   void host_copied(Address to, Address from, std::uint64_t bytes) override {
     settle();
     Sums::Region *const target = sums_.region(to), *const source = sums_.region(from);
-    if (!target || !source || source->words.empty()) return put(to, bytes, SumForms::kPlain);
+    if (!target || !source) return put(to, bytes, SumForms::kPlain);
+    if (source->words.empty()) return put(to, bytes, source->first);
     sums_.forms.maker = {};
     const std::uint64_t at = to - target->allocation.base, of = from - source->allocation.base;
     const unsigned step = at % 4 == 0 && of % 4 == 0 && bytes % 4 == 0 ? 4 : 1;
     std::vector<Sums::Node> values;  // all of them first: the ends may overlap
     for (std::uint64_t k = 0; k < bytes; k += step) {
-      values.push_back(sums_.load(*source, of + k, step));
+      const bool unwritten =
+          step == 4 && source->words[static_cast<std::size_t>((of + k) / 4)] == Sums::kUnwritten;
+      values.push_back(unwritten ? Sums::kUnwritten : sums_.load(*source, of + k, step));
     }
     for (std::uint64_t k = 0; k < bytes; k += step) {
-      sums_.store(*target, at + k, step, values[static_cast<std::size_t>(k / step)], true);
+      const Sums::Node value = values[static_cast<std::size_t>(k / step)];
+      if (value == Sums::kUnwritten) {
+        put(to + k, step, value);
+      } else {
+        sums_.store(*target, at + k, step, value, true);
+      }
     }
   }
 
@@ -119,6 +129,13 @@ class SumsOfProgram final : public SumCheck {
       if (r.host_can_write() || !judged_) read_all(r);
     }
     judge();
+    for (const Sums::Launch& l : sums_.launches) {
+      if (l.finished) continue;
+      findings_.add({.check = "sum",
+                     .what = "the kernel was stopped: nothing is said of what it has left",
+                     .kernel = l.kernel,
+                     .fault = false});
+    }
     const auto finished = [](const Sums::Launch& l) { return l.finished; };
     if (!judged_ && std::ranges::any_of(sums_.launches, finished)) {
       findings_.add({.check = "sum",
@@ -138,14 +155,35 @@ class SumsOfProgram final : public SumCheck {
     Sums::Region* const r = sums_.region(address);
     if (r == nullptr || bytes == 0) return;
     if (r->words.empty()) {
-      if (what == SumForms::kPlain) return;
-      r->words.resize(static_cast<std::size_t>((r->allocation.size + 3) / 4));
+      if (what == r->first) return;
+      Sums::unfold(*r);
     }
     const std::uint64_t at = address - r->allocation.base;
     const auto first = r->words.begin() + static_cast<std::ptrdiff_t>(at / 4);
     const auto last = r->words.begin() + static_cast<std::ptrdiff_t>((at + bytes + 3) / 4);
+    if (was_read(*r, first, std::min(last, r->words.end()))) renew(*r);
     std::fill(first, std::min(last, r->words.end()), what);
     if (what == Sums::kInput) fill(*r, at, at + bytes);
+  }
+
+  /// Whether kernels have read data there that no result has been told of yet.
+  bool was_read(const Sums::Region& r, std::vector<Sums::Node>::const_iterator first,
+                std::vector<Sums::Node>::const_iterator last) const {
+    return std::any_of(first, last, [&](Sums::Node n) {
+      const SumForms::Kind kind = Sums::is_node(n) ? sums_.forms[n].kind : SumForms::Kind::kPlain;
+      return kind == SumForms::Kind::kInput && sums_.forms[n].a == r.number;
+    });
+  }
+  /// Other data come to lie there: what has been read is no part of them.
+  void renew(Sums::Region& r) {
+    Sums::Region& before = sums_.gone.emplace_back(r);
+    before.words.clear();
+    before.seen.clear();
+    before.replaced = true;
+    sums_.by_number[before.number] = &before;
+    r.number = static_cast<std::uint32_t>(sums_.by_number.size());
+    sums_.by_number.push_back(&r);
+    r.filled.clear();
   }
 
   /// The range is data of the program's.
@@ -265,6 +303,7 @@ class SumsOfProgram final : public SumCheck {
   void read_all(const Sums::Region& r) { read(r, 0, r.allocation.size); }
   void read(const Sums::Region& r, std::uint64_t offset, std::uint64_t bytes) {
     if (r.words.empty() || bytes == 0) return;
+    looked_at_.push_back({r.number, offset, bytes});
     const std::uint64_t end = std::min<std::uint64_t>((offset + bytes) / 4, r.words.size());
     for (std::uint64_t w = (offset + 3) / 4; w < end; ++w) {
       const Sums::Node node = r.words[static_cast<std::size_t>(w)];
@@ -293,16 +332,52 @@ class SumsOfProgram final : public SumCheck {
   void judge() {
     if (outputs_.empty()) return;
     judged_ = true;
-    std::size_t races = 0;
-    for (const Finding& f : findings_.all()) races += f.check == "race";
+    take_the_unwritten();
     const std::size_t before = findings_.all().size();
-    judge_sums(sums_, walks_, std::exchange(outputs_, {}), races > 0, findings_);
+    judge_sums(sums_, walks_, std::exchange(outputs_, {}), what_others_found(), findings_);
     say_what_is_older(before);
     sums_.decided.clear();
     sums_.ordered.clear();
     sums_.gathered.clear();
     // What comes next reads the data anew.
     for (auto& [base, r] : sums_.regions) forget_what_was_read(r);
+  }
+
+  /// What was never written, and is read back beside results.
+  void take_the_unwritten() {
+    std::set<std::uint32_t> with_results;
+    for (const SumOutput& o : outputs_) {
+      if (sums_.forms[o.node].from & ~SumForms::kOfNothing) with_results.insert(o.region);
+    }
+    sums_.forms.maker = {};
+    for (const auto& [number, offset, bytes] : std::exchange(looked_at_, {})) {
+      const Sums::Region& r = *sums_.by_number[number];
+      if (!with_results.contains(number)) continue;
+      const std::uint64_t end = std::min<std::uint64_t>((offset + bytes) / 4, r.words.size());
+      for (std::uint64_t w = (offset + 3) / 4; w < end; ++w) {
+        if (r.words[static_cast<std::size_t>(w)] != Sums::kUnwritten) continue;
+        const auto word = static_cast<std::uint32_t>(w);
+        outputs_.push_back(
+            {.region = number,
+             .offset = 4 * w,
+             .bytes = 4,
+             .node = sums_.forms.undefined(SumForms::Undefined::kGlobal, number, word)});
+      }
+    }
+  }
+
+  /// What keeps sums from being proved, in words; empty for nothing.
+  std::string what_others_found() const {
+    for (const Finding& f : findings_.all()) {
+      if (f.check == "race") return "there are races";
+    }
+    for (const Finding& f : findings_.all()) {
+      const bool of_a_leak = f.check == "memory" && f.kernel.empty();
+      if (f.fault && f.check != "sum" && !of_a_leak) {
+        return "the check " + f.check + " has found something (" + f.what + ")";
+      }
+    }
+    return "";
   }
 
   /// A fault where a sum is wrong; else it keeps that from being proved.
@@ -331,6 +406,11 @@ class SumsOfProgram final : public SumCheck {
   Sums sums_;
   std::vector<Written> written_;  ///< by the host, and not looked at yet
   std::vector<SumOutput> outputs_;
+  struct Range {
+    std::uint32_t region;
+    std::uint64_t offset, bytes;
+  };
+  std::vector<Range> looked_at_;  ///< by the host, as results are
   SumWalks walks_;
   bool judged_ = false;
 };

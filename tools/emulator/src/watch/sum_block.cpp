@@ -22,6 +22,7 @@ namespace {
 class BlockSums final : public BlockObserver {
  public:
   using Node = SumForms::Node;
+  using Undefined = SumForms::Undefined;
   using Flow = Code::Flow;
   using Sum = Flow::Sum;
   using Lanes = std::array<Node, kLanes>;
@@ -47,16 +48,19 @@ class BlockSums final : public BlockObserver {
 
   void begin(std::uint64_t block) override {
     number_ = sums_.launches.back().first_block + static_cast<std::uint32_t>(block);
-    for (Registers& r : warps_) std::fill(r.held.begin(), r.held.end(), 0);
-    std::fill(shared_.begin(), shared_.end(), SumForms::kPlain);
-    std::fill(local_.begin(), local_.end(), SumForms::kPlain);
+    for (Registers& r : warps_) begin(r);
+    std::fill(shared_.begin(), shared_.end(), Sums::kUnwritten);
+    std::fill_n(shared_.begin() + static_cast<std::ptrdiff_t>(code_.driver_shared / 4),
+                code_.driver_shared_bytes / 4, SumForms::kPlain);
+    std::fill(local_.begin(), local_.end(), Sums::kUnwritten);
     copies_.clear();
+    outside_ = 0;
     std::erase_if(sums_.sent, [&](const auto& each) { return each.first.first == &block_; });
   }
 
   void instruction(Warp& warp, const Op& op, Mask lanes) override {
-    if (rehearses_) return;
     const std::uint32_t pc = at(warp, op);
+    outside_ = 0;
     if (op.guarded) decides(warp, {op.guard, 1}, warp.here());
     if (lanes == 0) return;
     const std::uint32_t flow = code_.places[pc].flow;
@@ -72,6 +76,12 @@ class BlockSums final : public BlockObserver {
     switch (op.control) {
       case Control::kTogether: return;  // once all are here: met
       case Control::kStraight: break;
+      case Control::kCall:  // with results in registers
+        if (!writes().empty()) sums_.unfollowed = true;
+        return;
+      case Control::kClock:
+        for (const Flow::Register& r : writes()) by_order(warp, r, lanes);
+        return;
       default:
         for (const Flow::Register& r : reads()) decides(warp, r, lanes);
         for (const Flow::Register& r : writes()) clear(warp, r, lanes);
@@ -103,45 +113,86 @@ class BlockSums final : public BlockObserver {
       const Op& own = warp.op_of(op, i);
       return code_.flows[code_.places[static_cast<std::size_t>(&own - code_.ops.data())].flow];
     };
-    Lanes from{};
-    Mask some = 0;
+    if (flow_->sum == Sum::kHands) {
+      for_each_lane(lanes, [&](unsigned i) {
+        const Flow& own = flow_of(i);
+        for (std::size_t k = 1; k < own.reads; ++k) decides_by(warp, own.slots[k], i);
+      });
+      return;  // handed follows
+    }
+    const bool adds = flow_->sum == Sum::kAddsLanes;
+    Node all = SumForms::kPlain;
+    double plain = 0;
     for_each_lane(lanes, [&](unsigned i) {
       const Flow& own = flow_of(i);
       for (std::size_t k = 0; k < own.reads; ++k) {
         const Node n = node(warp, own.slots[k], i);
-        if (k == 0) from[i] = n;
-        if (k > 0 && n && flow_->sum != Sum::kLoses) decides_by(n);
-        some |= n ? kBit[i] : 0;
+        if (adds && k > 0) {
+          decides_by(warp, own.slots[k], i);
+        } else if (adds && n != SumForms::kOfOrder) {
+          all = forms_.add(all, n);
+          if (!n) plain += value(warp, own.slots[0], i);
+        } else if (adds) {
+          sums_.order(forms_.maker.site);
+          plain += value(warp, own.slots[0], i);
+        } else if (n) {
+          all = forms_.lost(n, all);
+        }
       }
     });
+    if (adds) all = forms_.plus(all, plain);
+    for_each_lane(lanes, [&](unsigned i) {
+      const Flow& own = flow_of(i);
+      for (std::size_t k = own.reads; k < own.slots.size(); ++k) set(warp, own.slots[k], i, all);
+    });
+  }
+
+  /// Each lane gets the first source of another.
+  void handed(Warp& warp, const Op& op, Mask lanes, const std::uint32_t* from) override {
+    const auto flow_of = [&](unsigned i) -> const Flow& {
+      const Op& own = warp.op_of(op, i);
+      return code_.flows[code_.places[static_cast<std::size_t>(&own - code_.ops.data())].flow];
+    };
+    if (code_.places[at(warp, op)].flow == 0) return;
     Lanes to{};
-    if (some) {
-      if (flow_->sum == Sum::kHands) {
-        to = passed_on(warp, op, lanes, from);
-      } else if (flow_->sum == Sum::kAddsLanes) {
-        Node all = SumForms::kPlain;
-        double plain = 0;
-        for_each_lane(lanes, [&](unsigned i) {
-          const bool order = from[i] == SumForms::kOfOrder;
-          if (order) sums_.order(forms_.maker.site);
-          if (!order) all = forms_.add(all, from[i]);
-          if (!from[i] || order) plain += value(warp, flow_of(i).slots[0], i);
-        });
-        all = forms_.plus(all, plain);
-        for_each_lane(lanes, [&](unsigned i) { to[i] = all; });
+    for_each_lane(lanes, [&](unsigned i) {
+      const unsigned lane = from[i];
+      if (outside_ >> i & 1) {
+        to[i] = forms_.undefined(Undefined::kLeftOpen);
+      } else if (!(lanes >> lane & 1)) {
+        to[i] = forms_.undefined(Undefined::kLane, 0, lane);
       } else {
-        Node all = SumForms::kPlain;
-        for_each_lane(some, [&](unsigned i) { all = forms_.lost(from[i], all); });
-        for_each_lane(lanes, [&](unsigned i) { to[i] = all; });
+        to[i] = node(warp, flow_of(lane).slots[0], lane);
       }
-    }
+      // Where the value says from where, too.
+      const Flow& own = flow_of(i);
+      for (std::size_t k = 1; to[i] && k < own.reads; ++k) {
+        if (node(warp, own.slots[k], i)) to[i] = forms_.lost(to[i]);
+      }
+    });
     for_each_lane(lanes, [&](unsigned i) {
       const Flow& own = flow_of(i);
       for (std::size_t k = own.reads; k < own.slots.size(); ++k) {
-        const bool predicate_of_hand = own.slots[k].width == 1 && flow_->sum == Sum::kHands;
-        set(warp, own.slots[k], i, predicate_of_hand ? SumForms::kPlain : to[i]);
+        set(warp, own.slots[k], i, own.slots[k].width == 1 ? SumForms::kPlain : to[i]);
       }
     });
+  }
+
+  /// What lanes get that a mask leaves out, or that read past all memory.
+  void undefined(Warp& warp, const Op& op, Mask lanes, const std::string&) override {
+    outside_ = lanes;
+    nothing(warp, op, lanes, Undefined::kLeftOpen);
+  }
+  void illegal(Warp& warp, const Op& op, unsigned lane, const std::string&) override {
+    nothing(warp, op, kBit[lane], Undefined::kIllegal);
+  }
+  /// Of a kernel's malloc.
+  void given(Warp&, const Op&, unsigned, Address at, std::uint64_t bytes) override {
+    Sums::Region* const r = region(at);
+    if (!r) return;
+    Sums::unfold(*r);
+    std::fill_n(r->words.begin() + static_cast<std::ptrdiff_t>((at - r->allocation.base) / 4),
+                (bytes + 3) / 4, Sums::kUnwritten);
   }
 
   void access(const Access& access) override {
@@ -151,6 +202,7 @@ class BlockSums final : public BlockObserver {
     if (flow == 0) return;
     flow_ = &code_.flows[flow];
     forms_.maker.floating = flow_->floating;
+    if (access.barrier) return set_barrier(access);
     const Space space = access.space == Space::kConstant ? Space::kGlobal : access.space;
     if (space == Space::kParameter) return;
     // What it reads may be there or not yet, as blocks take turns.
@@ -198,6 +250,7 @@ class BlockSums final : public BlockObserver {
   struct Registers {
     std::vector<Node> nodes;  ///< at half of a register's place in the file, one for each lane
     std::vector<Mask> held;   ///< at a quarter of it: lanes whose node counts
+    std::vector<Mask> set;    ///< there: lanes that something has given a value
   };
   struct OnItsWay {
     Space to_space;
@@ -228,26 +281,67 @@ class BlockSums final : public BlockObserver {
     if (r.held.empty()) {
       r.nodes.resize(code_.file_bytes / 2 + kLanes);
       r.held.resize(code_.file_bytes / 4 + 1);
+      r.set.resize(r.held.size());
+      begin(r);
     }
     return r;
   }
-  Mask held(const Warp& warp, const Flow::Register& r) { return of(warp).held[r.slot / 4]; }
+  void begin(Registers& r) const {
+    std::fill(r.held.begin(), r.held.end(), 0);
+    std::fill(r.set.begin(), r.set.end(), 0);
+    if (r.held.empty()) return;
+    for (const Code::Constant& c : code_.constants) r.set[c.slot / 4] = kAllLanes;
+    for (const Code::SpecialSlot& s : code_.specials) {
+      r.set[s.slot / 4] = kAllLanes;
+      if (s.which != Special::kSmId) continue;
+      r.held[s.slot / 4] = kAllLanes;
+      std::fill_n(r.nodes.begin() + static_cast<std::ptrdiff_t>(s.slot / 2), kLanes,
+                  SumForms::kOfOrder);
+    }
+  }
+  /// Lanes that hold more than a number.
+  Mask held(const Warp& warp, const Flow::Register& r) {
+    const Registers& all = of(warp);
+    return all.held[r.slot / 4] | (follows_all() ? ~all.set[r.slot / 4] : 0);
+  }
+  /// Registers that code has set which isn't followed look as if nothing had.
+  bool follows_all() const { return !sums_.unfollowed; }
   /// Lanes of a predicate share a node.
   static std::size_t place(const Flow::Register& r, unsigned lane) {
     return r.slot / 2 + (r.width == 1 ? 0 : lane);
   }
   Node node(const Warp& warp, const Flow::Register& r, unsigned lane) {
-    const Registers& all = of(warp);
-    return all.held[r.slot / 4] & kBit[lane] ? all.nodes[place(r, lane)] : SumForms::kPlain;
+    Registers& all = of(warp);
+    if (all.held[r.slot / 4] & kBit[lane]) return all.nodes[place(r, lane)];
+    if (all.set[r.slot / 4] & kBit[lane] || !follows_all()) [[likely]]
+      return SumForms::kPlain;
+    const Node none = forms_.undefined(Undefined::kRegister);
+    if (r.width != 1) set(warp, r, lane, none);
+    return none;
   }
   void set(const Warp& warp, const Flow::Register& r, unsigned lane, Node node) {
     Registers& all = of(warp);
     Mask& held = all.held[r.slot / 4];
     held = node ? held | kBit[lane] : held & ~kBit[lane];
+    all.set[r.slot / 4] |= kBit[lane];
     if (node) all.nodes[place(r, lane)] = node;
   }
   void clear(const Warp& warp, const Flow::Register& r, Mask lanes) {
-    of(warp).held[r.slot / 4] &= ~lanes;
+    Registers& all = of(warp);
+    all.held[r.slot / 4] &= ~lanes;
+    all.set[r.slot / 4] |= lanes;
+  }
+  void by_order(const Warp& warp, const Flow::Register& r, Mask lanes) {
+    for_each_lane(lanes, [&](unsigned i) { set(warp, r, i, SumForms::kOfOrder); });
+  }
+  void nothing(Warp& warp, const Op& op, Mask lanes, Undefined why) {
+    const std::uint32_t flow = code_.places[at(warp, op)].flow;
+    if (flow == 0) return;
+    const Flow& of_op = code_.flows[flow];
+    for (std::size_t k = of_op.reads; k < of_op.slots.size(); ++k) {
+      for_each_lane(lanes,
+                    [&](unsigned i) { set(warp, of_op.slots[k], i, forms_.undefined(why)); });
+    }
   }
   Lanes read(const Warp& warp, const Flow::Register& r, Mask lanes) {
     Lanes out{};
@@ -277,10 +371,13 @@ class BlockSums final : public BlockObserver {
     }
   }
 
-  void decides_by(Node n) { decides_by_allocations(forms_[n].from); }
-  void decides_by_allocations(std::uint32_t from) {
+  void decides_by(const Warp& warp, const Flow::Register& r, unsigned lane) {
+    decides(warp, r, kBit[lane]);
+  }
+  void decides_by(Node n) { decides_by_allocations(forms_[n].from, n); }
+  void decides_by_allocations(std::uint32_t from, Node undefined) {
     if (from) {
-      sums_.decide(from, forms_.maker.site);
+      sums_.decide(from, forms_.maker.site, from & SumForms::kOfNothing ? undefined : 0);
     } else {
       sums_.order(forms_.maker.site);
     }
@@ -289,14 +386,23 @@ class BlockSums final : public BlockObserver {
     const Mask some = held(warp, r) & lanes;
     if (!some) return;
     std::uint32_t from = 0;
-    for_each_lane(some, [&](unsigned i) { from |= forms_[node(warp, r, i)].from; });
-    decides_by_allocations(from);
+    Node undefined = SumForms::kPlain;
+    for_each_lane(some, [&](unsigned i) {
+      const Node n = node(warp, r, i);
+      from |= forms_[n].from;
+      if (!undefined && forms_[n].from & SumForms::kOfNothing) undefined = n;
+    });
+    decides_by_allocations(from, undefined);
   }
 
   void compute(Warp& warp, Mask lanes) {
     Mask some = 0;
     for (const Flow::Register& r : reads()) some |= held(warp, r);
     some &= lanes;
+    if (flow_->sum == Sum::kAsTheyRun) {
+      for (const Flow::Register& r : writes()) by_order(warp, r, lanes);
+      return;
+    }
     if (!some) {
       for (const Flow::Register& r : writes()) clear(warp, r, lanes);
       return;
@@ -339,6 +445,7 @@ class BlockSums final : public BlockObserver {
       const bool first = (bits(warp, r[2], i) != 0) != flow_->negated;
       return in[first ? 0 : 1];
     }
+    if (decided(warp, i, in)) return SumForms::kPlain;
     // What only the order of threads decides counts as a number, where sums are.
     bool sums = false, order = false;
     for (const Flow::Register& one : r) {
@@ -441,6 +548,19 @@ class BlockSums final : public BlockObserver {
       }
       default: return lost();
     }
+  }
+
+  /// One of the two decides, whatever the other is.
+  bool decided(Warp& warp, unsigned i, const std::array<Node, 4>& in) {
+    const bool ands = flow_->kind == Flow::Kind::kAnds;
+    if (!ands && flow_->kind != Flow::Kind::kOrs) return false;
+    const auto r = reads();
+    for (const std::size_t k : {0, 1}) {
+      if (in[k]) continue;
+      const std::uint64_t ones = ~std::uint64_t{0} >> (64 - r[k].width);
+      if (bits(warp, r[k], i) == (ands ? 0 : ones)) return true;
+    }
+    return false;
   }
 
   Node lost_of(const std::array<Node, 4>& in) {
@@ -547,58 +667,14 @@ class BlockSums final : public BlockObserver {
     }
   }
 
-  /// The operation itself says which lane gets whose value: once more, with nodes as values.
-  Lanes passed_on(Warp& warp, const Op& op, Mask lanes, const Lanes& from) {
-    using Values = std::array<std::uint32_t, kLanes>;
-    struct Kept {
-      Slot slot;
-      Values values;
-    };
-    std::vector<Kept> kept;
-    const auto keep = [&](Slot slot) {
-      for (const Kept& k : kept) {
-        if (k.slot == slot) return;
-      }
-      kept.push_back({slot, {}});
-      std::memcpy(kept.back().values.data(), warp.lanes<std::uint32_t>(slot), sizeof(Values));
-    };
-    for_each_lane(lanes, [&](unsigned i) {
-      keep(warp.op_of(op, i).a);
-      keep(warp.op_of(op, i).d);
-    });
-    if (op.a == op.b || op.a == op.c) {  // the value says from where, too
-      Lanes lost{};
-      for_each_lane(lanes, [&](unsigned i) {
-        if (!from[i]) return;
-        decides_by(from[i]);
-        lost[i] = forms_.lost(from[i]);
-      });
-      return lost;
-    }
-    // Lanes that are not here may be read too, which PTX leaves undefined: they hold nothing.
-    for_each_lane(lanes, [&](unsigned i) {
-      std::memset(warp.lanes<std::uint32_t>(warp.op_of(op, i).a), 0, sizeof(Values));
-    });
-    for_each_lane(lanes,
-                  [&](unsigned i) { warp.lanes<std::uint32_t>(warp.op_of(op, i).a)[i] = from[i]; });
-    rehearses_ = true;
-    op.run(warp, op, lanes);
-    rehearses_ = false;
-    Lanes to{};
-    for_each_lane(lanes,
-                  [&](unsigned i) { to[i] = warp.lanes<std::uint32_t>(warp.op_of(op, i).d)[i]; });
-    for (const Kept& k : kept) {
-      std::memcpy(warp.lanes<std::uint32_t>(k.slot), k.values.data(), sizeof(Values));
-    }
-    return to;
-  }
-
   // --- memory --------------------------------------------------------------------------------
 
   std::vector<Node>& shared_of(const Block* home) {
     if (home == nullptr || home == &block_) return shared_;
     const auto other = sums_.shared_of.find(home);
-    return other == sums_.shared_of.end() ? shared_ : *other->second;
+    if (other != sums_.shared_of.end()) return *other->second;
+    sums_.unfollowed = true;
+    return shared_;
   }
   std::uint64_t in_local(const Warp& warp, unsigned lane, Address address) const {
     return (warp.number() * kLanes + lane) * local_words_ * 4 + address;
@@ -616,13 +692,13 @@ class BlockSums final : public BlockObserver {
   Node get(Warp& warp, Space space, const Block* home, unsigned lane, Address at, unsigned bytes) {
     switch (space) {
       case Space::kShared: {
-        const std::vector<Node>& words = shared_of(home);
+        std::vector<Node>& words = shared_of(home);
         return at + bytes > 4 * words.size() ? SumForms::kPlain
-                                             : load_words(forms_, words.data(), at, bytes);
+                                             : get_words(words, at, bytes, Undefined::kShared);
       }
       case Space::kLocal:
-        if (local_.empty() || is_in_frame(at, bytes)) return SumForms::kPlain;
-        return load_words(forms_, local_.data(), in_local(warp, lane, at), bytes);
+        if (is_in_frame(at, bytes)) return SumForms::kPlain;
+        return get_words(local(), in_local(warp, lane, at), bytes, Undefined::kLocal);
       default: {
         Sums::Region* const r = region(at);
         return r ? sums_.load(*r, at - r->allocation.base, bytes) : SumForms::kPlain;
@@ -644,11 +720,7 @@ class BlockSums final : public BlockObserver {
           if (node) sums_.unfollowed = true;
           return;
         }
-        if (local_.empty()) {
-          if (!node) return;
-          local_.resize(static_cast<std::size_t>(warps_.size() * kLanes * local_words_));
-        }
-        put_words(local_, in_local(warp, lane, at), bytes, node, Sums::in_local(0, 0));
+        put_words(local(), in_local(warp, lane, at), bytes, node, Sums::in_local(0, 0));
         return;
       default:
         if (Sums::Region* const r = region(at)) {
@@ -657,11 +729,38 @@ class BlockSums final : public BlockObserver {
     }
   }
 
+  std::vector<Node>& local() {
+    if (local_.empty()) {
+      local_.resize(static_cast<std::size_t>(warps_.size() * kLanes * local_words_),
+                    Sums::kUnwritten);
+    }
+    return local_;
+  }
+
+  /// What nothing has written is a value of its own, from where it is looked at.
+  void meet_unwritten(Node& word, std::uint64_t number, Undefined why, std::uint32_t in_part = 0) {
+    if (word == Sums::kUnwritten) {
+      word = forms_.undefined(why, 0, static_cast<std::uint32_t>(number) | in_part);
+    }
+  }
+  Node get_words(std::vector<Node>& words, std::uint64_t at, unsigned bytes, Undefined why) {
+    for (std::uint64_t w = at / 4; w <= (at + bytes - 1) / 4; ++w) {
+      meet_unwritten(words[static_cast<std::size_t>(w)], w, why);
+    }
+    return load_words(forms_, words.data(), at, bytes);
+  }
+
   void put_words(std::vector<Node>& words, std::uint64_t at, unsigned bytes, Node node,
                  std::uint64_t where) {
     const std::uint64_t first = at / 4, last = (at + bytes - 1) / 4;
     bool any = node != 0;
-    for (std::uint64_t w = first; w <= last; ++w) any |= words[static_cast<std::size_t>(w)] != 0;
+    for (std::uint64_t w = first; w <= last; ++w) {
+      Node& word = words[static_cast<std::size_t>(w)];
+      if (word == Sums::kUnwritten && bytes >= 4) word = SumForms::kPlain;
+      meet_unwritten(word, w, where >> 63 ? Undefined::kShared : Undefined::kLocal,
+                     SumForms::kInPart);
+      any |= word != 0;
+    }
     if (!any) return;
     store_words(forms_, words.data(), at, bytes, node);
     for (std::uint64_t w = first; w <= last; ++w) {
@@ -671,6 +770,10 @@ class BlockSums final : public BlockObserver {
 
   void load(const Access& access, Space space) {
     Warp& warp = access.warp;
+    if (access.op.control == Control::kTogether ||
+        (flow_->kind != Flow::Kind::kLoads && !writes().empty())) {
+      return load_together(access, space);
+    }
     if (flow_->kind != Flow::Kind::kLoads) {  // of a copy, which begins next
       for_each_lane(access.lanes, [&](unsigned i) {
         staged_[i] = {};
@@ -687,14 +790,58 @@ class BlockSums final : public BlockObserver {
         const Address at = access.address[i] + k * bytes;
         const OldValues::Given* const older =
             sums_.old && space == Space::kGlobal ? sums_.old->given_at(at) : nullptr;
-        set(warp, to[k], i,
-            older ? older->write.node : get(warp, space, access.home, i, at, bytes));
+        Node n = older ? older->write.node : get(warp, space, access.home, i, at, bytes);
+        // Of an older value it is said that it is one, whatever was there.
+        if (older && forms_[n].kind == SumForms::Kind::kUndefined) n = SumForms::kPlain;
+        set(warp, to[k], i, n);
+      }
+    });
+  }
+
+  /// Of a texture, or of a matrix: what was read is in what all lanes get, somehow.
+  void load_together(const Access& access, Space space) {
+    Node all = SumForms::kPlain;
+    for_each_lane(access.lanes, [&](unsigned i) {
+      if (const Node n = get(access.warp, space, access.home, i, access.address[i], access.bytes)) {
+        all = forms_.lost(n, all);
+      }
+    });
+    if (!all) return;
+    for (const Flow::Register& r : writes()) {
+      const bool matrix = access.op.control == Control::kTogether;
+      for_each_lane(matrix ? kAllLanes : access.lanes, [&](unsigned i) {
+        const Node before = node(access.warp, r, i);
+        set(access.warp, r, i, before ? forms_.lost(before, all) : all);
+      });
+    }
+  }
+
+  /// An mbarrier is a number, to which init gives a value.
+  void set_barrier(const Access& access) {
+    if (access.direction == Direction::kLoad || access.space != Space::kShared) return;
+    for_each_lane(access.lanes, [&](unsigned i) {
+      put(access.warp, Space::kShared, access.home, i, access.address[i], access.bytes,
+          SumForms::kPlain, false);
+    });
+    if (access.direction != Direction::kAtomic || access.silent) return;
+    for (const Flow::Register& r : writes()) by_order(access.warp, r, access.lanes);
+  }
+
+  /// What a call hands over, from one place in the thread's memory to another.
+  void copy_local(const Access& access) {
+    for_each_lane(access.lanes, [&](unsigned i) {
+      for (unsigned k = 0; k < access.bytes; k += 4) {
+        const unsigned bytes = std::min(4u, access.bytes - k);
+        const Node n = get(access.warp, access.space, nullptr, i, access.from[i] + k, bytes);
+        put(access.warp, access.space, nullptr, i, access.address[i] + k, bytes, n, false);
       }
     });
   }
 
   void store(const Access& access, Space space) {
     Warp& warp = access.warp;
+    if (access.from) return copy_local(access);
+    if (!access.op.counted) sums_.unfollowed = true;  // a register, to a call
     const unsigned count = access.element ? access.bytes / access.element : 1;
     const unsigned bytes = access.bytes / count;
     for_each_lane(access.lanes, [&](unsigned i) {
@@ -857,7 +1004,7 @@ class BlockSums final : public BlockObserver {
         n = copy.nodes[static_cast<std::size_t>(k / 4)];
       } else if (copy.from_space == Space::kShared) {
         if (copy.from + k + 4 <= 4 * shared_.size())
-          n = load_words(forms_, shared_.data(), copy.from + k, 4);
+          n = get_words(shared_, copy.from + k, 4, Undefined::kShared);
       } else if (Sums::Region* const r = region(copy.from + k)) {
         n = sums_.load(*r, copy.from + k - r->allocation.base, 4);
       }
@@ -896,7 +1043,8 @@ class BlockSums final : public BlockObserver {
   std::vector<std::uint32_t> site_of_;
   std::vector<Registers> warps_;
   std::uint32_t number_ = 0;
-  bool several_blocks_ = false, rehearses_ = false;
+  bool several_blocks_ = false;
+  Mask outside_ = 0;  ///< lanes that the instruction's own mask leaves out
   const Flow* flow_ = nullptr;
   std::vector<Lanes> sources_;  ///< what an access puts into memory
   std::array<std::array<Node, kMostBytes / 4>, kLanes> staged_{};

@@ -14,7 +14,7 @@ constexpr std::size_t kMostNodes = 36'000'000;  // about a gigabyte
 
 SumForms::SumForms() {
   entries_.emplace_back();
-  entries_.push_back({.kind = Kind::kNoMore, .from = ~std::uint32_t{0}});
+  entries_.push_back({.kind = Kind::kNoMore, .from = ~kOfNothing});
   entries_.push_back({.kind = Kind::kLost});
 }
 
@@ -63,6 +63,10 @@ SumForms::Node SumForms::input(std::uint32_t allocation, std::uint32_t offset, u
   return make(Kind::kInput, allocation, offset, bytes, bit_of(allocation), 0);
 }
 
+SumForms::Node SumForms::undefined(Undefined why, std::uint32_t a, std::uint32_t b) {
+  return make(Kind::kUndefined, a, b, static_cast<unsigned>(why), kOfNothing, 0);
+}
+
 SumForms::Node SumForms::add(Node a, Node b) {
   if (!a || !b) return a | b;
   const Entry &x = entries_[a], &y = entries_[b];
@@ -72,12 +76,14 @@ SumForms::Node SumForms::add(Node a, Node b) {
 
 SumForms::Node SumForms::plus(Node a, double constant) {
   if (!a || constant == 0) return a;
-  if (std::isnan(constant)) return lost(a);
+  if (!std::isfinite(constant)) return lost(a, kPlain, Why::kNotFinite);
   const Entry& e = entries_[a];
   return make(Kind::kPlus, a, number(constant), 0, e.from, e.chain, e.zeros);
 }
 
 SumForms::Node SumForms::scale(Node a, double factor) {
+  // Zero times infinity, or what isn't a number, isn't zero.
+  if (factor == 0 && maker.floating && entries_[a].from & kOfNothing) return lost(a);
   if (!a || factor == 0) return kPlain;
   if (factor == 1) return a;
   int exponent = 0;
@@ -98,7 +104,8 @@ SumForms::Node SumForms::scale(Node a, double factor) {
 
 SumForms::Node SumForms::widen(Node a) {
   const Entry e = entries_[a];
-  if (!a || e.kind == Kind::kInput || e.kind == Kind::kWiden) return a;
+  if (!a || e.kind == Kind::kInput || e.kind == Kind::kWiden || e.kind == Kind::kUndefined)
+    return a;
   return make(Kind::kWiden, a, 0, 0, e.from, e.chain, e.zeros);
 }
 
@@ -150,7 +157,7 @@ SumForms::Node SumForms::without_low(Node a, unsigned bits) {
 SumForms::Node SumForms::bits(Node a, unsigned offset, unsigned count, unsigned width) {
   if (!a || count == 0) return kPlain;
   const Entry e = entries_[a];
-  if (e.kind == Kind::kNoMore) return a;
+  if (e.kind == Kind::kNoMore || e.kind == Kind::kUndefined) return a;
   const bool whole = offset % 8 == 0 && count % 8 == 0;
   if (e.kind == Kind::kInput) {
     const unsigned size = 8u * e.size;
@@ -198,6 +205,7 @@ SumForms::Node SumForms::alone(Node word) {
 SumForms::Node SumForms::join(Node a, Node b, unsigned bytes_of_a) {
   if (!a && !b) return kPlain;
   const Entry x = entries_[a], y = entries_[b];
+  if (a && b && x.kind == Kind::kUndefined && y.kind == Kind::kUndefined) return a;
   const bool same = a && b && x.kind == y.kind && x.a == y.a;
   if (same && x.kind == Kind::kInput && x.size == bytes_of_a && x.b + x.size == y.b) {
     return make(Kind::kInput, x.a, x.b, x.size + y.size, x.from, 0);
@@ -212,11 +220,11 @@ SumForms::Node SumForms::join(Node a, Node b, unsigned bytes_of_a) {
   return make(Kind::kJoin, a, b, bytes_of_a, x.from | y.from, std::max(x.chain, y.chain));
 }
 
-SumForms::Node SumForms::lost(Node a, Node b) {
+SumForms::Node SumForms::lost(Node a, Node b, Why why) {
   if (!a && !b) return kPlain;
   if (!a) std::swap(a, b);
   const Entry &x = entries_[a], &y = entries_[b];
-  return make(Kind::kLost, a, b, 0, x.from | y.from, 0);
+  return make(Kind::kLost, a, b, static_cast<unsigned>(why), x.from | y.from, 0);
 }
 
 SumForms::Node SumForms::insert(Node into, Node part, unsigned offset, unsigned bytes,

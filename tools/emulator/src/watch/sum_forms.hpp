@@ -19,16 +19,35 @@ class SumForms {
 
   enum class Kind : std::uint8_t {
     kPlain,
-    kInput,   ///< bytes of an element: a, the number of its allocation; b, where
-    kAdd,     ///< a + b
-    kScale,   ///< a times constant number b
-    kPlus,    ///< a, and constant number b
-    kWiden,   ///< a sum, put into a wider register
-    kPiece,   ///< bits of a, from number b on
-    kFlip,    ///< a with some bits flipped: those of number b
-    kJoin,    ///< bytes of a, and behind them b; either may be plain
-    kLost,    ///< something else made of a and b
-    kNoMore,  ///< there is no room for further nodes
+    kInput,      ///< bytes of an element: a, the number of its allocation; b, where
+    kAdd,        ///< a + b
+    kScale,      ///< a times constant number b
+    kPlus,       ///< a, and constant number b
+    kWiden,      ///< a sum, put into a wider register
+    kPiece,      ///< bits of a, from number b on
+    kFlip,       ///< a with some bits flipped: those of number b
+    kJoin,       ///< bytes of a, and behind them b; either may be plain
+    kLost,       ///< something else made of a and b: `size` is a Why
+    kUndefined,  ///< no value at all: `size` is an Undefined, a and b say which
+    kNoMore,     ///< there is no room for further nodes
+  };
+  /// Why a value is no sum.
+  enum class Why : std::uint8_t {
+    kOther,
+    kNotFinite,  ///< infinity, or what is no number, was added
+    kNarrowed    ///< of a piece: it has the low bits alone
+  };
+  static constexpr std::uint32_t kInPart = std::uint32_t{1} << 31;  ///< with a word's number
+  /// Where a value comes from that nothing has made. Of a word of memory that has been written
+  /// kInPart this is the rest.
+  enum class Undefined : std::uint8_t {
+    kGlobal,  ///< never written: a, the number of its allocation; b, the word
+    kShared,  ///< b, the word
+    kLocal,
+    kRegister,  ///< never set
+    kLane,      ///< handed over by lane b, which isn't there
+    kLeftOpen,  ///< what PTX leaves undefined
+    kIllegal    ///< read outside all memory
   };
   struct Entry {
     Kind kind = Kind::kPlain;
@@ -36,7 +55,8 @@ class SumForms {
     bool floating = false;
     std::uint8_t zeros = 0;  ///< so many low bits are what no element has brought
     std::uint32_t a = 0, b = 0;
-    std::uint32_t from = 0;   ///< a bit for each allocation that has entered: bit_of its number
+    /// A bit for each allocation that has entered: bit_of its number; and kOfNothing.
+    std::uint32_t from = 0;
     std::uint32_t site = 0;   ///< where it was made
     std::uint32_t block = 0;  ///< by which block, of all launches
     std::uint32_t chain = 0;  ///< the most additions one after another
@@ -50,6 +70,7 @@ class SumForms {
   SumForms();
 
   Node input(std::uint32_t allocation, std::uint32_t offset, unsigned bytes);
+  Node undefined(Undefined why, std::uint32_t a = 0, std::uint32_t b = 0);
   Node add(Node a, Node b);
   Node plus(Node a, double constant);
   Node scale(Node a, double factor);
@@ -62,7 +83,7 @@ class SumForms {
   Node alone(Node word);
   Node flip(Node a, std::uint64_t bits);
   Node join(Node a, Node b, unsigned bytes_of_a);
-  Node lost(Node a, Node b = kPlain);
+  Node lost(Node a, Node b = kPlain, Why why = Why::kOther);
   /// `bytes` of `into`, from `offset` on, are those of `part`.
   Node insert(Node into, Node part, unsigned offset, unsigned bytes, unsigned whole);
 
@@ -72,8 +93,9 @@ class SumForms {
   /// What is in a value beside its elements; not a number where that can't be told.
   double plain_part(Node n) const;
   bool full() const { return full_; }
+  static constexpr std::uint32_t kOfNothing = std::uint32_t{1} << 31;  ///< an undefined value
   static std::uint32_t bit_of(std::uint32_t allocation) {
-    return std::uint32_t{1} << (allocation < 31 ? allocation : 31);
+    return std::uint32_t{1} << (allocation < 30 ? allocation : 30);
   }
   /// The nodes that n is made of.
   std::pair<Node, Node> parts(Node n) const;

@@ -19,6 +19,8 @@ using Node = Sums::Node;
 using Kind = SumForms::Kind;
 
 constexpr std::size_t kMostStories = 3;
+inline constexpr const char* kUnfollowed =
+    "some of the code isn't followed: recursion, calls by pointer, or copies into other blocks";
 
 /// A run of numbers: from `first` on, `count` of them, each `step` after the one before.
 struct Run {
@@ -37,7 +39,9 @@ std::string times_in_words(double times);
 /// One number as a linear form.
 struct Form {
   bool is_sum = true;
-  std::uint32_t lost_at = 0;  ///< a site, where it is none
+  std::uint32_t lost_at = 0;  ///< a site, where it is none…
+  SumForms::Why why = SumForms::Why::kOther;
+  unsigned bits = 0;  ///< …and how many are left, where others were cut off
   double constant = 0;
   bool floating = false, widened = false;
   std::uint64_t elements = 0;
@@ -53,8 +57,8 @@ struct Leaf {
 /// Walks from the results back to the elements, and says who is in them.
 class Judge {
  public:
-  Judge(const Sums& sums, SumWalks& walks, std::vector<SumOutput> outputs, bool raced,
-        Findings& findings);
+  Judge(const Sums& sums, SumWalks& walks, std::vector<SumOutput> outputs,
+        const std::string& spoiled, Findings& findings);
   void say();
 
  private:
@@ -69,13 +73,21 @@ class Judge {
   /// Walks from an output back to the elements.
   void take(const SumOutput& output);
   void put_together(Node n, std::vector<Piece>& pieces, Form& form);
-  static void lose(Form& form, std::uint32_t site);
+  static void lose(Form& form, std::uint32_t site, SumForms::Why why = SumForms::Why::kOther,
+                   unsigned bits = 0);
   std::size_t launch_of(std::uint32_t block) const;
   void note_launch(std::uint32_t block, Kind kind);
 
   // --- judging: sum_report.cpp ---------------------------------------------------------------
 
+  /// Values that nothing has made, in results or in what decided about them.
+  void accuse_undefined();
+  void accuse_undefined(const std::set<std::uint32_t>& outputs);
+  void accuse_decisions();
   void describe_others();
+  std::string reason(const Form& form) const;
+  /// What counts as once, of how often elements are in one result.
+  double unit_of(const std::map<double, std::uint64_t>& factors, double usual) const;
   void describe_several(std::uint32_t from, const std::vector<Leaf>& leaves);
   /// False where these are nothing that should hold each element once. `together`: if anything
   /// should, then all of these.
@@ -83,8 +95,8 @@ class Judge {
   void praise(std::uint32_t from, const std::vector<Leaf>& leaves, std::uint64_t held,
               SumElements in, const std::map<std::uint32_t, std::uint64_t>& of_output);
   /// Whether this holds for other data too.
-  bool add_standing(std::uint32_t from, bool floating, bool widened,
-                    std::vector<std::string>& details);
+  bool add_standing(std::uint32_t from, const std::vector<std::uint32_t>& outputs, bool floating,
+                    bool widened, std::vector<std::string>& details);
   void add(bool fault, const std::string& what, std::vector<std::string> details,
            std::vector<std::string> places = {}, std::optional<SumElements> in = std::nullopt);
 
@@ -106,6 +118,10 @@ class Judge {
     std::size_t stored = 0;  ///< in the log, from 1; 0: in a register only
     std::size_t over = 0;
   };
+  /// Where undefined values come from, a line for each kind and place.
+  std::vector<std::string> sources_of(const std::set<Node>& undefined,
+                                      std::set<std::string>& places) const;
+  std::string source_of(const SumForms::Entry& first, const SumForms::Entry& last) const;
   void accuse(std::uint32_t from, const std::vector<Leaf>& leaves, unsigned bytes,
               const std::vector<std::uint64_t>& missing, const std::vector<std::uint64_t>& unread,
               const std::map<double, std::vector<std::uint64_t>>& odd, SumElements in);
@@ -126,10 +142,12 @@ class Judge {
 
   const Sums& sums_;
   const SumForms& forms_;
-  bool raced_;
+  std::string spoiled_;
   Findings& findings_;
   std::vector<SumOutput> outputs_;
   std::vector<Form> parts_;                            ///< of each output
+  std::map<std::uint32_t, std::set<Node>> undefined_;  ///< by output: those in it
+  std::set<std::uint32_t> ill_defined_;                ///< allocations with such outputs
   std::map<std::uint32_t, std::vector<Leaf>> leaves_;  ///< by the allocation that they are of
   std::set<std::size_t> launches_;
   std::uint32_t last_block_ = ~std::uint32_t{0};

@@ -12,16 +12,13 @@ namespace {
 
 constexpr std::uint64_t kMostVisited = 60'000'000;  // nodes, of all outputs together
 
-constexpr const char* kUnfollowed =
-    "some of the code isn't followed: recursion, calls by pointer, or copies into other blocks";
-
 }  // namespace
 
-Judge::Judge(const Sums& sums, SumWalks& walks, std::vector<SumOutput> outputs, bool raced,
-             Findings& findings)
+Judge::Judge(const Sums& sums, SumWalks& walks, std::vector<SumOutput> outputs,
+             const std::string& spoiled, Findings& findings)
     : sums_(sums),
       forms_(sums.forms),
-      raced_(raced),
+      spoiled_(spoiled),
       findings_(findings),
       factor_(walks.factor),
       stamp_(walks.stamp),
@@ -44,6 +41,7 @@ void Judge::say() {
   if (std::ranges::any_of(launches_, [&](std::size_t l) { return !sums_.launches[l].finished; })) {
     return;
   }
+  accuse_undefined();
   describe_others();
   for (auto& [region, leaves] : leaves_) {
     std::set<std::uint32_t> targets;
@@ -101,7 +99,7 @@ void Judge::take(const SumOutput& output) {
   } else {
     std::ranges::sort(nodes, std::greater<>());
   }
-  std::vector<Leaf> found;
+  std::vector<std::pair<Node, double>> undefined;
   std::map<std::uint32_t, std::vector<Leaf>> by_region;
   std::map<Node, std::vector<Piece>> pieces;
   for (const Node n : nodes) {
@@ -114,6 +112,7 @@ void Judge::take(const SumOutput& output) {
         by_region[e.a].push_back({number, e.b, e.size, f});
         ++form.elements;
         break;
+      case Kind::kUndefined: undefined.emplace_back(n, f); break;
       case Kind::kAdd:
         form.floating |= e.floating;
         factor_[e.a] += f;
@@ -140,8 +139,12 @@ void Judge::take(const SumOutput& output) {
           factor_[e.b] += f;
         }
         break;
+      case Kind::kLost: lose(form, e.site, static_cast<SumForms::Why>(e.size)); break;
       default: lose(form, e.site);
     }
+  }
+  for (const auto& [n, times] : undefined) {
+    if (!form.is_sum || times != 0) undefined_[number].insert(n);
   }
   if (form.is_sum) {
     for (auto& [region, leaves] : by_region) {
@@ -163,12 +166,16 @@ void Judge::put_together(Node n, std::vector<Piece>& pieces, Form& form) {
   }
   const SumForms::Entry& e = forms_[n];
   const bool all = at == 32 || at == 64 || (e.kind == Kind::kInput && at >= 8u * e.size);
-  if (!all) return lose(form, pieces.back().site);
+  if (!all) return lose(form, pieces.back().site, SumForms::Why::kNarrowed, at);
   factor_[n] += unit;
 }
 
-void Judge::lose(Form& form, std::uint32_t site) {
-  if (form.is_sum) form.lost_at = site;
+void Judge::lose(Form& form, std::uint32_t site, SumForms::Why why, unsigned bits) {
+  if (form.is_sum) {
+    form.lost_at = site;
+    form.why = why;
+    form.bits = bits;
+  }
   form.is_sum = false;
 }
 
@@ -182,26 +189,45 @@ std::size_t Judge::launch_of(std::uint32_t block) const {
 }
 
 void Judge::note_launch(std::uint32_t block, Kind kind) {
-  if (kind == Kind::kInput || block == last_block_) return;
+  if (kind == Kind::kInput || kind == Kind::kUndefined || block == last_block_) return;
   last_block_ = block;
   launches_.insert(launch_of(block));
 }
 
 void Judge::describe_others() {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> others;
+  std::map<std::pair<std::uint32_t, std::string>, std::uint64_t> others;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (!parts_[i].is_sum) ++others[{outputs_[i].region, parts_[i].lost_at}];
+    if (!parts_[i].is_sum) ++others[{outputs_[i].region, reason(parts_[i])}];
   }
   for (const auto& [where, count] : others) {
     std::vector<std::string> details;
-    if (where.second)
-      details.push_back("what " + sums_.sites[where.second] + " does with them isn't an addition");
+    if (!where.second.empty()) details.push_back(where.second);
     add(false,
         plural(count, "value") + " of " + name(where.first) + " that the host reads " +
             (count == 1 ? "isn't" : "aren't") + " made of its data by additions alone" +
             (cut_ ? ", or too large to be looked at" : ""),
         details);
   }
+}
+
+std::string Judge::reason(const Form& form) const {
+  if (form.lost_at == 0) return "";
+  const std::string& site = sums_.sites[form.lost_at];
+  switch (form.why) {
+    case SumForms::Why::kNotFinite: return site + " adds infinity, or what is no number, to them";
+    case SumForms::Why::kNarrowed:
+      return site + " narrows them to " + std::to_string(form.bits) + " bits";
+    default: return "what " + site + " does with them isn't an addition";
+  }
+}
+
+double Judge::unit_of(const std::map<double, std::uint64_t>& factors, double usual) const {
+  if (sums_.expected || factors.contains(1)) return 1;
+  // Where most are in it twice or three times, the fewest say what once is.
+  const auto smallest = factors.upper_bound(0);
+  const double times = smallest == factors.end() ? 0 : usual / smallest->first;
+  const bool whole = times >= 1 && times <= 16 && std::abs(times - std::round(times)) < 1e-6;
+  return whole ? smallest->first : usual;
 }
 
 void Judge::describe_several(std::uint32_t from, const std::vector<Leaf>& leaves) {
@@ -258,7 +284,7 @@ bool Judge::say_of(std::uint32_t from, const std::vector<Leaf>& leaves, bool tog
   const auto usual =
       std::max_element(factors.begin(), factors.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  const double unit = sums_.expected ? 1 : usual->first;  // there may be no usual one
+  const double unit = unit_of(factors, usual == factors.end() ? 0 : usual->first);
   if (unit == 0 || (!sums_.expected && 2 * usual->second < once)) {
     add(false,
         places_of(leaves) + (of_output.size() == 1 ? " is a sum" : " are sums") +
@@ -268,7 +294,7 @@ bool Judge::say_of(std::uint32_t from, const std::vector<Leaf>& leaves, bool tog
   }
   double direction = 0;
   for (std::size_t e = 0; e < size; ++e) {
-    if (times[e] == 1 && std::abs(factor[e]) == unit) direction += factor[e] > 0 ? 1 : -1;
+    if (times[e] == 1) direction += factor[e] > 0 ? 1 : -1;
   }
   const double one = direction < 0 && !sums_.expected ? -unit : unit;
 
@@ -281,7 +307,7 @@ bool Judge::say_of(std::uint32_t from, const std::vector<Leaf>& leaves, bool tog
   }
   for (std::size_t n = r->since; n < forms_.size(); ++n) {
     const SumForms::Entry& e = forms_[static_cast<Node>(n)];
-    if (e.kind != Kind::kInput || e.a != from) continue;
+    if (e.kind != Kind::kInput || e.a != from || e.site == Sums::kReadInPart) continue;
     for (unsigned k = 0; k < e.size; k += bytes) {
       if ((e.b + k) / bytes < size) read[(e.b + k) / bytes] = 1;
     }
@@ -331,7 +357,9 @@ void Judge::praise(std::uint32_t from, const std::vector<Leaf>& leaves, std::uin
   bool floating = false, widened = false;
   double constant = 0;
   std::set<std::uint32_t> further;
+  std::vector<std::uint32_t> outputs;
   for (const auto& [output, count] : of_output) {
+    outputs.push_back(output);
     least = std::min(least, count);
     most = std::max(most, count);
     const SumForms::Entry& e = forms_[outputs_[output].node];
@@ -365,20 +393,27 @@ void Judge::praise(std::uint32_t from, const std::vector<Leaf>& leaves, std::uin
     details.push_back(places_of_outputs(further) + " " + (further.size() == 1 ? "has" : "have") +
                       " elements of other memory too");
   }
-  in.proved = add_standing(from, floating, widened, details);
+  in.proved = add_standing(from, outputs, floating, widened, details);
   add(false, what + (in.proved ? ", for all data" : ", in this run"), details, {}, std::move(in));
 }
 
-bool Judge::add_standing(std::uint32_t from, bool floating, bool widened,
-                         std::vector<std::string>& details) {
+bool Judge::add_standing(std::uint32_t from, const std::vector<std::uint32_t>& outputs,
+                         bool floating, bool widened, std::vector<std::string>& details) {
   std::vector<std::string> not_proved;
   std::set<std::string> given;
+  for (const std::uint32_t output : outputs) {
+    if (!ill_defined_.contains(outputs_[output].region)) continue;
+    not_proved.push_back("there are undefined values in " + name(outputs_[output].region));
+    break;
+  }
   for (const Sums::Decided& d : sums_.decided) {
     if (!launches_.contains(d.launch)) continue;
-    if (d.from & SumForms::bit_of(from)) {
+    if (d.from & SumForms::kOfNothing) {
+      not_proved.push_back("what " + sums_.sites[d.site] + " does depends on an undefined value");
+    } else if (d.from & SumForms::bit_of(from)) {
       not_proved.push_back("what " + sums_.sites[d.site] + " does depends on them");
-      break;
     }
+    if (!not_proved.empty()) break;
     for (const Sums::Region* r : sums_.by_number) {
       if (d.from & SumForms::bit_of(r->number)) given.insert(name(r->number));
     }
@@ -388,7 +423,7 @@ bool Judge::add_standing(std::uint32_t from, bool floating, bool widened,
     not_proved.push_back("an older value may be read at " + sums_.sites[sites.second] + " than " +
                          sums_.sites[sites.first] + " writes");
   }
-  if (raced_) not_proved.emplace_back("there are races");
+  if (!spoiled_.empty()) not_proved.push_back(spoiled_);
   if (sums_.unfollowed) not_proved.emplace_back(kUnfollowed);
   if (forms_.full() || cut_)
     not_proved.emplace_back("there are too many additions to follow them all");
@@ -407,9 +442,10 @@ bool Judge::add_standing(std::uint32_t from, bool floating, bool widened,
   const std::string open =
       gather_at ? ", but for those at " + sums_.sites[gather_at] + ", which come in any order" : "";
   std::string text =
-      floating ? "proved for all data of this size and launch, added in this order" + open +
-                     "; how they round is not looked at"
-               : "proved for all data of this size and launch, modulo the range of the type";
+      floating
+          ? "proved for all data of this size and launch that are finite, added in this order" +
+                open + "; how they round is not looked at"
+          : "proved for all data of this size and launch, modulo the range of the type";
   if (widened && !floating)
     text =
         "proved for all data of this size and launch for which no sum overflows before it is "
@@ -444,9 +480,9 @@ void Judge::add(bool fault, const std::string& what, std::vector<std::string> de
 
 namespace emu {
 
-void judge_sums(const Sums& sums, SumWalks& walks, std::vector<SumOutput> outputs, bool raced,
-                Findings& findings) {
-  sum_parts::Judge(sums, walks, std::move(outputs), raced, findings).say();
+void judge_sums(const Sums& sums, SumWalks& walks, std::vector<SumOutput> outputs,
+                const std::string& spoiled, Findings& findings) {
+  sum_parts::Judge(sums, walks, std::move(outputs), spoiled, findings).say();
 }
 
 }  // namespace emu

@@ -14,6 +14,7 @@ namespace emu::sum_parts {
 std::string Judge::name(std::uint32_t number) const {
   const Sums::Region* const r = region(number);
   const std::string& what = r->allocation.what;
+  const std::string before = r->replaced ? " before the host put other data there" : "";
   if (r->allocation.kind == Allocation::Kind::kVariable) return what.substr(what.rfind(' ') + 1);
   // A session may have named it; the names that the runtime gives are those of its functions.
   if (!what.starts_with("cuda") && what.find(' ') == what.npos) return what;
@@ -21,10 +22,10 @@ std::string Judge::name(std::uint32_t number) const {
   if (!launches_.empty()) {
     const auto& own = sums_.launches[*launches_.rbegin()].arguments;
     if (const auto at = own.find(number); at != own.end()) {
-      return "argument " + std::to_string(at->second);
+      return "argument " + std::to_string(at->second) + before;
     }
   }
-  return "argument " + std::to_string(r->argument) + " of " + short_name(r->kernel);
+  return "argument " + std::to_string(r->argument) + " of " + short_name(r->kernel) + before;
 }
 
 std::string Judge::kernel() const {
@@ -112,9 +113,8 @@ void Judge::accuse(std::uint32_t from, const std::vector<Leaf>& leaves, unsigned
   for (const Run& run : first_of(runs_of(missing))) {
     details.push_back(elements_in_words(elements_of(run)) + ": " + lost(from, run, bytes, places));
   }
-  if (raced_)
-    details.emplace_back(
-        "there are races, too: what a race has decided may be otherwise in another run");
+  if (!spoiled_.empty())
+    details.push_back(spoiled_ + ", too: what that has decided may be otherwise in another run");
   add(true, what, details, {places.begin(), places.end()}, std::move(in));
 }
 
@@ -131,8 +131,8 @@ std::vector<std::uint64_t> Judge::elements_of(const Run& run) {
 
 bool Judge::is_element(const SumForms::Entry& e, std::uint32_t from, std::uint64_t element,
                        unsigned bytes) const {
-  return e.kind == Kind::kInput && e.a == from && e.b <= element * bytes &&
-         e.b + e.size > element * bytes;
+  return e.kind == Kind::kInput && e.site != Sums::kReadInPart && e.a == from &&
+         e.b <= element * bytes && e.b + e.size > element * bytes;
 }
 
 std::string Judge::again(std::uint32_t from, std::uint64_t element, unsigned bytes,

@@ -37,13 +37,14 @@ void Sums::note(Stored stored) {
   log.push_back(stored);
 }
 
-void Sums::add_once(std::vector<Decided>& list, std::uint32_t from, std::uint32_t site) const {
+void Sums::add_once(std::vector<Decided>& list, std::uint32_t from, std::uint32_t site,
+                    Node undefined) const {
   const auto launch = static_cast<std::uint32_t>(launches.size() - 1);
   if (list.size() >= kMostDecided) return;
   const bool known = std::ranges::any_of(list, [&](const Decided& d) {
     return d.site == site && d.launch == launch && (d.from | from) == d.from;
   });
-  if (!known) list.push_back({from, site, launch});
+  if (!known) list.push_back({from, site, launch, undefined});
 }
 
 SumForms::Node load_words(SumForms& forms, const SumForms::Node* words, std::uint64_t offset,
@@ -75,33 +76,55 @@ void store_words(SumForms& forms, SumForms::Node* words, std::uint64_t offset, u
   }
 }
 
+void Sums::unfold(Region& region) {
+  if (!region.words.empty()) return;
+  region.words.resize(static_cast<std::size_t>((region.allocation.size + 3) / 4), region.first);
+}
+
+/// A word as a value, which it is from here on.
+Sums::Node Sums::node_of(Region& region, std::uint64_t word, bool whole, std::uint32_t in_part) {
+  Node& held = region.words[static_cast<std::size_t>(word)];
+  const auto number = static_cast<std::uint32_t>(word);
+  const auto is_in_part = [&] {
+    const SumForms::Entry& e = forms[held];
+    return e.kind == SumForms::Kind::kInput && e.site == kReadInPart;
+  };
+  if (held == kInput || (whole && is_node(held) && is_in_part())) {
+    const std::uint32_t site = forms.maker.site;
+    if (!whole) forms.maker.site = kReadInPart;
+    held = forms.input(region.number, 4 * number, 4);
+    forms.maker.site = site;
+  }
+  if (held == kUnwritten) {
+    held = forms.undefined(SumForms::Undefined::kGlobal, region.number, number | in_part);
+  }
+  return held == kStored ? SumForms::kPlain : held;
+}
+
 Sums::Node Sums::load(Region& region, std::uint64_t offset, unsigned bytes) {
-  if (region.words.empty()) return SumForms::kPlain;
+  if (region.words.empty()) {
+    if (region.first == SumForms::kPlain) return SumForms::kPlain;
+    unfold(region);
+  }
   const std::uint64_t first = offset / 4, last = (offset + bytes - 1) / 4;
   std::array<Node, kMostBytes / 4 + 1> held{};
   bool any = false;
   for (std::uint64_t w = first; w <= last; ++w) {
-    Node& word = region.words[static_cast<std::size_t>(w)];
-    if (word == kInput) word = forms.input(region.number, static_cast<std::uint32_t>(4 * w), 4);
-    held[static_cast<std::size_t>(w - first)] = word == kStored ? SumForms::kPlain : word;
-    any |= is_node(word);
+    const Node node = held[static_cast<std::size_t>(w - first)] = node_of(region, w, bytes >= 4);
+    any |= node != SumForms::kPlain;
   }
   return any ? load_words(forms, held.data(), offset % 4, bytes) : SumForms::kPlain;
 }
 
 void Sums::store(Region& region, std::uint64_t offset, unsigned bytes, Node node, bool zero) {
-  if (region.words.empty()) {
-    region.words.resize(static_cast<std::size_t>((region.allocation.size + 3) / 4));
-  }
+  unfold(region);
   const std::uint64_t first = offset / 4, last = (offset + bytes - 1) / 4;
   std::array<Node, kMostBytes / 4 + 1> held{};
   for (std::uint64_t w = first; w <= last; ++w) {
     const Node word = region.words[static_cast<std::size_t>(w)];
-    held[static_cast<std::size_t>(w - first)] =
-        word == kInput && bytes < 4
-            ? forms.input(region.number, static_cast<std::uint32_t>(4 * w), 4)
-        : is_node(word) ? word
-                        : SumForms::kPlain;
+    held[static_cast<std::size_t>(w - first)] = bytes < 4 ? node_of(region, w, false, forms.kInPart)
+                                                : is_node(word) ? word
+                                                                : SumForms::kPlain;
   }
   const auto before = held;
   store_words(forms, held.data(), offset % 4, bytes, node);

@@ -28,15 +28,18 @@ class Sums {
  public:
   using Node = SumForms::Node;
   // What a word of global memory may hold beside a node.
-  static constexpr Node kInput = ~Node{0};       ///< what the host put there
-  static constexpr Node kStored = ~Node{0} - 1;  ///< what a kernel put there, of itself
-  static bool is_node(Node n) { return n != 0 && n < kStored; }
+  static constexpr Node kInput = ~Node{0};          ///< what the host put there
+  static constexpr Node kStored = ~Node{0} - 1;     ///< what a kernel put there, of itself
+  static constexpr Node kUnwritten = ~Node{0} - 2;  ///< nothing has put anything there
+  static bool is_node(Node n) { return n != 0 && n < kUnwritten; }
 
   /// An allocation.
   struct Region {
     Allocation allocation;
     std::uint32_t number = 0;
-    std::vector<Node> words;  ///< empty for all zeros
+    std::vector<Node> words;  ///< empty where all of them are as they were at first
+    Node first = 0;           ///< …which is this: zeros, or kUnwritten
+    bool replaced = false;    ///< the host has put other data there since
     /// What the data are, as the host or a kernel put them there: bytes from, up to.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> filled;
     std::size_t since = 0;           ///< the first node that can be of these data
@@ -67,6 +70,7 @@ class Sums {
     std::uint32_t from = 0;  ///< allocations
     std::uint32_t site = 0;
     std::uint32_t launch = 0;
+    Node node = 0;  ///< a value that is undefined, where it is one
   };
 
   /// A value went to memory.
@@ -109,8 +113,10 @@ class Sums {
   std::vector<Decided> ordered;   ///< places where the order of blocks may decide: `from` is empty
   std::vector<Decided> gathered;  ///< places that add floats as threads come: `from` is empty
   std::vector<Stored> log;
-  std::vector<std::string> sites{""};  ///< in words, by number
-  std::vector<std::string> places{""};
+  /// The site of words of data of which a part was read.
+  static constexpr std::uint32_t kReadInPart = 1;
+  std::vector<std::string> sites{"", ""};  ///< in words, by number
+  std::vector<std::string> places{"", ""};
   std::map<const Block*, std::vector<Node>*> shared_of;         ///< of blocks that run
   std::map<std::pair<const Block*, std::uint64_t>, Sent> sent;  ///< by block, and number there
   std::uint32_t blocks = 0;                                     ///< of all launches
@@ -122,9 +128,13 @@ class Sums {
   /// The number of an operation's place in the source.
   std::uint32_t site(const Code& code, std::uint32_t pc);
   void note(Stored stored);
-  void decide(std::uint32_t from, std::uint32_t site) { add_once(decided, from, site); }
+  void decide(std::uint32_t from, std::uint32_t site, Node undefined = 0) {
+    add_once(decided, from, site, undefined);
+  }
   void order(std::uint32_t site) { add_once(ordered, 0, site); }
   void gather(std::uint32_t site) { add_once(gathered, 0, site); }
+  /// Makes room for what its words hold.
+  static void unfold(Region& region);
 
   Node load(Region& region, std::uint64_t offset, unsigned bytes);
   /// `zero`: a plain value that is one.
@@ -132,7 +142,10 @@ class Sums {
   std::uint32_t block = 0;  ///< that runs
 
  private:
-  void add_once(std::vector<Decided>& list, std::uint32_t from, std::uint32_t site) const;
+  void add_once(std::vector<Decided>& list, std::uint32_t from, std::uint32_t site,
+                Node undefined = 0) const;
+  /// `whole`: all of it is asked for.
+  Node node_of(Region& region, std::uint64_t word, bool whole, std::uint32_t in_part = 0);
 
   std::map<std::pair<const Code*, std::uint32_t>, std::uint32_t> site_numbers_;
 };
@@ -159,8 +172,9 @@ struct SumOutput {
 };
 
 /// Says what the outputs hold, and finds what is in them too often or not at all.
-void judge_sums(const Sums& sums, SumWalks& walks, std::vector<SumOutput> outputs, bool raced,
-                Findings& findings);
+/// `spoiled`: what other checks have found, in words, so that nothing is proved.
+void judge_sums(const Sums& sums, SumWalks& walks, std::vector<SumOutput> outputs,
+                const std::string& spoiled, Findings& findings);
 
 /// Follows the values of blocks, one after another.
 std::unique_ptr<BlockObserver> follow_sums(Sums& sums, Block& block);

@@ -2,6 +2,7 @@
 // and kernels that do something else. `sums CASE…` runs them, one after another, and says nothing.
 // A comment `// @A` names a line for what the test expects of it.
 #include <cooperative_groups.h>
+#include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 
 #include <cstdio>
@@ -185,6 +186,29 @@ __global__ void waited(const int* in, int* partial, int n) {
   if (threadIdx.x == 0) partial[blockIdx.x] = tile[0];
 }
 
+/// Of two blocks the second begins at its place, but both go on to the end.
+template <class T>
+__global__ void without_the_grid(const T* in, T* total, int n, T share) {
+  T sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x) sum += in[i];
+  atomicAdd(total, sum * share);
+}
+
+template <class In, class Out>
+__global__ void all_but_one(const In* in, Out* total, int n) {
+  Out sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    if (i != 501) sum += static_cast<Out>(in[i]);
+  }
+  atomicAdd(total, sum);
+}
+
+__global__ void in_bytes(const unsigned char* in, unsigned* total, int n) {
+  unsigned char sum = 0;
+  for (int i = 0; i < n; ++i) sum += in[i];
+  *total = sum;  // @narrows
+}
+
 /// The second block of a cluster sends its elements into the first one's shared memory.
 template <bool Waits>
 __global__ void __cluster_dims__(2) sent(const int* in, int* partial, int n) {
@@ -308,7 +332,7 @@ struct Data {
   std::size_t outputs;
   Data(std::size_t n, std::size_t outputs_, bool clear, bool room = false) : outputs(outputs_) {
     std::vector<In> values(n);
-    for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<In>(i % 11 + 1);
+    for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<In>(static_cast<int>(i % 11 + 1));
     check(cudaMalloc(&in, n * sizeof(In) + (room ? 4096 : 0)));
     check(cudaMalloc(&out, outputs * sizeof(Out)));
     check(cudaMemcpy(in, values.data(), n * sizeof(In), cudaMemcpyHostToDevice));
@@ -338,6 +362,17 @@ struct Tickets {
     check(cudaFree(ticket));
   }
 };
+
+template <class In, class Out>
+void without_one() {
+  const Data<In, Out> d(kN, 1, true);
+  all_but_one<<<1, kBlock>>>(d.in, d.out, kN);
+}
+template <class T>
+void doubled(T share) {
+  const Data<T> d(kN, 1, true);
+  without_the_grid<<<2, kBlock>>>(d.in, d.out, kN, share);
+}
 
 template <Fault F>
 void tree_of(int grid = kGrid) {
@@ -463,6 +498,16 @@ const std::map<std::string, void (*)()> kCases{
        const Data<int> d(kN, kGrid, false);
        made_there<<<kGrid, kBlock>>>(d.in, kN);
        tree<Fault::kNone><<<kGrid, kBlock>>>(d.in, d.out, kN);
+     }},
+    {"doubled", [] { doubled<int>(1); }},
+    {"doubled_mean", [] { doubled<float>(1.0f / kN); }},
+    {"without_a_byte", [] { without_one<unsigned char, unsigned>(); }},
+    {"without_a_short", [] { without_one<short, int>(); }},
+    {"without_a_half", [] { without_one<__half, float>(); }},
+    {"in_bytes",
+     [] {
+       const Data<unsigned char, unsigned> d(kN, 1, true);
+       in_bytes<<<1, 1>>>(d.in, d.out, kN);
      }},
     {"managed",
      [] {
