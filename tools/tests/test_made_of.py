@@ -85,6 +85,7 @@ def test_a_set_that_says_nothing_is_run(root: Path) -> None:
     assert recorded(root) == []
 
 
+@pytest.mark.built("programs")
 def test_what_is_recorded_is_shown_and_the_rest_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     chapter = chapter_names()[1]
     monkeypatch.setattr(made_of, "is_recorded", lambda *_: True)
