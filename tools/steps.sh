@@ -193,3 +193,7 @@ configure() {
 }
 
 build() { cmake --build "$tree" --target "$@"; }
+
+# differing: the chapters whose recorded counts and texts are of other programs than those that are
+# built. The guide shows their own, which takes the embedded device.
+differing() { (cd "$root" && "$venv/bin/python" -m tools.measuring.embedded "$tree"); }

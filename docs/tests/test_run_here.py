@@ -30,7 +30,7 @@ from tools.tests.limits import LIMIT
 
 pytestmark = [
     pytest.mark.all,
-    pytest.mark.built("guide"),
+    pytest.mark.built("guide", "embedded_device"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason=f"no guide in {GUIDE}"),
 ]
 
