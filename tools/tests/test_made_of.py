@@ -11,6 +11,8 @@ from tools.measuring import ROOT, Failure, embedded, made_of
 from tools.measuring.programs import chapter_names
 from tools.tests.built import BUILD
 
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+
 FACTS = made_of.Facts("90-virtual", "13.0.88", "-O1 -lineinfo")
 SOURCES = {
     "chapters/chapter01_a/main.cu": '#include "book/sum.hpp"\n#include "kernels.cuh"\n',

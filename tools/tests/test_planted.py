@@ -19,7 +19,7 @@ from tools import tiers
 from tools.tests.limits import LIMIT
 from tools.tests.test_guide import ROOT, Done, Run, edited, there
 
-pytestmark = [pytest.mark.release, pytest.mark.built("guide")]
+pytestmark = [pytest.mark.release, pytest.mark.built("guide", "embedded_device")]
 
 #: Who uses a room, as in the house's plan. All else is used by what drives it alone.
 USED_BY = {"common": ["chapters"], "tools/emulator": ["chapters"]}
