@@ -1075,10 +1075,9 @@ __device__ void wait_for_mail(const Post<Total>& post) {
 /// up to 16 blocks, a quarter of a million floats. Each adds up its piece and sends the total to
 /// all of them.
 ///
-/// \pre gridDim.x == rows * pieces, in clusters of `pieces` blocks, 16 at most, or of any size
-/// where
-///      `pieces` is 1; blockDim.x == Threads, a multiple of 32 and <= 512; columns <= pieces *
-///      Threads * Words * kPer<Word>
+/// \pre gridDim.x == rows * pieces, in clusters of `pieces` blocks, 16 at most, unless that is 1;
+///      blockDim.x == Threads, a multiple of 32 and <= 512; columns <= pieces * Threads * Words *
+///      kPer<Word>
 template <class Method, class Word, unsigned Words, unsigned Threads>
 __global__ void __launch_bounds__(Threads, 1024 / Threads)
     once_by_cluster(const float* in, float* out, const float* weight, const float* bias,
