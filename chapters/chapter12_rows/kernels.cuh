@@ -734,4 +734,392 @@ __global__ void layer_norm_online(const float* in, float* out, const float* weig
 }
 // end layer-norm-online
 
+// begin lanes-of-floats
+/// The largest of what each `Lanes` neighbouring lanes have, and the sum: the same bits in all of
+/// them, as two lanes that exchange a + b and b + a get one result.
+template <unsigned Lanes>
+__device__ float largest_of_lanes(float x) {
+#pragma unroll
+  for (unsigned bits = Lanes / 2; bits > 0; bits /= 2)
+    x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, bits));
+  return x;
+}
+template <unsigned Lanes>
+__device__ float sum_of_lanes(float x) {
+#pragma unroll
+  for (unsigned bits = Lanes / 2; bits > 0; bits /= 2) x += __shfl_xor_sync(0xffffffff, x, bits);
+  return x;
+}
+/// What the lane has of so many parts, or nothing.
+template <class Total>
+__device__ Total part_of_lane(const Total* part, unsigned parts) {
+  const unsigned lane = threadIdx.x % 32;
+  return lane < parts ? part[lane] : Total{};
+}
+// end lanes-of-floats
+
+// begin loose-words
+/// Four floats at any address: what a float4 is to a thread, where rows begin at no multiple of 16
+/// bytes. Which thread gets which elements is up to the row's length, and so are the result's bits.
+struct Loose4 {
+  float x, y, z, w;
+};
+/// The floats of a word in memory.
+template <class Word>
+__device__ void read(const Word* word, float* x) {
+  const Word v = *word;
+  memcpy(x, &v, sizeof v);
+}
+// end loose-words
+
+// begin kept-softmax
+/// What becomes of a row that is kept in registers: its softmax. The other methods have the same
+/// members.
+struct KeptSoftmax {
+  /// Of a part, of which nothing is left but the two: its largest element, and the sum of exp(x -
+  /// most).
+  struct alignas(8) Total {
+    float most = minus_infinity(), sum = 0;
+  };
+  static __device__ float missing() { return minus_infinity(); }
+
+  /// The total of the floats that `Lanes` lanes keep, in all of them. First the largest element of
+  /// all, then their exponentials, one each, which take the elements' place.
+  template <unsigned Lanes, unsigned Floats, class There>
+  static __device__ Total total(float (&x)[Floats], unsigned /*count*/, const There& /*there*/) {
+    float most = minus_infinity();
+#pragma unroll
+    for (const float each : x) most = fmaxf(most, each);
+    most = largest_of_lanes<Lanes>(most);
+    float sum = 0;
+#pragma unroll
+    for (float& each : x) {
+      each = scaled(each, most);
+      sum += each;
+    }
+    return {most, sum_of_lanes<Lanes>(sum)};
+  }
+  /// The total of so many parts, 32 at most, in all lanes of a warp.
+  static __device__ Total merge(const Total* part, unsigned parts) {
+    const Total mine = part_of_lane(part, parts);
+    const float most = largest_of_lanes<32>(mine.most);
+    return {most, sum_of_lanes<32>(mine.sum * scaled(mine.most, most))};
+  }
+  /// What each float of a part is to be multiplied by, and no weight.
+  float factor;
+  __device__ KeptSoftmax(const Total& mine, const Total& all, float /*columns*/, float /*epsilon*/)
+      : factor(scaled(mine.most, all.most) / all.sum) {}
+  template <class Word>
+  __device__ void finish(float* x, const Word* /*weight*/, const Word* /*bias*/) {
+#pragma unroll
+    for (unsigned j = 0; j < kPer<Word>; ++j) x[j] *= factor;
+  }
+};
+// end kept-softmax
+
+// begin kept-norms
+/// Layer normalisation. The squares of a part are about its own mean.
+struct KeptLayerNorm {
+  struct alignas(16) Total {
+    float mean = 0, squares = 0, count = 0, none = 0;
+  };
+  static __device__ float missing() { return 0; }
+
+  template <unsigned Lanes, unsigned Floats, class There>
+  static __device__ Total total(float (&x)[Floats], unsigned count, const There& there) {
+    float sum = 0;
+#pragma unroll
+    for (const float each : x) sum += each;
+    const float n = sum_of_lanes<Lanes>(static_cast<float>(count));
+    const float mean = n > 0 ? sum_of_lanes<Lanes>(sum) / n : 0;
+    float squares = 0;
+#pragma unroll
+    for (unsigned j = 0; j < Floats; ++j) {
+      const float away = x[j] - mean;
+      if (there(j)) squares += away * away;
+    }
+    return {mean, sum_of_lanes<Lanes>(squares), n, 0};
+  }
+  /// First the mean of all, then the squares about it: no division for each two parts.
+  static __device__ Total merge(const Total* part, unsigned parts) {
+    const Total mine = part_of_lane(part, parts);
+    const float n = sum_of_lanes<32>(mine.count);
+    const float mean = sum_of_lanes<32>(mine.mean * mine.count) / n;
+    const float away = mine.mean - mean;
+    return {mean, sum_of_lanes<32>(mine.squares + away * away * mine.count), n, 0};
+  }
+  float mean, scale;
+  __device__ KeptLayerNorm(const Total& /*mine*/, const Total& all, float columns, float epsilon)
+      : mean(all.mean), scale(rsqrtf(all.squares / columns + epsilon)) {}
+  template <class Word>
+  __device__ void finish(float* x, const Word* weight, const Word* bias) {
+    float weights[kPer<Word>], biases[kPer<Word>];
+    read(weight, weights);
+    read(bias, biases);
+#pragma unroll
+    for (unsigned j = 0; j < kPer<Word>; ++j) x[j] = (x[j] - mean) * scale * weights[j] + biases[j];
+  }
+};
+
+/// x / sqrt(the mean of all squares + epsilon) * weight, and no bias. A row with a NaN is NaN;
+/// beside an infinity, which becomes NaN, all else is 0, as in PyTorch.
+struct KeptRmsNorm {
+  struct alignas(8) Total {
+    float squares = 0, none = 0;
+  };
+  static __device__ float missing() { return 0; }
+
+  template <unsigned Lanes, unsigned Floats, class There>
+  static __device__ Total total(float (&x)[Floats], unsigned /*count*/, const There& /*there*/) {
+    float squares = 0;
+#pragma unroll
+    for (const float each : x) squares += each * each;
+    return {sum_of_lanes<Lanes>(squares), 0};
+  }
+  static __device__ Total merge(const Total* part, unsigned parts) {
+    return {sum_of_lanes<32>(part_of_lane(part, parts).squares), 0};
+  }
+  float scale;
+  __device__ KeptRmsNorm(const Total& /*mine*/, const Total& all, float columns, float epsilon)
+      : scale(rsqrtf(all.squares / columns + epsilon)) {}
+  template <class Word>
+  __device__ void finish(float* x, const Word* weight, const Word* /*bias*/) {
+    float weights[kPer<Word>];
+    read(weight, weights);
+#pragma unroll
+    for (unsigned j = 0; j < kPer<Word>; ++j) x[j] = x[j] * scale * weights[j];
+  }
+};
+// end kept-norms
+
+// begin kept-words
+/// The words of a row, or of a piece of it, that a thread keeps: every Step-th from its first on,
+/// so that each lies at an offset that the compiler knows.
+template <class Word, unsigned Words, unsigned Step>
+struct KeptPart {
+  static constexpr unsigned kFloats = Words * kPer<Word>;
+  unsigned first;  ///< word of the row
+  unsigned left;   ///< words from there to the end of the piece
+  float x[kFloats];
+
+  __device__ KeptPart(unsigned first_word, unsigned last)
+      : first(first_word), left(first_word < last ? last - first_word : 0) {}
+  __device__ bool there(unsigned k) const { return k * Step < left; }
+
+  /// All loads in flight at once; returns how many floats there are.
+  __device__ unsigned load(const Word* row, float missing) {
+    unsigned count = 0;
+#pragma unroll
+    for (unsigned k = 0; k < Words; ++k) {
+      float* of_word = x + k * kPer<Word>;
+      if (there(k)) {
+        read(row + first + k * Step, of_word);
+        count += kPer<Word>;
+      } else {
+#pragma unroll
+        for (unsigned j = 0; j < kPer<Word>; ++j) of_word[j] = missing;
+      }
+    }
+    return count;
+  }
+  template <class Method, unsigned Lanes>
+  __device__ typename Method::Total total(unsigned count) {
+    return Method::template total<Lanes>(x, count,
+                                         [&](unsigned j) { return there(j / kPer<Word>); });
+  }
+  /// Each word as `method` finishes it, with the weight and bias that lie where it lies. All of
+  /// them are read before the first word is written, which might be one of theirs.
+  template <class Method>
+  __device__ void store(Method method, Word* row, const Word* weight, const Word* bias) {
+    asm volatile("" : "+r"(left));  // compared anew: what was found above costs a register a word
+#pragma unroll
+    for (unsigned k = 0; k < Words; ++k) {
+      if (there(k)) {
+        method.finish(x + k * kPer<Word>, weight + first + k * Step, bias + first + k * Step);
+      }
+    }
+#pragma unroll
+    for (unsigned k = 0; k < Words; ++k) {
+      if (there(k)) memcpy(row + first + k * Step, x + k * kPer<Word>, sizeof(Word));
+    }
+  }
+};
+// end kept-words
+
+// begin once-by-lanes
+/// A method along each row, which Lanes lanes keep in their registers: it is read once and written
+/// once.
+///
+/// \param weight  columns floats, as aligned as the rows, and so is bias; null where the method has
+///                none
+/// \pre as softmax_by_lanes
+template <class Method, class Word, unsigned Lanes, unsigned Words>
+__global__ void once_by_lanes(const float* in, float* out, const float* weight, const float* bias,
+                              std::size_t rows, unsigned columns, float epsilon) {
+  const std::size_t row = std::size_t{blockIdx.x} * (blockDim.x / Lanes) + threadIdx.x / Lanes;
+  const unsigned words = row < rows ? columns / kPer<Word> : 0;  // stay for the shuffles
+
+  KeptPart<Word, Words, Lanes> kept(threadIdx.x % Lanes, words);
+  const unsigned count = kept.load(words_of<Word>(in, row, columns), Method::missing());
+  const typename Method::Total all = kept.template total<Method, Lanes>(count);
+  kept.store(Method(all, all, static_cast<float>(columns), epsilon),
+             words_of<Word>(out, row, columns), words_of<Word>(weight, 0, columns),
+             words_of<Word>(bias, 0, columns));
+}
+// end once-by-lanes
+
+// begin kept-moments
+/// Mean and variance of rows that Lanes lanes keep, Rows rows at once: first the mean, then the
+/// squares about it. Where Welford divides for each element and for each two lanes, this divides
+/// once a row.
+///
+/// \pre columns <= Lanes * Words * kPer<Word>; else as by_lanes
+template <class Word, unsigned Lanes, unsigned Words, unsigned Rows>
+__global__ void kept_moments(const float* in, float2* out, std::size_t rows, unsigned columns) {
+  const unsigned teams = blockDim.x / Lanes;
+  const std::size_t first = std::size_t{blockIdx.x} * (teams * Rows) + threadIdx.x / Lanes;
+  using Part = KeptPart<Word, Words, Lanes>;
+  const unsigned words = columns / kPer<Word>;
+  float x[Rows][Part::kFloats];
+  unsigned count[Rows];
+#pragma unroll
+  for (unsigned k = 0; k < Rows; ++k) {
+    const std::size_t row = first + k * teams;
+    Part part(threadIdx.x % Lanes, row < rows ? words : 0);
+    count[k] = part.load(words_of<Word>(in, row, columns), 0);
+    memcpy(x[k], part.x, sizeof part.x);
+  }
+#pragma unroll
+  for (unsigned k = 0; k < Rows; ++k) {
+    const std::size_t row = first + k * teams;
+    const auto all = KeptLayerNorm::total<Lanes>(x[k], count[k], [&](unsigned j) {
+      return threadIdx.x % Lanes + j / kPer<Word> * Lanes < words;
+    });
+    const float variance = all.squares / static_cast<float>(columns);
+    if (threadIdx.x % Lanes == 0 && row < rows)
+      out[row] = {isnan(variance) ? variance : all.mean, variance};  // as above
+  }
+}
+// end kept-moments
+
+// begin mail-in-clusters
+/// Blocks of a cluster at most, and warps of a block.
+constexpr unsigned kMostPieces = 16, kMostWarps = 16;
+
+/// Where a block's warps leave their totals for each other, and other blocks theirs for all of
+/// them.
+template <class Total>
+struct Post {
+  Total of_warp[kMostWarps];
+  Total of_block[kMostPieces];
+  unsigned long long there;  ///< a barrier that counts the bytes of `of_block`
+};
+__device__ inline unsigned in_shared(const void* address) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(address));
+}
+/// The same place in the shared memory of another block of the cluster.
+__device__ inline unsigned in_block(unsigned rank, const void* address) {
+  unsigned there = 0;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(in_shared(address)), "r"(rank));
+  return there;
+}
+
+/// One thread's: makes the barrier, which expects mail from all pieces.
+template <class Total>
+__device__ void open(Post<Total>& post, unsigned pieces) {
+  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(in_shared(&post.there)) : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(in_shared(&post.there)),
+               "r"(pieces * static_cast<unsigned>(sizeof(Total)))
+               : "memory");
+}
+/// All threads': the blocks of the cluster have begun, and their barriers are there. An arrival
+/// that releases would first wait for all that the thread has sent to memory; this has its own
+/// fence.
+__device__ inline void arrive_opened() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+__device__ inline void wait_opened() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+/// Sends a block's total to a block, where its bytes count as they come in: nobody waits for the
+/// sender's other stores, as a barrier of the cluster would.
+template <class Total>
+__device__ void send(const Total& total, Post<Total>& post, unsigned piece, unsigned rank) {
+  unsigned long long word[sizeof(Total) / 8];
+  memcpy(word, &total, sizeof total);
+#pragma unroll
+  for (unsigned k = 0; k < sizeof(Total) / 8; ++k) {
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(
+                     in_block(rank, post.of_block + piece) + 8 * k),
+                 "l"(word[k]), "r"(in_block(rank, &post.there))
+                 : "memory");
+  }
+}
+template <class Total>
+__device__ void wait_for_mail(const Post<Total>& post) {
+  unsigned over = 0;
+  while (over == 0) {
+    asm volatile(
+        "{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], 0; "
+        "selp.u32 %0, 1, 0, p; }"
+        : "=r"(over)
+        : "r"(in_shared(&post.there))
+        : "memory");
+  }
+}
+// end mail-in-clusters
+
+// begin once-by-cluster
+/// A method along each row, of which the blocks of a cluster keep a piece each in their registers:
+/// up to 16 blocks, a quarter of a million floats. Each adds up its piece and sends the total to
+/// all of them.
+///
+/// \pre gridDim.x == rows * pieces, in clusters of `pieces` blocks, 16 at most, unless that is 1;
+///      blockDim.x == Threads, a multiple of 32 and <= 512; columns <= pieces * Threads * Words *
+///      kPer<Word>
+template <class Method, class Word, unsigned Words, unsigned Threads>
+__global__ void __launch_bounds__(Threads, 1024 / Threads)
+    once_by_cluster(const float* in, float* out, const float* weight, const float* bias,
+                    unsigned columns, unsigned pieces, float epsilon) {
+  using Total = typename Method::Total;
+  __shared__ alignas(16) unsigned char room[sizeof(Post<Total>)];  // nothing to construct
+  Post<Total>& post = *reinterpret_cast<Post<Total>*>(room);
+  const unsigned t = threadIdx.x;
+  constexpr unsigned kWarps = Threads / 32;
+  const std::size_t row = blockIdx.x / pieces;
+  const unsigned piece = blockIdx.x % pieces;
+  const unsigned words = columns / kPer<Word>;
+  const unsigned share = (words + pieces - 1) / pieces;
+  const unsigned begin = min(piece * share, words);
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  if (pieces > 1) {
+    if (t == 0) open(post, pieces);
+    __syncwarp();
+    arrive_opened();
+  }
+#endif
+
+  KeptPart<Word, Words, Threads> kept(begin + t, min(begin + share, words));
+  const unsigned count = kept.load(words_of<Word>(in, row, columns), Method::missing());
+  const Total mine = kept.template total<Method, 32>(count);
+  if (t % 32 == 0) post.of_warp[t / 32] = mine;
+  __syncthreads();
+  Total all = Method::merge(post.of_warp, kWarps);  // of the block
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  if (pieces > 1) {
+    wait_opened();
+    for (unsigned rank = t / 32; rank < pieces; rank += kWarps) {
+      if (t % 32 == 0) send(all, post, piece, rank);
+    }
+    wait_for_mail(post);  // from all, so that nobody sends to a block that has ended
+    all = Method::merge(post.of_block, pieces);
+  }
+#endif
+  kept.store(Method(mine, all, static_cast<float>(columns), epsilon),
+             words_of<Word>(out, row, columns), words_of<Word>(weight, 0, columns),
+             words_of<Word>(bias, 0, columns));
+}
+// end once-by-cluster
+
 }  // namespace chapter12

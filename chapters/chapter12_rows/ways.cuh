@@ -192,4 +192,55 @@ inline book::Variant copied(const Form& form) {
   return on<CopyOfRow>("copy", way, form, copies);
 }
 
+// --- Read once ----------------------------------------------------------------------------------
+
+/// What needs clusters.
+constexpr int kHopper = 90;
+
+/// A method by the blocks of a cluster, or by one block, which any device has: of so many threads,
+/// whatever the table, so that a row's result is up to its length alone.
+template <class Method, class What, unsigned Threads>
+book::Variant once(const std::string& method, const std::string& name, const Form& form) {
+  Way way = of_block(name, "once-by-cluster");
+  way.blocks = book::any_block(Threads, Threads);
+  way.grid = [](std::size_t rows, std::size_t columns, unsigned block) {
+    return rows * pieces_in_cluster(columns, block);
+  };
+  way.depth = [](const book::Shape& s, std::size_t, std::size_t columns) {
+    return depth(columns, std::size_t{pieces_in_cluster(columns, s.block)} * s.block);
+  };
+  book::Variant v = on<What>(method, way, form, once_by_clusters<Method, Threads>);
+  v.block = Threads;
+  v.capability = pieces_in_cluster(form.columns, Threads) > 1 ? kHopper : 0;
+  return v;
+}
+
+template <unsigned Threads>
+book::Variant softmax_cluster(const Form& form) {
+  return once<KeptSoftmax, SoftmaxOfRow, Threads>("softmax", "cluster", form);
+}
+template <unsigned Threads>
+book::Variant layer_norm_cluster(const Form& form) {
+  return once<KeptLayerNorm, LayerNormOfRow, Threads>("layer_norm", "cluster", form);
+}
+template <unsigned Threads>
+book::Variant rms_norm_cluster(const Form& form) {
+  return once<KeptRmsNorm, RmsNormOfRow, Threads>("rms_norm", "cluster", form);
+}
+/// Rows of 8192 at most, by one block.
+inline book::Variant rms_norm_block(const Form& form) {
+  return once<KeptRmsNorm, RmsNormOfRow, 256>("rms_norm", "block", form);
+}
+inline book::Variant rms_norm_lanes(const Form& form) {
+  return kept_by_lanes<RmsNormOfRow>("rms_norm", "once-by-lanes", form,
+                                     []<unsigned Lanes, unsigned Kept>(Team<Lanes, Kept>) {
+                                       return once_by_teams<KeptRmsNorm, Lanes, Kept>;
+                                     });
+}
+/// Of rows of 32 at most, by eight lanes.
+inline book::Variant moments_kept(const Form& form) {
+  return on<MomentsOfRow>("moments", of_lanes(8, kRows, "kept", "kept-moments"), form,
+                          moments_by_teams<8>);
+}
+
 }  // namespace chapter12

@@ -324,6 +324,7 @@ void for_each_barrier(Warp& warp, const Op& op, Mask mask, Space space, F f) {
     }
     f(i, at);
   });
+  tell_accessed(warp);  // or the next block of a cluster waits for this access to be over
 }
 
 template <Space S>
