@@ -330,7 +330,8 @@ const char* name_of(Fault::Kind kind) {
     case Fault::Kind::kDeadlock: return "deadlock";
     case Fault::Kind::kAssert: return "assert";
     case Fault::Kind::kUnsupported:
-    case Fault::Kind::kTooLong: break;
+    case Fault::Kind::kTooLong:
+    case Fault::Kind::kInterrupted: break;
   }
   return "too long";
 }

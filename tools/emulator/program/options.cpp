@@ -70,7 +70,12 @@ constexpr Setting kSettings[] = {
      "device memory (default: half of what is free, at most 4 GiB)"},
     {"--max-instructions", "EMU_MAX_INSTRUCTIONS", "N", kNumber, kNoNumber,
      "stop a kernel after N warp instructions (default:\n"
-     "20000000000)"},
+     "20000000000, and after some ten seconds in which no block\n"
+     "ends and none writes to global memory)"},
+    {"--fresh", "EMU_FRESH", "WHAT", "zeros|pattern", "there are zeros and pattern",
+     "fill new device and shared memory with zeros, or with bytes\n"
+     "of 0xcd, so that what was never written shows (default:\n"
+     "zeros, and pattern under --check)"},
 };
 
 constexpr const char* kUsage = "usage: tools/emulate [OPTION...] PROGRAM [ARGUMENT...]";

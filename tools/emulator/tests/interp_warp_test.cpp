@@ -316,7 +316,10 @@ TEST(Barrier, WarpsThatSpinOnEachOther) {
 
 TEST(Limits, AnEndlessLoopAroundABarrierStops) {
   LaunchResult r;
-  run_body("L: bar.sync 0; bra L;", 64, &r);
+  run_body("L: bar.sync 0; bra L;", 64, &r);  // which can be seen not to end
+  ASSERT_TRUE(r.fault);
+  EXPECT_EQ(r.fault->kind, Fault::Kind::kDeadlock);
+  run_body("L: add.u32 %r2, %r2, 1; bar.sync 0; bra L;", 64, &r);
   ASSERT_TRUE(r.fault);
   EXPECT_EQ(r.fault->kind, Fault::Kind::kTooLong);
 }

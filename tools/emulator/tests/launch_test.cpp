@@ -118,6 +118,24 @@ TEST(Launch, BlocksThatWaitLetOthersBeginAsFarAsTheyFit) {
   }
 }
 
+// It counts to 2^32, and stores or doesn't.
+TEST(Launch, ALoopThatNobodySeesAnythingOfIsStopped) {
+  const auto counts = [](const std::string& stores) {
+    return run(module_text(".visible .entry k(.param .u64 in, .param .u64 out) {\n"
+                           ".reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<3>;\n"
+                           "ld.param.u64 %rd1, [out]; mov.u32 %r1, 0;\n"
+                           "L: add.u32 %r1, %r1, 1;\n" +
+                           stores + "setp.ne.u32 %p0, %r1, 0; @%p0 bra L; ret; }"),
+               3, 1, {.max_warp_instructions = 5'000'000, .max_idle_instructions = 1'000'000})
+        .result;
+  };
+  const LaunchResult silent = counts(""), storing = counts("st.global.u32 [%rd1], %r1;\n");
+  ASSERT_TRUE(silent.fault && storing.fault);
+  EXPECT_EQ(silent.fault->kind, Fault::Kind::kTooLong);
+  EXPECT_THAT(silent.fault->message, HasSubstr("as in a loop without end; warp 0, lanes "));
+  EXPECT_THAT(storing.fault->message, HasSubstr("5000000 warp instructions, the limit that was"));
+}
+
 TEST(Launch, AFaultInOneBlockEndsThoseThatWaitForIt) {
   const Ran r = run(neighbours(kLent + "setp.eq.u32 %p3, %r1, 5; @%p3 st.global.u32 [0], %r1;"), 9,
                     2, {.max_warp_instructions = 0, .cooperative = true});

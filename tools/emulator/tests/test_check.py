@@ -195,6 +195,18 @@ __global__ void skips_a_barrier(int* data, int) {
   __syncthreads();  // @B
   data[threadIdx.x] += 1;
 }
+template <bool Early>
+__device__ void part_of_a_block(int* data) {
+  __shared__ int tile[256];
+  if (Early && threadIdx.x >= 128) return;
+  tile[threadIdx.x] = data[threadIdx.x];  // @A
+  if (threadIdx.x < 128) {
+    __syncthreads();  // @B
+    data[threadIdx.x] = tile[threadIdx.x + (Early ? 0 : 128)];  // @C
+  }
+}
+__global__ void leaves_with_something(int* data, int) { part_of_a_block<false>(data); }  // @D
+__global__ void leaves_early(int* data, int) { part_of_a_block<true>(data); }
 __global__ void ballot_without_itself(int* data, int) {
   if (threadIdx.x < 32) data[threadIdx.x] = __ballot_sync(0xfffffffe, threadIdx.x & 1);  // @A
 }
@@ -270,6 +282,8 @@ int main(int, char** arguments) {
   if (IS(padded_guarded)) padded_guarded<<<1, 256>>>(data, 0);
   if (IS(padded_used)) padded_used<<<1, 256>>>(data, 0);
   if (IS(skips_a_barrier)) skips_a_barrier<<<1, 256>>>(data, 0);
+  if (IS(leaves_with_something)) leaves_with_something<<<1, 256>>>(data, 0);
+  if (IS(leaves_early)) leaves_early<<<1, 256>>>(data, 0);
   if (IS(ballot_without_itself)) ballot_without_itself<<<1, 256>>>(data, 0);
   if (IS(syncwarp_without_itself)) syncwarp_without_itself<<<1, 32>>>(data, 0);
   if (IS(waits_for_flag)) waits_for_flag<<<1, 64>>>(data, 0);
@@ -377,6 +391,11 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     "padded_guarded": set(),
     "padded_used": {("init", "reads shared memory that was never written", "A")},
     "skips_a_barrier": {("sync", "part of a block skips a barrier", "B <- A")},
+    "leaves_with_something": {
+        ("race", RAW.format("shared"), "C <- A"),
+        ("sync", "part of a block never reaches a barrier", "B <- D"),
+    },
+    "leaves_early": set(),
     "ballot_without_itself": {("sync", "an undefined result", "sm_30_intrinsics.hpp:134")},
     "syncwarp_without_itself": {("sync", "an undefined result", "sm_30_intrinsics.hpp:110")},
     "waits_for_flag": {("sync", "threads wait for ever", "A")},
@@ -476,6 +495,12 @@ def test_says_where_memory_is(program: Path, tmp_path: Path) -> None:
     ), done.stderr
     done, _ = run(program, tmp_path, "all", "freed")
     assert "byte 0 of memory that was freed: 0x" in done.stderr
+
+
+def test_says_who_has_left_before_a_barrier(program: Path, tmp_path: Path) -> None:
+    done, _ = run(program, tmp_path, "all", "leaves_with_something")
+    assert "thread (0, 0, 0) and others come to the barrier at source.cu:" in done.stderr
+    assert "thread (128, 0, 0) has left the block by then, at source.cu:" in done.stderr
 
 
 def test_needs_no_findings_file(program: Path) -> None:

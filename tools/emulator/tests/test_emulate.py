@@ -372,6 +372,100 @@ def test_stops_an_endless_kernel(build: Build) -> None:
     assert "spin" in ran.stderr and "EMU_MAX_INSTRUCTIONS" in ran.stderr
 
 
+#: 0 is not below 0: the last step of the first loop comes again and again. The second counts.
+WITHOUT_END = """
+#include <cstdio>
+__global__ void halves(int* data) {
+  __shared__ int tile[256];
+  tile[threadIdx.x] = data[threadIdx.x];
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half >= 0; half >>= 1) {  // @halves
+    if (threadIdx.x < half) tile[threadIdx.x] += tile[threadIdx.x + half];
+    __syncthreads();
+  }
+  data[0] = tile[0];
+}
+__global__ void counts(int* data) {
+  unsigned all = 0;
+  for (unsigned i = data[0]; i != 1; i += 2) all += i * i;  // @counts
+  data[1] = all;
+}
+int main(int count, char**) {
+  int* data;
+  cudaMalloc(&data, 1024);
+  cudaMemset(data, 0, 1024);
+  std::puts("begins");
+  std::fflush(stdout);
+  count > 1 ? counts<<<3, 64>>>(data) : halves<<<1, 256>>>(data);
+  return cudaDeviceSynchronize() == cudaErrorLaunchTimeout ? 42 : 1;
+}
+"""
+WITH_LINES = ("-cudart", "shared", "-arch=compute_90", "-lineinfo")
+ENDS_NEVER = {
+    name: number
+    for number, line in enumerate(WITHOUT_END.splitlines(), 1)
+    for name in re.findall(r"// @(\w+)$", line)
+}
+
+
+def test_stops_a_loop_that_does_the_same_again_and_again(build: Build) -> None:
+    ran = emulate(build(WITHOUT_END, *WITH_LINES))
+    assert ran.returncode == 42
+    line = ENDS_NEVER["halves"] + 2
+    assert re.search(rf"warp 0, lanes 0xffffffff at .*\(\w+\.cu:{line}", ran.stderr), ran.stderr
+
+
+@pytest.mark.parametrize("name", ["TERM", "INT"])
+def test_a_signal_says_where_each_block_stands(build: Build, name: str) -> None:
+    def default() -> None:
+        signal.signal(signal.Signals[f"SIG{name}"], signal.SIG_DFL)
+
+    with subprocess.Popen(
+        [EMULATE, "--threads", "1", build(WITHOUT_END, *WITH_LINES), "counts"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=default,
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "begins\n"
+        time.sleep(0.5)
+        process.send_signal(signal.Signals[f"SIG{name}"])
+        _, err = process.communicate(timeout=LIMIT)
+    assert process.returncode in (128 + signal.Signals[f"SIG{name}"], -signal.Signals[f"SIG{name}"])
+    assert "kernel counts(int *) is ended by a signal; its blocks stand\n" in err, err
+    where = r"\n    block \(0, 0, 0\); warp 0, lanes 0xffffffff at PTX line \d+ \(\w+\.cu:"
+    assert re.search(where + str(ENDS_NEVER["counts"]), err), err
+
+
+FRESH = """
+#include <cstdio>
+__global__ void look(int* out) {
+  __shared__ volatile int tile;
+  *out = tile;
+}
+int main() {
+  int *looked, *fresh, values[2];
+  cudaMalloc(&looked, 4);
+  cudaMalloc(&fresh, 4);
+  look<<<1, 1>>>(looked);
+  cudaMemcpy(&values[0], looked, 4, cudaMemcpyDeviceToHost);
+  cudaMemcpy(&values[1], fresh, 4, cudaMemcpyDeviceToHost);
+  std::printf("%x %x\\n", values[0], values[1]);
+}
+"""
+
+
+def test_memory_is_not_kind_under_check(build: Build) -> None:
+    program = build(FRESH)
+    zeros, pattern = "0 0\n", "cdcdcdcd cdcdcdcd\n"
+    assert emulate(program).stdout == zeros
+    assert emulate("--check", "race", program).stdout == pattern
+    assert emulate("--check", "race", "--fresh", "zeros", program).stdout == zeros
+    assert emulate("--fresh", "pattern", program).stdout == pattern
+    assert emulate("--fresh", "noise", program).returncode == 2
+
+
 WILD = """
 #include <cstdio>
 __global__ void wild(int* p) { p[threadIdx.x] = 1; }

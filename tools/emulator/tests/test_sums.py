@@ -50,6 +50,9 @@ RIGHT = {
     "reduced": (ALL.format(1000, "it"), "modulo the range of the type"),
     "floats": ("in them 0.5 times, for all data", "added in this order; how they round is"),
     "gathered": (ALL.format(1000, "it"), "inlined at {gathered} (PTX line "),
+    "products": (ALL.format(1000, "it"), "each times an element of argument 2 at sums.cu:"),
+    "squares": (ALL.format(1000, "it"), "not the elements themselves, but what is made of each"),
+    "absolute_values": (ALL.format(1000, "it"), "but what is made of each at sums.cu:"),
     "negative": ("each of 1000 elements is subtracted, for all data", "proved"),
     "narrowed": (ALL.format(1000, "it"), "at most 999 additions one after another"),
     "positive": ("in it once, in this run", "what {positive} (PTX line "),
@@ -94,6 +97,8 @@ FAULTS = {
     "without_a_byte": ("element 501 is missing", "element 501: no thread reads it"),
     "without_a_short": ("element 501 is missing", "element 501: no thread reads it"),
     "without_a_half": ("element 501 is missing", "element 501: no thread reads it"),
+    "products_short": ("element 501 is missing", "element 501: no thread reads it"),
+    "squares_short": ("element 501 is missing", "element 501: no thread reads it"),
     "shuffled_short": ("elements 1, 3 … 63 are missing", "last added at {shuffled} (PTX line "),
 }
 #: What else kernels do, and what is said of it.

@@ -1,6 +1,7 @@
 /// \file
 /// Running a kernel: a grid of blocks of warps of 32 lanes, and what hardware would have counted.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -58,7 +59,8 @@ struct Fault {
     kUnsupported,         ///< something that the device hasn't got was reached
     kDeadlock,            ///< a barrier that can't complete
     kAssert,
-    kTooLong  ///< past LaunchConfig::max_warp_instructions
+    kTooLong,     ///< past LaunchConfig::max_warp_instructions, or max_idle_instructions
+    kInterrupted  ///< as LaunchConfig::interrupted asked
   };
   Kind kind = Kind::kIllegalAddress;
   std::string message;  ///< kernel, block, thread, address, nearest allocation, source line
@@ -80,6 +82,10 @@ struct LaunchConfig {
   ThreadPool* pool = nullptr;               ///< threads to spread blocks over; null: this one alone
   unsigned sm_count = 132;                  ///< of the profile: %nsmid
   std::uint64_t max_warp_instructions = 0;  ///< 0 for no limit
+  /// How many may go by in which no block ends and none writes to global memory; 0 for no limit.
+  std::uint64_t max_idle_instructions = 0;
+  const std::atomic<bool>* interrupted = nullptr;  ///< set while the launch goes on: to end it
+  std::byte fresh = {};  ///< what shared memory is full of as a block begins
   /// Lanes, warps and blocks go on apart from each other, by chance from this seed; empty: lanes of
   /// a warp run together where they can. Takes one thread, so that a seed is one schedule.
   std::optional<std::uint64_t> apart = {};

@@ -108,6 +108,9 @@ class GlobalMemory {
   /// of one doesn't fall into the next.
   void keep_apart(std::uint64_t bytes) { apart_ = bytes; }
 
+  /// What the device's memory is full of when it is new, rather than zeros.
+  void fill_fresh(std::byte with) { fresh_ = with; }
+
   /// Of several devices the one whose memory is given and counted from here on. 0 at first.
   void serve(unsigned device) { device_ = device; }
   /// The devices whose memory can be found, a bit each: those that a kernel reaches, while it runs.
@@ -150,6 +153,7 @@ class GlobalMemory {
   unsigned device_ = 0;
   std::uint64_t reach_ = ~std::uint64_t{0};
   std::uint64_t apart_ = 1;
+  std::byte fresh_ = {};
   Address next_ = kGlobalBase;
   std::map<Address, Allocation> by_base_;
   std::map<Address, Allocation> freed_;

@@ -1,4 +1,6 @@
 #include "cudart/runtime.hpp"
+
+#include "cudart/interrupt.hpp"
 #include "watch/kernel_name.hpp"
 
 #include <sys/mman.h>
@@ -34,6 +36,7 @@ cudaError_t code_of(Fault::Kind kind) {
     case Fault::Kind::kDeadlock:
     case Fault::Kind::kTooLong: return cudaErrorLaunchTimeout;
     case Fault::Kind::kUnsupported:
+    case Fault::Kind::kInterrupted:
     case Fault::Kind::kIllegalInstruction: break;
   }
   return cudaErrorLaunchFailure;  // what hardware says of a trap
@@ -152,6 +155,7 @@ void Runtime::start_memory() {
                                            host_observers_.empty() ? nullptr : &host_observers_);
   // A step of a grid at least; what lies between is not memory.
   if (checker_ && checker_->checks().memory) memory_->keep_apart(std::size_t{1} << 20);
+  memory_->fill_fresh(settings_->fresh);
 }
 
 cudaError_t Runtime::out_of_memory(const std::string& what, std::size_t bytes) {
@@ -443,6 +447,9 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
       .sm_count =
           static_cast<unsigned>(settings_->profile.attribute(cudaDevAttrMultiProcessorCount)),
       .max_warp_instructions = settings_->max_instructions,
+      .max_idle_instructions = settings_->max_idle_instructions,
+      .interrupted = &asked_to_stop(),
+      .fresh = settings_->fresh,
       .apart = apart,
       .resident_blocks = resident,
       .cooperative = request.cooperative,
@@ -473,7 +480,7 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
     if (device == current_device()) reached |= std::uint64_t{1} << peer;
   }
   memory_->reach(reached);
-  const LaunchResult result = launch(config);
+  const LaunchResult result = attended(config);
   memory_->reach(~std::uint64_t{0});
   if (order) order->end(*memory_);
   clock_ += result.counters.warp_instructions;

@@ -20,6 +20,9 @@ constexpr std::size_t kDefaultMemory = std::size_t{4} << 30;
 /// About ten minutes of one core. A kernel that needs more is endless, or wants
 /// EMU_MAX_INSTRUCTIONS.
 constexpr std::uint64_t kDefaultMaxInstructions = 20'000'000'000;
+/// Some ten seconds, in which no block ends and nothing is written that others see.
+constexpr std::uint64_t kDefaultMaxIdle = 1'000'000'000, kDefaultMaxIdleChecked = 300'000'000;
+constexpr std::byte kPattern{0xcd};                    // no small number, in whatever type
 constexpr std::uint64_t kDefaultTraceLimit = 100'000;  // instructions: some 50 megabytes at most
 
 /// Nonsense that can't be ignored.
@@ -127,6 +130,14 @@ std::optional<Checks> checks() {
   refuse("EMU_CHECK", "there are race, memory, init, sync, sum and all, with commas between");
 }
 
+std::byte fresh(bool checked) {
+  const std::string text = text_of("EMU_FRESH");
+  if (text.empty()) return checked ? kPattern : std::byte{0};
+  if (text == "zeros") return std::byte{0};
+  if (text == "pattern") return kPattern;
+  refuse("EMU_FRESH", "there are zeros and pattern");
+}
+
 /// The text of EMU_PTX's file, whole.
 std::string stand_in() {
   const std::string name = text_of("EMU_PTX");
@@ -173,6 +184,10 @@ std::optional<Settings> read_settings() {
     s.apart = schedule();
     s.trace = trace();
     s.checks = checks();
+    s.fresh = fresh(s.checks.has_value());
+    if (text_of("EMU_MAX_INSTRUCTIONS").empty()) {
+      s.max_idle_instructions = s.checks ? kDefaultMaxIdleChecked : kDefaultMaxIdle;
+    }
     s.ptx = stand_in();
     s.memory = std::min<std::uint64_t>(
         s.profile.global_bytes, number("EMU_MEMORY", std::min(kDefaultMemory, spare_bytes())));

@@ -1,6 +1,7 @@
 /// \file
 /// What the environment asks for (EMU_…; the README lists them), read once.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct Settings {
   std::optional<unsigned> devices;  ///< how many there are; empty where the program may say
   std::uint64_t memory = 0;         ///< bytes of each device's
   std::uint64_t max_instructions = 0;
+  std::uint64_t max_idle_instructions = 0;
+  std::byte fresh = {};                ///< what memory is full of when it is new
   std::optional<std::uint64_t> apart;  ///< the seed of a schedule that runs lanes apart
   std::optional<Checks> checks;
   std::optional<TraceSettings> trace;

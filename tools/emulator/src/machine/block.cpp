@@ -159,8 +159,10 @@ void Block::start(std::uint64_t index) {
   for (const Code::SpecialSlot& s : code().specials) {
     if (is_of_block(s.which) || s.which == Special::kSmId) fill(s);
   }
-  // What nothing wrote reads as zero, so that a faulty program does the same each time.
-  std::ranges::fill(shared_, std::byte{0});
+  // What nothing wrote reads the same each time, so that a faulty program does the same.
+  std::ranges::fill(shared_, launch_.config.fresh);
+  std::fill_n(shared_.begin() + static_cast<std::ptrdiff_t>(code().driver_shared),
+              code().driver_shared_bytes, std::byte{0});
   const auto local_bytes = static_cast<std::size_t>(code().local_bytes);
   for (std::size_t i = 0; i < warps_.size() * kLanes; ++i) {
     if (local_bytes) std::memset(local_.get() + i * local_stride_, 0, local_bytes);
@@ -196,7 +198,7 @@ constexpr std::uint64_t kUncounted = 1 << 16;
 
 Block::Status Block::turn() {
   const std::uint64_t writes_before = writes(), live_before = live_;
-  bool progress = false, waits = true, met = false;
+  bool progress = false, waits = true;
   for (Warp& warp : warps_) {
     if (done_[warp.number()]) continue;
     const std::uint64_t before = warp.instructions();
@@ -213,10 +215,9 @@ Block::Status Block::turn() {
       count_turn();
     } else if (warp.instructions() != before) {
       waits = false;  // it came to a barrier of its own block
-      met = true;
     }
   }
-  const bool changed = met || live_ != live_before || writes() != writes_before;
+  const bool changed = live_ != live_before || writes() != writes_before;
   if (changed) launch_.changes.fetch_add(1);
   look_for_repetition(changed, waits);
   if (running_ == 0) {
@@ -388,12 +389,39 @@ void Block::count_turn() {
   reported_ = now;
   const std::uint64_t limit = launch_.config.max_warp_instructions;
   if (limit && sum > limit) {
-    throw StopLaunch{{Fault::Kind::kTooLong, name() + ": the launch has run more than " +
-                                                 std::to_string(limit) +
-                                                 " warp instructions, the limit that was set"}};
+    throw StopLaunch{
+        {Fault::Kind::kTooLong, name() + ": the launch has run more than " + std::to_string(limit) +
+                                    " warp instructions, the limit that was set" + stands()}};
+  }
+  advance(sum);
+  const std::atomic<bool>* const interrupted = launch_.config.interrupted;
+  if (interrupted && interrupted->load(std::memory_order_relaxed)) {
+    throw StopLaunch{{Fault::Kind::kInterrupted, name() + stands()}};
   }
   if (launch_.stopped.load(std::memory_order_relaxed))
     throw StopLaunch{};  // another thread says why
+}
+
+/// A loop that never ends mostly does nothing that anybody will see.
+void Block::advance(std::uint64_t sum) {
+  const std::uint64_t limit = launch_.config.max_idle_instructions;
+  const std::uint64_t done = counters.global_store_requests + updates_ + prints_ + (running_ == 0);
+  if (std::exchange(advanced_, done) != done) launch_.advanced_at.store(sum);
+  const std::uint64_t since = launch_.advanced_at.load(std::memory_order_relaxed);
+  if (!limit || sum <= since || sum - since <= limit) return;
+  throw StopLaunch{{Fault::Kind::kTooLong,
+                    name() + ": for " + std::to_string(limit) +
+                        " warp instructions no block has ended and none has written to global "
+                        "memory, as in a loop without end" +
+                        stands()}};
+}
+
+std::string Block::stands() const {
+  std::string text;
+  for (const Warp& warp : warps_) {
+    if (text.size() < 1500 && !done_[warp.number()]) text += warp.stands();
+  }
+  return text;
 }
 
 std::uint64_t Block::global_clock() {

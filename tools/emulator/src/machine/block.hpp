@@ -43,6 +43,7 @@ struct LaunchState {
   std::atomic<std::uint64_t> next_cluster{0};
   std::atomic<std::uint64_t> instructions{0};  ///< of blocks and turns that are over
   std::atomic<std::uint64_t> blocks_over{0};
+  std::atomic<std::uint64_t> advanced_at{0};  ///< instructions, when a block last did: see advance
   std::atomic<bool> stopped{false};
   std::atomic<std::uint64_t> cluster_phases{0};
   std::atomic<std::uint64_t> changes{0};  ///< turns in which a block did more than look
@@ -73,6 +74,8 @@ class Block {
   std::optional<std::uint64_t> repeats() const { return repeats_ ? since_ : std::nullopt; }
   /// What its threads wait for, for a message.
   std::string waits() const;
+  /// Where its warps are, for a message; empty where it is over.
+  std::string stands() const;
   /// Whether all its threads wait, some of them at the cluster's barrier: others can let them go
   /// on.
   bool stuck() const { return stuck_; }
@@ -156,6 +159,7 @@ class Block {
   void fill(const Code::SpecialSlot& slot);
   void complete(unsigned barrier);
   void count_turn();
+  void advance(std::uint64_t sum);
   void end();
   bool time_out();
   void free_the_stuck();
@@ -198,6 +202,7 @@ class Block {
   std::vector<std::unique_ptr<BlockObserver>> observers_;
   bool watched_ = false, steps_ = false, stepped_ = false;
   std::uint64_t updates_ = 0, unchanged_ = 0, prints_ = 0, stirred_ = 0;
+  std::uint64_t advanced_ = 0;  ///< what of that others see, as it was last
   bool in_round_ = false;
   // To see that a block repeats itself: turns since it last changed anything, its state some turns
   // ago, and how many changes the grid had seen then.

@@ -203,6 +203,21 @@ void run_apart(LaunchState& state, std::vector<std::unique_ptr<Cluster>>& cluste
   }
 }
 
+/// Where each block of a thread stands.
+void add_standing(std::span<const std::unique_ptr<Cluster>> clusters, Fault& fault) {
+  constexpr unsigned kMost = 8;
+  fault.message.clear();
+  unsigned blocks = 0;
+  for (const std::unique_ptr<Cluster>& cluster : clusters) {
+    for (unsigned rank = 0; rank < cluster->size(); ++rank) {
+      const std::string where = cluster->block(rank).stands();
+      if (where.empty() || ++blocks > kMost) continue;
+      fault.message += "\n    " + cluster->block(rank).name() + where;
+    }
+  }
+  if (blocks > kMost) fault.message += "\n    and " + std::to_string(blocks - kMost) + " others";
+}
+
 }  // namespace
 
 LaunchResult launch(const LaunchConfig& config) {
@@ -250,6 +265,7 @@ LaunchResult launch(const LaunchConfig& config) {
                 "kernel " + config.kernel->name + ": the host has no memory left for its threads"};
     }
     const std::scoped_lock lock(mutex);
+    if (fault && fault->kind == Fault::Kind::kInterrupted) add_standing(own, *fault);
     for (const std::unique_ptr<Cluster>& cluster : own) {
       for (unsigned rank = 0; rank < cluster->size(); ++rank) {
         Block& block = cluster->block(rank);
@@ -259,7 +275,11 @@ LaunchResult launch(const LaunchConfig& config) {
         }
       }
     }
-    if (fault && !state.stopped.exchange(true)) result.fault = fault;  // the first to stop says why
+    const bool first = fault && !state.stopped.exchange(true);
+    if (first) result.fault = fault;  // the first to stop says why
+    if (fault && !first && fault->kind == Fault::Kind::kInterrupted) {
+      result.fault->message += fault->message;
+    }
     if (fault) state.next_cluster.store(clusters);
   };
 

@@ -42,6 +42,11 @@ std::optional<Address> GlobalMemory::allocate(std::uint64_t size, std::string wh
   if (size > std::numeric_limits<std::size_t>::max()) return std::nullopt;
   auto* host = static_cast<std::byte*>(std::calloc(static_cast<std::size_t>(size), 1));
   if (host == nullptr) return std::nullopt;
+  // Of more than that pages would be taken which nobody may ever touch.
+  constexpr std::uint64_t kMostFilled = std::uint64_t{256} << 20;
+  if (fresh_ != std::byte{0} && kind == Allocation::Kind::kDevice) {
+    std::fill_n(host, static_cast<std::size_t>(std::min(size, kMostFilled)), fresh_);
+  }
   const Address base = std::exchange(next_, next_ + step);
   const auto [at, fresh] = by_base_.emplace(base, Allocation{.base = base,
                                                              .size = size,

@@ -122,7 +122,7 @@ class BlockObserver {
   virtual void taken(Warp&, const Op&, unsigned /*lane*/, Address, bool /*is_piece*/) {}
   /// A lane's access is illegal and left out, since the launch goes on. `what` says it.
   virtual void illegal(Warp&, const Op&, unsigned /*lane*/, const std::string& /*what*/) {}
-  virtual void exited(Warp&, Mask /*lanes*/) {}
+  virtual void exited(Warp&, const Op&, Mask /*lanes*/) {}
   /// Lanes did something whose result PTX leaves undefined; `what` says it.
   virtual void undefined(Warp&, const Op&, Mask /*lanes*/, const std::string& /*what*/) {}
 };

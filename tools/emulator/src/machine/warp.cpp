@@ -294,7 +294,7 @@ void Warp::run_group(unsigned index) {
         group.pc = group.calls.back();
         group.calls.pop_back();
         break;
-      case Control::kExit: on = exit(group, mask); break;
+      case Control::kExit: on = exit(group, op, mask); break;
       case Control::kBarrier: on = barrier(group, op, mask); break;
       case Control::kCluster: on = cluster_barrier(group, op, mask); break;
       case Control::kTogether: on = together(group, op, mask); break;
@@ -485,7 +485,7 @@ bool Warp::release_early() {
   return any;
 }
 
-bool Warp::exit(Group& group, Mask mask) {
+bool Warp::exit(Group& group, const Op& op, Mask mask) {
   live_ &= ~mask;
   group.lanes &= ~mask;
   const bool on = group.lanes != 0;
@@ -494,7 +494,7 @@ bool Warp::exit(Group& group, Mask mask) {
   } else {
     group.state = State::kFree;
   }
-  block_.tell([&](BlockObserver& o) { o.exited(*this, mask); });
+  block_.tell([&](BlockObserver& o) { o.exited(*this, op, mask); });
   block_.exited(count_lanes(mask));
   const Mask absent = mask & ~cluster_arrived_;
   cluster_arrived_ &= ~mask;
@@ -821,6 +821,17 @@ void Warp::add_state(std::uint64_t& hash) const {
   add(std::uint64_t{cluster_arrived_} << 32 | cluster_over_);
   add_bytes(registers_, code_.zeroed_bytes);
   add_bytes(local_, kLanes * local_stride_);
+}
+
+std::string Warp::stands() const {
+  std::string text;
+  for (const Group& g : groups()) {
+    if (g.state == State::kFree) continue;
+    text += "; warp " + std::to_string(number_) + ", lanes " + hexadecimal(g.lanes, 8) + " at " +
+            (g.state == State::kAtBarrier ? "barrier " + std::to_string(g.barrier) + ", " : "") +
+            code_.where(g.pc);
+  }
+  return text;
 }
 
 std::string Warp::waits() const {

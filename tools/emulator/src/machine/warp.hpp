@@ -92,7 +92,8 @@ class Warp {
   void cluster_completed();
   /// Lets go of what waits at an operation that may be left without what it waits for.
   void give_up();
-  std::string waits() const;  ///< who waits where, for a message
+  std::string waits() const;   ///< who waits where, for a message
+  std::string stands() const;  ///< who is where
   /// Adds registers, places in the program and local memory to a hash.
   void add_state(std::uint64_t& hash) const;
   /// Lanes have looked at memory that another thread may change: the first of them at this address.
@@ -138,7 +139,7 @@ class Warp {
   bool part(Group& group, std::uint32_t meet, Mask leaving, std::uint32_t to);
   bool jump_by_index(Group& group, const Op& op, Mask mask);
   bool join(Group& group);
-  bool exit(Group& group, Mask mask);
+  bool exit(Group& group, const Op& op, Mask mask);
   bool barrier(Group& group, const Op& op, Mask mask);
   bool cluster_barrier(Group& group, const Op& op, Mask mask);
   void meet_the_ready();

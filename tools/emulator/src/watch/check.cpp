@@ -73,6 +73,11 @@ class BlockChecks final : public BlockObserver {
     if (shuffles_) shuffles_->begin();
     for (auto& at : at_barrier_) at.clear();
     mixed_.fill({});
+    left_.clear();
+    alone_.reset();
+  }
+  void end() override {
+    if (alone_) of_those_that_left();
   }
   void instruction(Warp& warp, const Op& op, Mask lanes) override {
     if (init_) init_->instruction(warp, op, lanes);
@@ -83,7 +88,10 @@ class BlockChecks final : public BlockObserver {
   void handed(Warp& warp, const Op& op, Mask lanes, const std::uint32_t* from) override {
     if (shuffles_) shuffles_->handed(warp, op, lanes, from);
   }
-  void exited(Warp& warp, Mask lanes) override {
+  void exited(Warp& warp, const Op& op, Mask lanes) override {
+    if (checker_.checks().sync && !alone_) {
+      left_.push_back({warp.number(), pc_of(warp, op), lanes});
+    }
     if (init_) init_->exited(warp, lanes);
     if (shuffles_) shuffles_->exited(warp, lanes);
   }
@@ -221,6 +229,7 @@ class BlockChecks final : public BlockObserver {
       return !how.aligned || how.counted;
     };
     if (here.empty() || std::ranges::any_of(here, of_some)) return;
+    if (!left_.empty() && !alone_) alone_ = here.front();
     auto& mixed = mixed_[barrier];
     const auto elsewhere = [&](std::uint32_t pc) {
       return std::ranges::find_if(here, [&](const AtBarrier& a) { return a.pc != pc; });
@@ -253,6 +262,26 @@ class BlockChecks final : public BlockObserver {
     });
   }
 
+  /// No barrier waits for threads that have left, so these order nothing that the others do. Where
+  /// no race has come of it, that may be meant.
+  void of_those_that_left() {
+    const auto raced = [&](const AtBarrier& a) { return (a.lanes & found_.raced(a.warp)) != 0; };
+    const auto found = std::ranges::find_if(left_, raced);
+    if (found == left_.end()) return;
+    const AtBarrier gone{found->warp, found->pc, found->lanes & found_.raced(found->warp)};
+    const AtBarrier& here = *alone_;
+    found_.note("sync", "part of a block never reaches a barrier", here.pc, gone.pc, [&] {
+      const auto first = [&](const AtBarrier& a) {
+        return found_.thread(a.warp, static_cast<unsigned>(__builtin_ctz(a.lanes)));
+      };
+      return std::vector<std::string>{found_.block_name() + ": " + first(here) +
+                                          " and others come to the barrier at " +
+                                          found_.line(here.pc),
+                                      first(gone) + " has left the block by then, at " +
+                                          found_.line(gone.pc) + ", without coming there"};
+    });
+  }
+
   Checker& checker_;
   BlockFindings found_;
   std::optional<RaceCheck> race_;
@@ -260,6 +289,8 @@ class BlockChecks final : public BlockObserver {
   std::optional<ShuffleCheck> shuffles_;
   std::optional<HeapCheck> heap_;
   std::array<std::vector<AtBarrier>, 16> at_barrier_;
+  std::vector<AtBarrier> left_;     ///< the block…
+  std::optional<AtBarrier> alone_;  ///< …before this one and others came to a barrier
   /// Who was let go of together with others at another place.
   std::array<std::vector<std::pair<AtBarrier, AtBarrier>>, 16> mixed_;
 };

@@ -173,6 +173,13 @@ class BlockFindings {
   void begin(std::uint64_t block) {
     block_number_ = block;
     next_ = 0;
+    raced_.clear();
+  }
+  /// Of the block's threads: those that had a part in a race with one another.
+  void race_of(unsigned warp, unsigned lane) { raced_[warp] |= Mask{1} << lane; }
+  Mask raced(unsigned warp) const {
+    const auto at = raced_.find(warp);
+    return at == raced_.end() ? 0 : at->second;
   }
   void hand_over(Findings& findings) const;
 
@@ -194,6 +201,7 @@ class BlockFindings {
 
   Block& block_;
   std::uint64_t block_number_ = 0, next_ = 0;
+  std::map<unsigned, Mask> raced_;
   std::map<std::tuple<std::string_view, std::uint32_t, std::uint32_t>, Seen> seen_;
 };
 

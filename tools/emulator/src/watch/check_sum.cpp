@@ -300,17 +300,21 @@ class SumsOfProgram final : public SumCheck {
     }
   }
 
-  void read_all(const Sums::Region& r) { read(r, 0, r.allocation.size); }
-  void read(const Sums::Region& r, std::uint64_t offset, std::uint64_t bytes) {
+  void read_all(const Sums::Region& r) { read(r, 0, r.allocation.size, false); }
+  void read(const Sums::Region& r, std::uint64_t offset, std::uint64_t bytes, bool by_host = true) {
     if (r.words.empty() || bytes == 0) return;
-    looked_at_.push_back({r.number, offset, bytes});
+    if (by_host) looked_at_.push_back({r.number, offset, bytes});
     const std::uint64_t end = std::min<std::uint64_t>((offset + bytes) / 4, r.words.size());
     for (std::uint64_t w = (offset + 3) / 4; w < end; ++w) {
       const Sums::Node node = r.words[static_cast<std::size_t>(w)];
       if (!Sums::is_node(node)) continue;
       const SumForms::Entry& e = sums_.forms[node];
-      // What still lies where the host put it, and the upper half of a value.
+      // What still lies where the host put it, or was there, and the upper half of a value.
       if (e.kind == SumForms::Kind::kInput && e.a == r.number && e.b == 4 * w) continue;
+      const bool unwritten =
+          e.kind == SumForms::Kind::kUndefined && e.a == r.number &&
+          static_cast<SumForms::Undefined>(e.size) == SumForms::Undefined::kGlobal;
+      if (unwritten && !by_host) continue;
       SumOutput out{.region = r.number, .offset = 4 * w, .bytes = 4, .node = node};
       const bool first = e.kind == SumForms::Kind::kPiece && e.b == 0;
       if (w + 1 < end && is_upper_half(r, w + 1, first ? e.a : node)) {
@@ -330,8 +334,9 @@ class SumsOfProgram final : public SumCheck {
   }
 
   void judge() {
-    if (outputs_.empty()) return;
-    judged_ = true;
+    const auto undefined = [](const Sums::Decided& d) { return d.node != 0; };
+    if (outputs_.empty() && std::ranges::none_of(sums_.decided, undefined)) return;
+    judged_ |= !outputs_.empty();
     take_the_unwritten();
     const std::size_t before = findings_.all().size();
     judge_sums(sums_, walks_, std::exchange(outputs_, {}), what_others_found(), findings_);

@@ -65,6 +65,10 @@ void RaceCheck::report(const Touch& touch, unsigned lane, Address at, const Mark
               before.kind & Mark::kWrites, same_value);
   // Blocks of other clusters are taken for ones of the same where mbarriers order some.
   if (blocks && clustered_ && grid_.unfollowed) return;
+  if (!blocks && before.warp != kAgentWarp && now.warp != kAgentWarp) {
+    findings_.race_of(before.warp, before_lane);
+    findings_.race_of(now.warp, lane);
+  }
   findings_.note("race", what, now.pc, before.pc, [&] {
     const auto who = [&](const Mark& m, unsigned i) {
       const std::string name = m.warp == kAgentWarp ? "a bulk copy" : findings_.thread(m.warp, i);
@@ -173,8 +177,10 @@ std::string RaceCheck::missing(unsigned warp, unsigned lane, const Mark& now, co
            (clustered_ ? "cluster or " : "") + "grid, or atomics with fences";
   }
   if (theirs.block < before.time) {
-    return "no fence orders them: " + first +
-           " executes none (__threadfence, or a release) between its access and what it does next";
+    return "no fence orders them: after its access " + first +
+           " had executed none (__threadfence, or a release) when " + second +
+           " made its own; and no block waits for another at a fence: that takes a flag, or a "
+           "barrier of the grid";
   }
   if (reads && ours.block > ours.grid) {
     return "no fence orders them: the one that " + second +

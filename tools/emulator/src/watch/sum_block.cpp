@@ -459,6 +459,9 @@ class BlockSums final : public BlockObserver {
     }
     const auto lost = [&] {
       Node all = SumForms::kPlain;
+      if (!writes().empty() && writes()[0].width != 1) {
+        if (const Node term = term_of(warp, i)) return term;
+      }
       for (const Flow::Register& one : r) {
         if (const Node n = node(warp, one, i)) all = forms_.lost(n, all);
       }
@@ -490,11 +493,11 @@ class BlockSums final : public BlockObserver {
       case Sum::kNegates: return forms_.scale(in[0], -1);
       case Sum::kMultiplies: {
         const std::optional<Node> p = product();
-        return p ? *p : lost_of(in);
+        return p ? *p : product_of(in);
       }
       case Sum::kMultipliesAndAdds: {
         const std::optional<Node> p = product();
-        if (!p) return lost_of(in);
+        if (!p) return sum(product_of(in), 2);
         if (!*p && !in[0] && !in[1]) return forms_.plus(in[2], plain(0) * plain(1));
         return *p ? sum(*p, 2) : in[2];
       }
@@ -561,6 +564,21 @@ class BlockSums final : public BlockObserver {
       if (bits(warp, r[k], i) == (ands ? 0 : ones)) return true;
     }
     return false;
+  }
+
+  Node product_of(const std::array<Node, 4>& in) {
+    const Node product = in[0] && in[1] ? forms_.product(in[0], in[1]) : SumForms::kPlain;
+    return product ? product : lost_of({in[0], in[1]});
+  }
+  /// Something made of one element and numbers; 0 where it isn't.
+  Node term_of(Warp& warp, unsigned i) {
+    Node all = SumForms::kPlain;
+    for (const Flow::Register& one : reads()) {
+      const Node n = node(warp, one, i);
+      if (n == SumForms::kOfOrder || one.width == 1) return SumForms::kPlain;
+      if (n) all = all ? forms_.lost(n, all) : n;
+    }
+    return forms_.term(all);
   }
 
   Node lost_of(const std::array<Node, 4>& in) {

@@ -63,6 +63,44 @@ SumForms::Node SumForms::input(std::uint32_t allocation, std::uint32_t offset, u
   return make(Kind::kInput, allocation, offset, bytes, bit_of(allocation), 0);
 }
 
+/// The one that has entered, alone, with whatever numbers; 0 where it isn't one.
+SumForms::Node SumForms::element_in(Node n) const {
+  constexpr std::size_t kMost = 16;
+  std::vector<Node> nodes{n};
+  Node found = kPlain;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Entry& e = entries_[nodes[i]];
+    Node element = nodes[i];
+    if (e.kind == Kind::kTerm) element = e.b ? kPlain : e.a;
+    if (e.kind == Kind::kTerm || e.kind == Kind::kInput) {
+      const Entry &x = entries_[element], &y = entries_[found];
+      if (!element || (found && (x.a != y.a || x.b != y.b || x.size != y.size))) return kPlain;
+      found = element;
+      continue;
+    }
+    if (e.kind == Kind::kUndefined || e.kind == Kind::kNoMore || nodes.size() > kMost) {
+      return kPlain;
+    }
+    for (const Node part : {parts(nodes[i]).first, parts(nodes[i]).second}) {
+      if (part) nodes.push_back(part);
+    }
+  }
+  return found;
+}
+
+SumForms::Node SumForms::term(Node of_a) {
+  const Node a = element_in(of_a);
+  return a ? make(Kind::kTerm, a, kPlain, 0, entries_[a].from, 0) : kPlain;
+}
+
+SumForms::Node SumForms::product(Node of_a, Node of_b) {
+  Node a = element_in(of_a), b = element_in(of_b);
+  if (!a || !b) return kPlain;
+  const Entry x = entries_[a], y = entries_[b];
+  if (x.a == y.a) return x.b == y.b && x.size == y.size ? term(of_a) : kPlain;
+  return make(Kind::kTerm, a, b, 0, x.from | y.from, 0);
+}
+
 SumForms::Node SumForms::undefined(Undefined why, std::uint32_t a, std::uint32_t b) {
   return make(Kind::kUndefined, a, b, static_cast<unsigned>(why), kOfNothing, 0);
 }

@@ -28,6 +28,7 @@ class SumForms {
     kFlip,       ///< a with some bits flipped: those of number b
     kJoin,       ///< bytes of a, and behind them b; either may be plain
     kLost,       ///< something else made of a and b: `size` is a Why
+    kTerm,       ///< something else made of element a, or the product of elements a and b
     kUndefined,  ///< no value at all: `size` is an Undefined, a and b say which
     kNoMore,     ///< there is no room for further nodes
   };
@@ -70,6 +71,9 @@ class SumForms {
   SumForms();
 
   Node input(std::uint32_t allocation, std::uint32_t offset, unsigned bytes);
+  /// Of two elements at most; 0 where more has entered.
+  Node term(Node of_a);
+  Node product(Node of_a, Node of_b);
   Node undefined(Undefined why, std::uint32_t a = 0, std::uint32_t b = 0);
   Node add(Node a, Node b);
   Node plus(Node a, double constant);
@@ -103,6 +107,7 @@ class SumForms {
   Maker maker;
 
  private:
+  Node element_in(Node n) const;
   Node make(Kind kind, std::uint32_t a, std::uint32_t b, unsigned size, std::uint32_t from,
             std::uint32_t chain, unsigned zeros = 0);
   Node without_low(Node a, unsigned bits);

@@ -45,6 +45,9 @@ struct Form {
   double constant = 0;
   bool floating = false, widened = false;
   std::uint64_t elements = 0;
+  std::set<std::uint32_t> terms;   ///< sites that make something else of an element
+  std::uint32_t partner = kAlone;  ///< the allocation whose elements others are multiplied by
+  static constexpr std::uint32_t kAlone = ~std::uint32_t{0};
 };
 
 /// An element's part in an output.
@@ -72,6 +75,8 @@ class Judge {
   };
   /// Walks from an output back to the elements.
   void take(const SumOutput& output);
+  void take_term(const SumForms::Entry& term, double factor, Form& form,
+                 std::map<std::uint32_t, std::vector<Leaf>>& by_region);
   void put_together(Node n, std::vector<Piece>& pieces, Form& form);
   static void lose(Form& form, std::uint32_t site, SumForms::Why why = SumForms::Why::kOther,
                    unsigned bits = 0);
@@ -92,6 +97,9 @@ class Judge {
   /// False where these are nothing that should hold each element once. `together`: if anything
   /// should, then all of these.
   bool say_of(std::uint32_t from, const std::vector<Leaf>& leaves, bool together);
+  /// What else than elements themselves is added up.
+  void describe_terms(std::uint32_t from, const std::vector<std::uint32_t>& outputs,
+                      std::vector<std::string>& details) const;
   void praise(std::uint32_t from, const std::vector<Leaf>& leaves, std::uint64_t held,
               SumElements in, const std::map<std::uint32_t, std::uint64_t>& of_output);
   /// Whether this holds for other data too.

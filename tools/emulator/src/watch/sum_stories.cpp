@@ -131,6 +131,10 @@ std::vector<std::uint64_t> Judge::elements_of(const Run& run) {
 
 bool Judge::is_element(const SumForms::Entry& e, std::uint32_t from, std::uint64_t element,
                        unsigned bytes) const {
+  if (e.kind == Kind::kTerm) {
+    return is_element(forms_[e.a], from, element, bytes) ||
+           (e.b && is_element(forms_[e.b], from, element, bytes));
+  }
   return e.kind == Kind::kInput && e.site != Sums::kReadInPart && e.a == from &&
          e.b <= element * bytes && e.b + e.size > element * bytes;
 }

@@ -194,6 +194,17 @@ __global__ void without_the_grid(const T* in, T* total, int n, T share) {
   atomicAdd(total, sum * share);
 }
 
+enum class Term { kProduct, kSquare, kAbsolute };
+template <Term T>
+__global__ void of_terms(const float* in, const float* other, float* total, int n, int but) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n || i == but) return;
+  const float x = in[i];
+  atomicAdd(total, T == Term::kProduct  ? x * other[i]  // @term
+                   : T == Term::kSquare ? x * x
+                                        : fabsf(x - 5));
+}
+
 template <class In, class Out>
 __global__ void all_but_one(const In* in, Out* total, int n) {
   Out sum = 0;
@@ -374,6 +385,12 @@ void doubled(T share) {
   without_the_grid<<<2, kBlock>>>(d.in, d.out, kN, share);
 }
 
+template <Term T>
+void terms(int but = -1) {
+  const Data<float> d(kN, 1, true), other(kN, 1, true);
+  of_terms<T><<<kGrid, kBlock>>>(d.in, other.in, d.out, kN, but);
+}
+
 template <Fault F>
 void tree_of(int grid = kGrid) {
   const Data<int> d(kN, static_cast<std::size_t>(grid), false);
@@ -509,6 +526,11 @@ const std::map<std::string, void (*)()> kCases{
        const Data<unsigned char, unsigned> d(kN, 1, true);
        in_bytes<<<1, 1>>>(d.in, d.out, kN);
      }},
+    {"products", [] { terms<Term::kProduct>(); }},
+    {"squares", [] { terms<Term::kSquare>(); }},
+    {"absolute_values", [] { terms<Term::kAbsolute>(); }},
+    {"products_short", [] { terms<Term::kProduct>(501); }},
+    {"squares_short", [] { terms<Term::kSquare>(501); }},
     {"managed",
      [] {
        int *in = nullptr, *out = nullptr;
