@@ -28,7 +28,7 @@ from typing import Any
 from figures.records import columns
 from figures.records.transcripts import ROOMS, transcripts
 from tools.files import write_whole
-from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, made_of, profilers
+from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, children, made_of, profilers
 from tools.measuring.programs import Program, Shape, Variant, chapter_names, find_programs
 
 SET = "embedded"
@@ -59,7 +59,9 @@ def record(build: Path, *, rebuild: bool = True) -> dict[str, str]:
         work = Path(folder)
         names = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
         programs = find_programs(names, build, work, rebuild=rebuild)
-        device = Device(build)
+        if rebuild:
+            _build_device(build)
+        device = _today(build)
         counted = [run for program in programs for run in device.count(program, all_shapes)]
         files = {
             f"{FOLDER}/counters.json": counters_text(device.toolkit, counted),
@@ -350,6 +352,13 @@ def shown_of(build: Path, chapter: str, *, console: bool) -> Iterator[str]:
     if console:
         text = recorded_console(chapter, facts) if known else None
         yield text or _today(build).console(program)
+
+
+def _build_device(build: Path) -> None:
+    command = ["cmake", "--build", str(build), "--target", "embedded_device", "--parallel"]
+    done = children.run(command, ROOT)
+    if done.status:
+        raise Failure(f"building the embedded device failed: {done.last_line}")
 
 
 def _today(build: Path) -> Device:
