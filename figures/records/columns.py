@@ -29,7 +29,7 @@ from typing import Any
 
 SCHEMA_VERSION = 3
 SAMPLES = ".samples.gz"
-#: Bytes of samples that no recording comes near: the book's largest file has 2.6 MB.
+#: Bytes of samples that no recording comes near: the book's largest has 1.9 MB.
 MOST_SAMPLES = 256 * 2**20
 
 Record = dict[str, Any]

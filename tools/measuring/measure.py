@@ -411,7 +411,10 @@ def _of_the_same_card(
     name = f"{now['chapter']}.json"
     if not (folder / manifest.NAME).exists() or not (folder / name).exists():
         raise Failure(f"--no-times: {folder.relative_to(ROOT)}/ has no recording whose times stay")
-    was = json.loads((folder / name).read_text(encoding="utf-8"))["device"]["name"]
+    told = json.loads((folder / name).read_text(encoding="utf-8"))
+    if told["schema"] != columns.SCHEMA_VERSION:
+        raise Failure("--no-times: the recording is an older book's: measure its times, too")
+    was = told["device"]["name"]
     if was != now["device"]["name"]:
         raise Failure(f"--no-times: the recording is of {was}, and this is {now['device']['name']}")
     return [{**now, "chapter": program.chapter} for program in programs]

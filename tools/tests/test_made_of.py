@@ -11,7 +11,7 @@ from tools.measuring import ROOT, Failure, embedded, made_of
 from tools.measuring.programs import chapter_names
 from tools.tests.built import BUILD
 
-pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+pytestmark = pytest.mark.all
 
 FACTS = made_of.Facts("90-virtual", "13.0.88", "-O1 -lineinfo")
 SOURCES = {
@@ -87,6 +87,7 @@ def test_a_set_that_says_nothing_is_run(root: Path) -> None:
     assert recorded(root) == []
 
 
+@pytest.mark.built("programs")
 def test_what_is_recorded_is_shown_and_the_rest_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     chapter = chapter_names()[1]
     monkeypatch.setattr(made_of, "is_recorded", lambda *_: True)

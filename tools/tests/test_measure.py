@@ -996,6 +996,15 @@ def test_findings_of_another_card_are_refused(book: Book) -> None:
     assert not (book.local / "sanitizer.json").exists()
 
 
+def test_findings_beside_an_older_books_times_are_refused(book: Book) -> None:
+    assert book.measure().returncode == 0
+    path = book.local / f"{ONE}.json"
+    path.write_text(path.read_text().replace('"schema": 3', '"schema": 2'))
+    done = book.measure("--sanitizers", "--no-times")
+    assert done.returncode == 1 and "an older book's: measure its times, too" in one_line(done)
+    assert not sanitized(book)
+
+
 def sanitized(book: Book) -> list[str]:
     """The tool and the variants of each run of compute-sanitizer."""
     calls = [call.split() for call in book.calls("--tool")]
