@@ -22,7 +22,7 @@ from tools.measuring import embedded as recording
 from tools.measuring import launches
 from tools.tests.built import BUILD
 
-pytestmark = [pytest.mark.all, pytest.mark.built("guide", "embedded_device")]
+pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 COMMITTED = Path("figures/data") / EMBEDDED
 

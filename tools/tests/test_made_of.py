@@ -11,7 +11,7 @@ from tools.measuring import ROOT, Failure, embedded, made_of
 from tools.measuring.programs import chapter_names
 from tools.tests.built import BUILD
 
-pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
+pytestmark = pytest.mark.all
 
 FACTS = made_of.Facts("90-virtual", "13.0.88", "-O1 -lineinfo")
 SOURCES = {
