@@ -10,6 +10,7 @@
 - ``counts``: what is counted
 - ``shapes``: which n and block are tried
 - ``device``: the embedded device, in this process
+- ``limited``: work that is stopped when its time is over
 - ``trial``: one launch and what came of it
 - ``explain``: what a checker has found, in the reader's terms
 - ``judge``: all trials of a file, and the verdict
@@ -31,5 +32,8 @@ class Failure(Exception):
     """What stops the work: one sentence for the reader, and the status to leave with."""
 
     def __init__(self, message: str, status: int = BAD_ARGUMENT) -> None:
-        super().__init__(message)
+        super().__init__(message, status)  # both, so that it can be sent to another process
         self.status = status
+
+    def __str__(self) -> str:
+        return str(self.args[0])

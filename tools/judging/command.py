@@ -122,7 +122,8 @@ def _new_ones(key: str, folder: Path) -> str:
 
 def _judge(name: str, key: str | None, flags: dict[str, bool]) -> int:
     file, source = _read(name)
-    key = key or puzzles.puzzle_named_in(source)
+    if key is None:
+        key = puzzles.puzzle_named_in(source)
     if key is None:
         raise Failure(
             f'{name} names no puzzle: give --puzzle KEY, or the line "// judge: KEY" '
@@ -166,9 +167,7 @@ def _run(arguments: list[str]) -> int:
         if argument.startswith("--puzzle="):
             key = argument.partition("=")[2]
         elif argument == "--puzzle":
-            key = next(rest, None)
-            if key is None:
-                raise Failure("--puzzle needs a key, such as chapter04/2")
+            key = next(rest, "")
         elif argument in flags:
             flags[argument] = True
         elif argument == "--":
@@ -177,6 +176,8 @@ def _run(arguments: list[str]) -> int:
             raise Failure(f"{argument}: no such option; tools/judge --help lists them")
         else:
             words.append(argument)
+    if key == "":
+        raise Failure("--puzzle needs a key, such as chapter04/2")
     if flags["--list"]:
         if len(words) > 1:
             raise Failure("--list takes one folder at most")

@@ -18,7 +18,9 @@ from tools.judging.form import blanked, lines_of
 
 #: As the book's programs are compiled. PTX for 90 is what the embedded device takes first.
 OPTIONS = ("-ptx", "-arch=compute_90", "-std=c++20", "-lineinfo")
-LIMIT_S = 120
+#: The time of the processor that all programs of the compiler may take together, and how long they
+#: may take none at all: a pipe that is included never says anything.
+LIMIT_S, IDLE_S = 10, 5
 #: What each program of the compiler may take: a file can include what never ends.
 MOST_MEMORY = 6 << 30
 #: Where nvcc finds options that are for other work.
@@ -72,11 +74,43 @@ def compile_to_ptx(file: Path, source: str) -> str | Refusal:
             return made
         must_have_room(folder)
     if status is None:
-        return Refusal(0, "the compiler didn't end within two minutes", "")
+        return Refusal(0, said, "")
     said = re.sub(r"\bbeside\d+/", "", said)
-    if not said:
-        return Refusal(0, "the compiler failed and said nothing", "")
-    return _refusal(said, plain(file.name), made)
+    refusal = _refusal(said, plain(file.name), made) if said else None
+    if status == 0 or refusal is None or refusal.line == 0:
+        _must_be_nvcc()
+    return refusal or Refusal(0, "the compiler failed and said nothing", "")
+
+
+def _must_be_nvcc() -> None:
+    """Of a compiler that has made nothing, or said nothing about the file."""
+    with scratch() as folder:
+        _status, said = _wait_for([str(nvcc()), "--version"], folder)
+    if "NVIDIA" not in said:
+        raise Failure(f"{nvcc()} is no CUDA compiler: set CUDACXX to your nvcc", NOT_AVAILABLE)
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a kernel takes on a card of compute capability 9.0."""
+
+    registers: int
+    shared: int  #: bytes that its code declares
+
+
+def resources(ptx: str, kernel: str) -> Resources | None:
+    """What ptxas says. None where there is none beside nvcc, or where it takes too long."""
+    ptxas = nvcc().resolve().parent / "ptxas"
+    if not ptxas.is_file():
+        return None
+    with scratch() as folder:
+        (folder / "made.ptx").write_text(ptx, encoding="utf-8")
+        command = [str(ptxas), "-v", "-arch=sm_90", "-o", "made.cubin", "made.ptx"]
+        _status, said = _wait_for(command, folder)
+    own = said.partition(f"Compiling entry function '{kernel}'")[2]
+    used = re.search(r"Used (\d+) registers[^\n]*", own)
+    shared = re.search(r"(\d+) bytes smem", used[0]) if used else None
+    return Resources(int(used[1]), int(shared[1]) if shared else 0) if used else None
 
 
 _INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
@@ -160,15 +194,41 @@ def _wait_for(command: list[str], folder: Path) -> tuple[int | None, str]:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
         with contextlib.suppress(ProcessLookupError):
             resource.prlimit(started.pid, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-        out, err = started.communicate(timeout=LIMIT_S)
+        out, err = _communicated(started)
     except BaseException as stop:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(started.pid, signal.SIGKILL)
         started.communicate()
-        if not isinstance(stop, subprocess.TimeoutExpired):
+        if not isinstance(stop, TimeoutError):
             raise
-        return None, ""
+        return None, str(stop)
     return started.returncode, (err + out).strip()
+
+
+def _communicated(started: subprocess.Popen[str]) -> tuple[str, str]:
+    """What it says. Raises TimeoutError where it takes too long, whatever else the machine does."""
+    spent, idle = 0.0, 0
+    while True:
+        try:
+            return started.communicate(timeout=1)
+        except subprocess.TimeoutExpired:
+            before, spent = spent, max(spent, _seconds(started.pid))
+            idle = idle + 1 if spent == before else 0
+        if spent > LIMIT_S:
+            raise TimeoutError(f"the compiler was stopped: it had worked on it for {LIMIT_S} s")
+        if idle > IDLE_S:
+            raise TimeoutError("the compiler waits for ever: does the file #include a pipe?")
+
+
+def _seconds(session: int) -> float:
+    """The processor's time of all programs of a session, those that have ended with them."""
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = stat.read_text(errors="replace").rpartition(")")[2].split()
+            if int(fields[3]) == session:
+                ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 _ERROR = r"[(:](\d+)\)?[:\d]*: (?:fatal )?error:? ?(?:#[\w-]+: )?(.*)"

@@ -89,6 +89,22 @@ def line_of(finding: dict[str, Any], name: str, form: Form, case: Case) -> str:
     return where
 
 
+_ORDER = re.compile(r"(?:no fence orders them|nothing orders)\b.*")
+_WAITS = re.compile(r"(?:warp \d+, )?lanes? [^;]*? waits? for [^;]*?(?=, PTX line|;|$)")
+
+
+def why(finding: dict[str, Any]) -> str:
+    """What has to change, where the checker says so or it is the same for all of a kind."""
+    if finding["check"] == "race":
+        found = next(filter(None, map(_ORDER.match, finding["details"])), None)
+        if found:
+            return f": {found[0]}"
+        if "shared memory" in finding["what"]:
+            return ": no barrier stands between them"
+    waits = next(filter(None, map(_WAITS.search, finding["details"])), None)
+    return f": {waits[0]}" if waits else ""
+
+
 def _element(outside: re.Match[str], form: Form, case: Case) -> str:
     """Which element of which parameter an access means that is outside all of them."""
     verb, buffer = outside[1], outside[4]

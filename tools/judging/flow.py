@@ -47,6 +47,8 @@ class Step:
 class Function:
     """Its instructions, and which of them may follow each."""
 
+    name: str = ""
+    parameters: frozenset[str] = frozenset()  #: what it is given, and what it gives back
     steps: list[Step] = field(default_factory=list)
     labels: dict[str, list[int]] = field(default_factory=dict)  #: those of a scope may come again
 
@@ -111,6 +113,7 @@ def functions(code: str) -> list[Function]:
     found: list[Function] = []
     now = Function()
     depth = 0
+    head = ""
     statement, began = "", 0
     scopes: list[dict[str, str]] = []
     for number, line in enumerate(code.split("\n")):
@@ -126,8 +129,10 @@ def functions(code: str) -> list[Function]:
             elif piece == "{" and not (depth and statement.strip()):
                 depth += 1
                 if depth == 1:
-                    now = Function()
+                    name, parameters = _head(head)
+                    now = Function(name, parameters)
                     found.append(now)
+                    head = ""
                 scopes.append({})
                 statement = ""
             elif piece == "}" and depth and not _open(statement):
@@ -138,11 +143,20 @@ def functions(code: str) -> list[Function]:
                 if not statement.strip():
                     began = number
                 statement += piece
+            else:
+                head = f"{head} {piece}" if piece not in (";", "}") else ""
         if depth:
             statement += " " if statement else ""
         else:
             statement = ""
     return found
+
+
+def _head(text: str) -> tuple[str, frozenset[str]]:
+    """A function's name and those of its parameters."""
+    found = re.search(r"\b(?:func|entry)\s+(\([^)]*\)\s*)?([\w$%]+)", text)
+    names = re.findall(r"([\w$%]+)\s*(?:\[[^]]*\]\s*)?(?=[,)])", text)
+    return (found[2] if found else "", frozenset(names))
 
 
 def _open(statement: str) -> bool:
@@ -160,9 +174,7 @@ def _take(now: Function, scopes: list[dict[str, str]], text: str, line: int) -> 
     guard = ""
     if found := _GUARD.match(text):
         guard, text = found[2], text[found.end() :]
-    op, _space, rest = text.partition(" ")
-    op, _tab, more = op.partition("\t")
-    rest = f"{more} {rest}"
+    op, rest = (*text.split(None, 1), "", "")[:2]
 
     def named(word: str) -> str:
         return next((scope[word] for scope in reversed(scopes) if word in scope), word)
@@ -174,6 +186,9 @@ def _take(now: Function, scopes: list[dict[str, str]], text: str, line: int) -> 
         return
     operands = _operands(rest)
     words = [tuple(named(word) for word in _REGISTER.findall(each)) for each in operands]
+    if re.match(r"st\.param\b", op) and words:  # what a call is given, or gives back
+        now.steps.append(Step(line, op, named(guard), words[0][:1], (*guards, *words[-1]), text))
+        return
     nothing = re.match(
         r"(?:st|red|bar|barrier|membar|fence|nanosleep|ret|exit|trap|prefetch|cp)\b", op
     )
@@ -211,10 +226,13 @@ class Follows:
         return bool(self.registers.intersection(step.reads))
 
 
-def following(function: Function, is_source: Callable[[Step], bool]) -> Follows:
-    """All that the results of certain steps have a part in. What of it is kept in shared or local
-    memory counts as all that is loaded from there."""
-    registers: set[str] = set()
+def following(
+    function: Function, is_source: Callable[[Step], bool], given: bool = False
+) -> Follows:
+    """All that the results of certain steps have a part in; where `given`, all that the function is
+    called with, too. What of it is kept in shared or local memory counts as all that is loaded from
+    there."""
+    registers: set[str] = set(function.parameters) if given else set()
     decided: set[int] = set()
     kept: set[str] = set()
     while True:
@@ -270,12 +288,37 @@ def _turns(function: Function, at: int, follows: Follows) -> bool:
 def dependent_loads(code: str) -> int:
     """Loads from global memory that wait for another: their address comes from what that has
     brought, or a branch that does."""
-    count = 0
-    for function in functions(code):
-        follows = following(function, _loads)
-        for at, step in enumerate(function.steps):
-            count += _loads(step) and follows.reaches(function, at)
-    return count
+    found = functions(code)
+    called = {function.name: function for function in found if function.name}
+
+    def callees(step: Step) -> list[str]:
+        """By what a call names; of one through a pointer, any may be meant."""
+        if not step.op.startswith("call"):
+            return []
+        named = [word for word in re.findall(r"[\w$%]+", step.text) if word in called]
+        return named or list(called)
+
+    loading = {name for name, function in called.items() if any(map(_loads, function.steps))}
+    given: set[str] = set()  # who is called with such a value, or where one decides
+    while True:
+        before = len(loading), len(given)
+        for name, function in called.items():
+            if any(loading.intersection(callees(step)) for step in function.steps):
+                loading.add(name)
+        count = 0
+        for function in found:
+            follows = following(
+                function,
+                lambda step: _loads(step) or bool(loading.intersection(callees(step))),
+                function.name in given,
+            )
+            for at, step in enumerate(function.steps):
+                reached = follows.reaches(function, at)
+                count += _loads(step) and reached
+                if reached:
+                    given.update(callees(step))
+        if before == (len(loading), len(given)):
+            return count
 
 
 def atomics_of_values(code: str) -> int:

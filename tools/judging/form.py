@@ -106,6 +106,13 @@ def blanked(source: str) -> str:
     return pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 
+def code_of(ptx: str) -> str:
+    """PTX without its comments and the insides of strings; lines stay where they are. By its own
+    rules: what a C++ reader takes for a comment, ptxas may run."""
+    pattern = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"[^"\n]*"', re.DOTALL)
+    return pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), ptx)
+
+
 def form_of(source: str) -> Form:
     """The one kernel of an answer."""
     kernels = re.findall(
@@ -136,7 +143,7 @@ class Wrong:
 
 def entries(ptx: str) -> list[str]:
     """The kernels' mangled names."""
-    return re.findall(r"\.entry\s+([\w$]+)\s*\(", ptx)
+    return re.findall(r"\.entry\s+([\w$]+)\s*\(", code_of(ptx))
 
 
 def _plain(mangled: str) -> str:
@@ -162,6 +169,8 @@ def faults(form: Form, file: str, source: str, ptx: str, entry: str = "") -> Ite
         others = sorted({_plain(each) for each in names})
         if form.name in names:
             yield Wrong(f'{form.name} is extern "C", which hides its parameters: leave that out')
+        elif any(each.startswith(f"_Z{len(form.name)}{form.name}I") for each in same):
+            yield Wrong(f"{form.name} is a template: write it with the types of {form.text}")
         elif same:
             yield Wrong(f"{form.name} has other parameters; the puzzle calls {form.text}")
         elif inner := next((each for each in others if each.endswith(f"::{form.name}")), ""):
@@ -204,7 +213,7 @@ def lines_of(ptx: str, file: str) -> list[int]:
 
 def _timed(ptx: str, file: str) -> Iterator[Wrong]:
     lines = lines_of(ptx, file)
-    code = blanked(ptx)  # a comment can hide a clock's name, not a clock
+    code = code_of(ptx)  # a comment can hide a clock's name, not a clock
     if flow.CLOCK.search(code) or "nanosleep" in code:
         for number, what in flow.clock_uses(code):
             yield Wrong(_TIME[what], lines[number])
@@ -217,7 +226,7 @@ def _timed(ptx: str, file: str) -> Iterator[Wrong]:
 def runs(ptx: str, kernel: str) -> str:
     """The PTX of a kernel and of the file's functions, without comments and other kernels."""
     heads = r"^(?:\.(?:visible|weak|extern|noreturn)\s+)*\.(?=(?:entry|func)\b)"
-    pieces = re.split(heads, blanked(ptx), flags=re.MULTILINE)[1:]
+    pieces = re.split(heads, code_of(ptx), flags=re.MULTILINE)[1:]
     own = re.compile(rf"func\b|entry\s+{re.escape(kernel)}\s*\(")
     return "".join(piece for piece in pieces if own.match(piece))
 
@@ -234,14 +243,20 @@ def shared_bytes(ptx: str, kernel: str) -> int:
     text = runs(ptx, kernel)
     sizes: dict[str, int] = {}
     declared = (
-        r"(\.extern\s+)?\.shared\s+(?:\.align\s+\d+\s+)?(?:\.v([24])\s+)?\.[a-z]+(\d+)\s+([^;=]+)"
+        r"(\.extern\s+)?\.shared\s+(?:\.align\s+\w+\s+)?(?:\.v([24])\s+)?\.[a-z]+(\d+)\s+([^;=]+)"
     )
-    for outside, lanes, bits, names in re.findall(declared, blanked(ptx)):
+    for outside, lanes, bits, names in re.findall(declared, code_of(ptx)):
         for name, counts in re.findall(r"([\w$%]+)\s*((?:\[\s*\w*\s*\]\s*)*)", names):
             words = [int(count, 0) for count in re.findall(r"0x[0-9a-fA-F]+|[1-9]\d*", counts)]
             if not outside and re.search(rf"(?<![\w$%]){re.escape(name)}(?![\w$])", text):
                 sizes[name] = int(bits) // 8 * int(lanes or 1) * prod(words)
     return sum(sizes.values())
+
+
+def local_bytes(ptx: str) -> int:
+    """Bytes that each thread keeps in local memory, as the PTX declares them."""
+    sizes = re.findall(r"\.local\s+\.align\s+\d+\s+\.b8\s+[\w$]+\[(\d+)\]", ptx)
+    return sum(map(int, sizes))
 
 
 def divisions(ptx: str, kernel: str) -> int:

@@ -3,24 +3,52 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
+import resource
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from figures.records import columns
-from tools.judging import REFUSED, ROOT, Failure, explain, fair, form, named, shapes, sums, trial
+from tools.judging import (
+    REFUSED,
+    ROOT,
+    Failure,
+    device,
+    explain,
+    fair,
+    form,
+    limited,
+    named,
+    shapes,
+    sums,
+    trial,
+)
 from tools.judging.arithmetic import value
-from tools.judging.compiler import Refusal, compile_to_ptx, plain, preprocessed
+from tools.judging.compiler import Refusal, compile_to_ptx, plain, preprocessed, resources
 from tools.judging.counts import ATOMICS, COUNTS, STATIC
-from tools.judging.problems import PROBLEMS, Shape, with_one
+from tools.judging.device import PER_WARP
+from tools.judging.problems import PROBLEMS, Shape, small_ones, with_data, with_one
 from tools.judging.puzzles import Puzzle, power
 from tools.judging.trial import Kernel, Outcome
 from tools.judging.verdict import Verdict
 
 SCHEDULES = (1, 2, 3)
 MOST_STATIC = 48 * 1024
+#: Of a block, on every card since compute capability 5.0 but two of NVIDIA's small boards.
+REGISTERS = 65536
+#: The largest n that the checks are asked about where a result is wrong.
+MOST_LOOKED_AT = 2**18 + 3
+#: The processor's time for all trials, after which larger sizes are left out, and what of it those
+#: without checks have in any case.
+ENOUGH_S, UNCHECKED_S = 11, 3
+#: The same for a file, its compiler with it, after which it is stopped; and what is left for the
+#: trials in any case.
+LIMIT_S, LEAST_S = 20, 8
+#: Bytes per thread that explain why a kernel takes long.
+MUCH_LOCAL = 4096
 #: Positions that a wrong sum is asked about.
 MOST_POSITIONS = 160
 #: Which finding is told where there are several: what a wild access has done explains the rest.
@@ -28,9 +56,10 @@ _FIRST = ("memory", "sync", "race", "init")
 _OF_A_SUM = re.compile(r"(?:\S+|the sum of all partial sums) is -?\d+, and should be -?\d+")
 #: What the folder in which a file is compiled adds to the names that are the file's own.
 _OF_THE_FOLDER = re.compile(r"(_INTERNAL_|_GLOBAL__N__)[0-9a-f]{8}")
+_OVERFLOW = "a thread's stack overflows"
 _FROM_HOST = "to the host"  # of what the judge itself has read
 _FAULTS = {
-    "too long": ("endless", "it doesn't end"),
+    "too long": ("endless", f"it hadn't ended after more than {PER_WARP:,} instructions per warp"),
     "deadlock": ("sync", "threads wait for ever"),
     "illegal instruction": ("wrong", "it stops itself"),
     "assert": ("wrong", "an assertion of its own fails"),
@@ -49,24 +78,50 @@ def judge(file: Path, source: str, puzzle: Puzzle) -> Verdict:
     else:
         # Most files need no second look. What the preprocessor leaves out doesn't count.
         seen = preprocessed(file, source) if any(form.host_code(source)) else source
-        verdict = judge_ptx(name, source, compiled, puzzle, seen=seen)
+        verdict = _in_time(name, source, compiled, puzzle, seen)
     verdict.rename(name, file.name.replace("\n", "\\n"))
     return verdict
 
 
+def _in_time(name: str, source: str, ptx: str, puzzle: Puzzle, seen: str) -> Verdict:
+    """What judge_ptx says, or that it takes too long."""
+    device.folder()  # is built first, where there is none
+    compiled = resource.getrusage(resource.RUSAGE_CHILDREN)
+    limit = max(LEAST_S, LIMIT_S - int(compiled.ru_utime + compiled.ru_stime))
+    try:
+        return limited.within(
+            limit, lambda: judge_ptx(name, source, ptx, puzzle, seen=seen, enough=ENOUGH_S)
+        )
+    except limited.TimeIsOver as stopped:
+        verdict = Verdict(puzzle.key, puzzle.title)
+        line = f"stopped after {limit} s of the processor's time, at {stopped}"
+        if (local := form.local_bytes(ptx)) > MUCH_LOCAL:
+            line += f"; it keeps {local} bytes of each thread in local memory"
+        verdict.reject("endless", "it takes too long to judge", line)
+        return verdict
+
+
 def judge_ptx(
-    name: str, source: str, ptx: str, puzzle: Puzzle, entry: str = "", seen: str | None = None
+    name: str,
+    source: str,
+    ptx: str,
+    puzzle: Puzzle,
+    entry: str = "",
+    seen: str | None = None,
+    enough: float = math.inf,
 ) -> Verdict:
     """The same of a file that is compiled; `entry` where its kernel has another name there, and
-    `seen` what a preprocessor leaves of the source."""
+    `seen` what a preprocessor leaves of the source. After `enough` seconds of the processor's time
+    larger sizes are left out."""
     begun = time.monotonic()
     verdict = Verdict(puzzle.key, puzzle.title)
+    seed = seed_of(source, ptx)
     kernel = _formed(verdict, name, source if seen is None else seen, ptx, puzzle, entry)
     verdict.kernel = kernel
     if kernel:
-        seed = seed_of(source, ptx)
+        puzzle = shapes.with_drawn_values(puzzle, seed, kernel.named)
         try:
-            _try(verdict, name, kernel, puzzle, seed)
+            _try(verdict, name, kernel, puzzle, seed, enough)
         except Failure as failure:
             if failure.status != REFUSED:
                 raise
@@ -133,7 +188,10 @@ def _formed(
     )
 
 
-def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str) -> None:
+def _try(
+    verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str, enough: float
+) -> None:
+    begun = time.process_time()
     side = PROBLEMS[puzzle.problem].side
     tried = set()
     for outcome in _checked(kernel, puzzle, seed, side):
@@ -149,14 +207,21 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
     if older := sums.with_older_values(kernel, puzzle, seed):
         return _tell_of_older(verdict, name, older)
     missed: _Missed | None = None
+    left_out, unchecked = "", time.process_time()
     for shape in shapes.unchecked(puzzle, side, seed, kernel.named):
-        # A second launch in the same session finds what depends on the first.
-        again = 2 if shape.n <= 5000 else 1
+        now = time.process_time()
+        if now - begun > enough and now - unchecked > UNCHECKED_S:
+            left_out = f"; from {shape} on it would take too long"
+            break
+        # Further launches in the same session find what depends on the first, or counts them.
+        few = shape.n <= 130 or (shape.n, shape.threads) == (1000, 256)
+        again = 4 if few else 2 if shape.n <= 5000 else 1
         cases = [trial.case_at(puzzle, shape, f"{seed} {k}", kernel) for k in range(again)]
         outcome = trial.run(kernel, puzzle, shape, cases)
         tried.add(shape)
         verdict.shapes = len(tried)
         if not outcome.good:
+            outcome = _looked_at(kernel, puzzle, outcome, seed)
             return _tell(verdict, name, kernel, puzzle, outcome, seed)
         missed = missed or _missed(puzzle, outcome)
     missed = _compare(verdict, kernel, puzzle, seed) or missed
@@ -171,8 +236,34 @@ def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str)
         line = f"{missed.line}; {where}" if where else missed.line
         verdict.reject("goal", f"right, but misses its goal: {missed.says}", line)
         return
+    if said := _too_large(kernel, puzzle):
+        verdict.reject("refused", "right, but it takes too much of a GPU", said)
+        return
     goals = ", ".join(goal.says for goal in puzzle.goals)
     verdict.headline = f"right at {verdict.shapes} shapes" + (f"; {goals}" if goals else "")
+    verdict.headline += left_out
+
+
+def _too_large(kernel: Kernel, puzzle: Puzzle) -> str:
+    """What a launch would lack on a card. The embedded device has registers without end."""
+    taken = resources(kernel.ptx, kernel.entry)
+    threads = max(x * y for x, y in puzzle.blocks)
+    if taken is None:
+        return ""
+    # A warp gets them eight per thread at a time, 256 in all.
+    most = REGISTERS // (-(-threads // 32) * 32) // 8 * 8
+    if -(-taken.registers // 8) * 8 > most:
+        return (
+            f"it takes {taken.registers} registers per thread, and a block of {threads} threads "
+            f"has {most} for each: __launch_bounds__({threads}) makes the compiler keep to that"
+        )
+    names = shapes.names_of(shapes.at(puzzle, puzzle.most, puzzle.blocks[-1]))
+    goals = [value(goal.most, names) for goal in puzzle.goals if goal.count == "shared_bytes"]
+    shared = taken.shared + value(puzzle.shared, names)
+    allowed = min([MOST_STATIC, *goals])
+    if taken.shared and shared > allowed:
+        return f"it takes {shared} bytes of shared memory, where {allowed} are allowed"
+    return ""
 
 
 def _checked(kernel: Kernel, puzzle: Puzzle, seed: str, side: bool) -> Iterator[Outcome]:
@@ -198,16 +289,24 @@ def _tell(
     if findings:
         finding = min(findings, key=lambda f: _FIRST.index(f["check"]))
         case = trial.case_at(puzzle, shape, seed, kernel)
-        line = f"{explain.line_of(finding, name, kernel.form, case)}, at {shape}"
+        line = explain.line_of(finding, name, kernel.form, case)
         details = tuple(d for f in findings for d in (f["what"], *f["details"]))
-        verdict.reject(finding["check"], finding["what"], line, (*details, *printed))
+        if line.startswith(f"{name}: "):  # no line of the reader's
+            line = _nearest(" ".join(finding["details"]), name, kernel) + line[len(name) :]
+        line += f", at {shape}"
+        headline = finding["what"] + explain.why(finding)
+        if "stack overflow" in line:
+            headline = _OVERFLOW
+        verdict.reject(finding["check"], headline, line, (*details, *printed))
     elif outcome.fault:
         kind, message = outcome.fault["kind"], outcome.fault["message"]
-        line = f"{explain.places(message, name) or name}, at {shape}"
+        line = f"{explain.places(message, name) or _nearest(message, name, kernel)}, at {shape}"
         if kind == "too long":
             often = message.partition("has run ")[2] or message
             line = f"stopped by count at {shape}: it ran {often}"
         reason, headline = _FAULTS.get(kind, ("memory", kind))
+        if "stack overflow" in message:
+            headline = _OVERFLOW
         verdict.reject(reason, headline, line, (message, *printed))
     else:
         wrong = outcome.wrong
@@ -224,7 +323,36 @@ def _tell(
         else:
             line, told = ("" if unset else _diagnosis(kernel, puzzle, outcome, seed)), ()
         details = (wrong, *told) if line else ()
-        verdict.reject("wrong", f"wrong at {shape}", line or wrong, (*details, *printed))
+        headline = f"wrong at {shape}"
+        if outcome.schedule and _right_together(kernel, puzzle, outcome, seed):
+            headline += ", where the lanes of a warp run apart, as a GPU may let them"
+        verdict.reject("wrong", headline, line or wrong, (*details, *printed))
+
+
+def _right_together(kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str) -> bool:
+    case = trial.case_at(puzzle, outcome.shape, f"{seed} {outcome.schedule}", kernel)
+    return trial.run(kernel, puzzle, outcome.shape, [case]).good
+
+
+def _nearest(message: str, name: str, kernel: Kernel) -> str:
+    """The line of the reader's file that is nearest to a line of the PTX with none of its own."""
+    found = re.search(r"PTX line (\d+)", message)
+    lines = form.lines_of(kernel.ptx, name)[int(found[1]) - 1 :] if found else []
+    line = next(filter(None, lines), 0)
+    return f"{name}:{line}" if line else name
+
+
+def _looked_at(kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str) -> Outcome:
+    """A wrong result of an unchecked trial, or the race that is behind it, if the checks find one
+    there or at the largest size that they can be asked about."""
+    if outcome.findings or outcome.fault:
+        return outcome
+    shape = outcome.shape
+    if shape.n > MOST_LOOKED_AT and not PROBLEMS[puzzle.problem].side:
+        shape = shapes.at(puzzle, min(MOST_LOOKED_AT, puzzle.most), shape.block)
+    case = trial.case_at(puzzle, shape, seed, kernel)
+    looked = trial.run(kernel, puzzle, shape, [case], checks="all")
+    return looked if any(f["check"] == "race" for f in looked.findings) else outcome
 
 
 def _tell_of_older(verdict: Verdict, name: str, outcome: Outcome) -> None:
@@ -248,7 +376,11 @@ def _diagnosis(kernel: Kernel, puzzle: Puzzle, outcome: Outcome, seed: str) -> s
         often[at] = one.total
     odd = {at: times for at, times in often.items() if times != 1}
     if not odd:
-        return f"{outcome.wrong}; each element is added once: is the sum too large for its type?"
+        few = small_ones(shape.n, seed)
+        small = trial.run(kernel, puzzle, shape, [with_data(case, few.tobytes())])
+        if small.total != sum(few):
+            return f"{outcome.wrong}; which elements it adds depends on their values"
+        return f"{outcome.wrong}; small elements are right: is the sum too large for its type?"
     if len(odd) == len(often) > 1 and len(set(odd.values())) > 2:
         return ""  # what comes out has little to do with what went in
     at, times = next(iter(odd.items()))

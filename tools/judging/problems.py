@@ -318,6 +318,16 @@ def positions(shape: Shape, chance: Chance) -> list[int]:
     return [every[block % threads] for block in range(shape.blocks)]
 
 
+def _nearly_equal(view: memoryview[int], peaks: set[int], shape: Shape, chance: Chance) -> None:
+    """Beside each largest element, in its block's share, one that is smaller by 1: as floats they
+    are equal."""
+    for at in peaks:
+        first = at // shape.threads * shape.threads
+        other = chance.randrange(first, min(first + shape.threads, shape.n))
+        if other not in peaks:
+            view[other] = view[at] - 1
+
+
 #: The top byte of an int that is none of the largest: of either sign, or all of them negative.
 _LOWER = bytes(byte & 0xBF | byte >> 1 & 0x40 for byte in range(256))
 _LOWER_NEGATIVE = bytes(byte & 0x3F | 0x80 for byte in range(256))
@@ -340,6 +350,7 @@ def largest(shape: Shape, chance: Chance) -> Case:
             view[at] = chance.randrange(2**30, 2**31) - (2**31 if below else 0)
         if peaks:
             view[chance.choice(peaks)] = -1 if below else SPECIAL[2]
+        _nearly_equal(view, set(peaks), shape, chance)
     expected = by_block(shape, view, max, -(2**31))
 
     def wrong(got: dict[str, bytes]) -> str:
@@ -509,12 +520,22 @@ def split(shape: Shape, chance: Chance) -> Case:
     return _mapped(shape, {"in": Buffer("in", data), **buffers}, right)
 
 
+def with_data(case: Case, data: bytes) -> Case:
+    """The same with another input."""
+    buffers = {
+        name: replace(b, data=data) if b.role in ("in", "work") else b
+        for name, b in case.buffers.items()
+    }
+    return replace(case, buffers=buffers)
+
+
 def with_one(case: Case, n: int, at: int) -> Case:
     """The same with an input that is 0 but for a 1 at one position."""
     data = bytearray(4 * n)
     data[4 * at] = 1
-    buffers = {
-        name: replace(b, data=bytes(data)) if b.role in ("in", "work") else b
-        for name, b in case.buffers.items()
-    }
-    return replace(case, buffers=buffers)
+    return with_data(case, bytes(data))
+
+
+def small_ones(n: int, seed: str) -> array[int]:
+    """n ints from 0 to 3."""
+    return array("i", random.Random(f"small {seed}").choices(range(4), k=n))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from tools.judging.arithmetic import value
 from tools.judging.problems import PROBLEMS, Shape
@@ -21,6 +22,8 @@ AFFORDABLE = 400_000
 CHECKED = 5_000
 #: The largest n of a checked one.
 MOST_CHECKED = 2**17
+#: The largest table.
+MOST_TABLE = 1_100_000
 #: Of the sizes above a usual trial's that a file's code names, how many are tried.
 MOST_NAMED = 8
 
@@ -30,6 +33,18 @@ def _around(block: int) -> Iterator[int]:
         yield from (shares * block - 1, shares * block, shares * block + 1)
 
 
+def with_drawn_values(puzzle: Puzzle, seed: str, named: Sequence[int]) -> Puzzle:
+    """The puzzle with more values of its own, between the least and the largest that it lists: some
+    depend on the seed, and some are those that the code names."""
+    chance = random.Random(f"values {seed}")
+    values = {}
+    for name, of in puzzle.values.items():
+        few = sorted({value for value in _near(named) if min(of) < value < max(of)} - set(of))
+        few = chance.sample(few, min(len(few), 4))
+        values[name] = (*(chance.randint(min(of), max(of)) for _ in range(3)), *few, *of)
+    return replace(puzzle, values=values)
+
+
 def _within(puzzle: Puzzle, sizes: Iterable[int]) -> list[int]:
     return sorted({n for n in sizes if puzzle.least <= n <= puzzle.most})
 
@@ -37,11 +52,18 @@ def _within(puzzle: Puzzle, sizes: Iterable[int]) -> list[int]:
 def at(puzzle: Puzzle, n: int, block: tuple[int, int], turn: int = 0) -> Shape:
     """One shape; `turn` picks among the grids and values that a puzzle leaves open."""
     names = {"n": n, "block": block[0] * block[1]}
-    values = tuple((name, of[turn % len(of)]) for name, of in puzzle.values.items())
+    values = tuple((name, _one_of(of, turn, n)) for name, of in puzzle.values.items())
     names.update(values)
     grid = max(value(puzzle.grids[turn % len(puzzle.grids)], names), 1)
     share = value(puzzle.share, names)
     return Shape(n, block, (grid, max(value(puzzle.grid_y, names), 1)), values, share)
+
+
+def _one_of(values: Sequence[int], turn: int, n: int) -> int:
+    """A puzzle's value, or the next that makes no table that takes long."""
+    at = turn % len(values)
+    fit = (value for value in (*values[at:], *values[:at]) if n * value <= MOST_TABLE)
+    return next(fit, values[at])
 
 
 def names_of(shape: Shape) -> dict[str, int]:

@@ -21,6 +21,7 @@ from tools.judging.files import scratch
 from tools.judging.form import TYPES
 from tools.judging.problems import PROBLEMS, Case, Shape
 from tools.judging.puzzles import Puzzle, all_puzzles, power
+from tools.terminal import complain
 
 PROGRAM = "judging/time_kernel"
 BUILDS = ("build/tools", "build")
@@ -136,13 +137,38 @@ def _books(chapter: str, variants: list[str], shape: Shape) -> dict[str, float]:
     return {run["variant"]: derived.timed(run)["median_us"] for run in runs}
 
 
+def _build() -> str:
+    """Builds the program where the book is built, or would be. Why that failed, if it did."""
+    folders = [ROOT / build for build in BUILDS]
+    folder = next((f for f in folders if (f / "CMakeCache.txt").is_file()), folders[-1])
+    log = folder / "time_kernel.log"
+    complain("tools/judge", "building what takes the time (once, a minute or two)")
+    steps = [["cmake", "--build", str(folder), "--target", "time_kernel", "--parallel"]]
+    if not (folder / "CMakeCache.txt").is_file():
+        steps.insert(0, ["cmake", "-S", str(ROOT), "-B", str(folder)])
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with log.open("w", encoding="utf-8") as said:
+            for step in steps:
+                done = subprocess.run(
+                    step, stdin=subprocess.DEVNULL, stdout=said, stderr=said, check=False
+                )
+                if done.returncode != 0:
+                    return f"what takes it could not be built: all it said is in {log}"
+    except OSError as error:
+        return f"what takes it could not be built: {error.filename}: {error.strerror}"
+    return ""
+
+
 def times(kernel: trial.Kernel, puzzle: Puzzle) -> list[str]:
     """Lines to print; none where there is no GPU."""
     if not gpu_here():
         return []
+    if built(PROGRAM) is None and (why := _build()):
+        return [f"no time: {why}"]
     program = built(PROGRAM)
     if program is None:
-        return ["no time: build what takes it with cmake --build build --target time_kernel"]
+        return [f"no time: the build made no {PROGRAM}"]
     shape = shape_for(puzzle, PROBLEMS[puzzle.problem].timed)
     seed = hashlib.sha256(kernel.ptx.encode()).hexdigest()
     timed = measure(program, kernel, puzzle, shape, seed)

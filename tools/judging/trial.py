@@ -7,6 +7,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any
 
+from tools.judging import limited
 from tools.judging.arithmetic import value
 from tools.judging.counts import ATOMICS, COUNTS, REQUESTS, SUMS
 from tools.judging.device import LEAST, PER_ELEMENT, PER_WARP, Launch, Session
@@ -72,8 +73,11 @@ def run(
 ) -> Outcome:
     """Launches the kernel once for each case, in one session: what it keeps from the first launch
     it has in the second."""
+    limited.at(shape)
     names = names_of(shape)
     most = LEAST + PER_ELEMENT * shape.n + PER_WARP * names["warps"]
+    if apart is not None:
+        most *= 32  # each lane may take each instruction alone
     session = Session(kernel.ptx, checks=checks, apart=apart, most=most, lines=lines)
     try:
         poisoned = checks == "memory"

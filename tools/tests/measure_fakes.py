@@ -4,7 +4,7 @@ They are shell scripts, because a test calls dozens of them. The environment ste
 
 - FAKE_LOG        a file that gets a line for every call
 - FAKE_FAIL       "TEXT=STATUS": a chapter's call whose arguments hold TEXT ends with STATUS
-- FAKE_FULL       "TEXT=FOLDER": during such a call, what tools/measure writes to FOLDER is full
+- FAKE_FULL       "TEXT=FOLDER": such a call fills FOLDER, which has to be a small disk
 - FAKE_SLEEP      seconds that a chapter's run takes
 - FAKE_TWICE      variants that launch two kernels
 - FAKE_WRONG      a variant whose result is wrong
@@ -46,11 +46,6 @@ if [ -n "$FAKE_FAIL" ]; then
     *"${FAKE_FAIL%=*}"*) echo "$chapter: this is the reason" >&2; exit "${FAKE_FAIL##*=}";;
   esac
 fi
-if [ -n "$FAKE_FULL" ]; then
-  case "$*" in
-    *"${FAKE_FULL%=*}"*) ln -s /dev/full "${FAKE_FULL##*=}/.$PPID.new";;
-  esac
-fi
 case "$*" in
   *--list*) kind=list;;
   *--once*)
@@ -81,6 +76,14 @@ esac
 [ "$kind" = list ] || [ -z "$FAKE_SLEEP" ] || sleep "$FAKE_SLEEP"
 printf 'Fake GPU | %s\\nthe table\\n' "$chapter"
 cp "$0.$kind.json" "$(option --json "$@")"
+if [ -n "$FAKE_FULL" ]; then
+  case "$*" in
+    *"${FAKE_FULL%=*}"*)
+      ln "$(option --json "$@")" "${FAKE_FULL##*=}/held" # whose place is then not free again
+      cat /dev/zero >"${FAKE_FULL##*=}/fill" 2>/dev/null;;
+  esac
+fi
+exit 0
 """
 )
 

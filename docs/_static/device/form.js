@@ -55,7 +55,8 @@
   const scheduleOf = (text) => {
     const typed = text.replace(/\s/g, "");
     if (/^\d{1,19}$/.test(typed)) return exact(BigInt(typed));
-    throw new Refused("schedule", `schedule apart:${text.trim()}: there are together and apart:SEED.`);
+    throw new Refused("schedule",
+      `schedule apart:${text.trim()}: there are together and apart:SEED, a SEED of up to 19 digits.`);
   };
 
   // ------------------------------------------------------------------ which variant

@@ -281,7 +281,7 @@
   // A number as the programs print it.
   function countText(n) {
     if (n >= 1024 && Number.isInteger(Math.log2(n))) return `2^${Math.log2(n)}`;
-    const digits = `${n}`;
+    const digits = Number.isInteger(n) ? `${BigInt(n)}` : `${n}`; // a large number's own text is 1e+21
     return digits.length < 5 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, " ");
   }
 

@@ -557,7 +557,8 @@ def test_help_and_a_missing_environment(tmp_path: Path) -> None:
     assert "tools/measure --export" in done.stdout
     bare = tmp_path / "tools" / "compare"
     bare.parent.mkdir()
-    shutil.copy(ROOT / "tools" / "compare", bare)
+    for needed in ("compare", "python.sh"):
+        shutil.copy(ROOT / "tools" / needed, bare.parent)
     done = subprocess.run([bare, "x"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (77, "")
     assert done.stderr == (

@@ -26,7 +26,7 @@ constexpr const char* kNoFile = "not a FILE (put ./ before a name that begins wi
 
 constexpr Setting kSettings[] = {
     {"--schedule", "EMU_SCHEDULE", "SCHEDULE", "together|apart:[0-9]{1,19}",
-     "there are together and apart:SEED",
+     "there are together and apart:SEED, a SEED of up to 19 digits",
      "together (default): lanes of a warp run together where they\n"
      "can; apart:SEED: lanes, warps and blocks take turns in a\n"
      "random order that the number SEED fixes, and meet only where\n"

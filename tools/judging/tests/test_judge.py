@@ -21,6 +21,8 @@ pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 JUDGE = ROOT / "tools/judge"
 KEY = "chapter02/1"
+#: With which a script passes for NVIDIA's compiler.
+AS_NVCC = "case $1 in --version) echo NVIDIA; exit;; esac"
 Done = subprocess.CompletedProcess[str]
 
 
@@ -121,6 +123,8 @@ def test_what_is_no_submission(tmp_path: Path) -> None:
         (["a.cu", "b.cu"], "one FILE.cu"),
         (["new"], "new takes"),
         (["--puzzle"], "needs a key"),
+        (["a.cu", "--puzzle", ""], "needs a key"),
+        (["a.cu", "--puzzle="], "needs a key"),
         (["--list", "a", "b"], "one folder"),
         (["--list", "/nowhere"], "/nowhere is not a folder"),
         (["a.cu", "--puzzle=chapter02/1"], "a.cu: no such file"),
@@ -161,6 +165,7 @@ def test_an_empty_file_and_errors_of_the_compiler(tmp_path: Path) -> None:
         ("#include <type_traits>\nstatic_assert(\nstd::is_same_v<int>);\n", "mine.cu:3: "),
         ('#include "pipe"\n', "mine.cu:1: pipe is not a regular file"),
         ('// x\n#include "/dev/zero"\n', "mine.cu:2: /dev/zero is not a regular file"),
+        ('#define H "pipe"\n#include H\n', "the compiler waits for ever: does the file #include a"),
     ],
 )
 def test_an_error_has_the_readers_line(tmp_path: Path, text: str, line: str) -> None:
@@ -234,10 +239,12 @@ def test_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_compiler_that_breaks(tmp_path: Path) -> None:
     file = answer(tmp_path)
     broken = tmp_path / "nvcc"
-    broken.write_text("#!/bin/sh\nexit 5\n", encoding="utf-8")
+    broken.write_text(f"#!/bin/sh\n{AS_NVCC}\nexit 5\n", encoding="utf-8")
     broken.chmod(broken.stat().st_mode | stat.S_IXUSR)
     done = run(file, CUDACXX=str(broken))
     assert done.returncode == 1 and "the compiler failed and said nothing" in done.stdout
+    for other in ("/bin/true", "/bin/false", "/bin/echo", "g++"):  # no fault of the kernel's
+        failed(run(file, CUDACXX=other), NOT_AVAILABLE, "is no CUDA compiler")
     broken.write_text("#!/no/such/interpreter\n", encoding="utf-8")
     failed(run(file, CUDACXX=str(broken)), NOT_AVAILABLE, "can't be started")
 
@@ -374,7 +381,7 @@ def test_the_compiler_cannot_take_all_memory(
 ) -> None:
     monkeypatch.setattr(compiler, "MOST_MEMORY", 1 << 28)
     greedy = tmp_path / "nvcc"
-    greedy.write_text("#!/bin/sh\nsleep 0.1\nulimit -v >&2\nexit 1\n", encoding="utf-8")
+    greedy.write_text(f"#!/bin/sh\n{AS_NVCC}\nsleep 0.1\nulimit -v >&2\nexit 1\n", encoding="utf-8")
     greedy.chmod(0o755)
     monkeypatch.setenv("CUDACXX", str(greedy))
     made = compiler.compile_to_ptx(answer(tmp_path), "")

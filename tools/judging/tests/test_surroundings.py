@@ -17,7 +17,7 @@ import pytest
 
 from tools import terminal
 from tools.judging import ROOT, compiler, progress
-from tools.judging.tests.test_judge import JUDGE, KEY, answer, failed, run
+from tools.judging.tests.test_judge import AS_NVCC, JUDGE, KEY, answer, failed, run
 from tools.terminal import tamed
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
@@ -156,7 +156,7 @@ def test_no_room_for_temporary_files(tmp_path: Path) -> None:
     failed(run(file, TMPDIR="/nowhere"), 2, "/nowhere can't hold the judge's temporary files")
     failed(run(file, prefix=limited(0)), 2, "can't hold", "File too large", "set TMPDIR")
     broken = tmp_path / "nvcc"
-    broken.write_text("#!/bin/sh\necho no space left >&2\nexit 5\n", encoding="utf-8")
+    broken.write_text(f"#!/bin/sh\n{AS_NVCC}\necho no space left >&2\nexit 5\n", encoding="utf-8")
     broken.chmod(0o755)
     failed(run(file, prefix=limited(100), CUDACXX=str(broken)), 2, "can't hold", "File too large")
     assert (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -68,9 +69,39 @@ def test_a_time_is_told(pretended: Path, tmp_path: Path, monkeypatch: pytest.Mon
     puzzle = puzzles.find("chapter04/3")
     lines = timing.times(kernel_of("answers", "chapter04/3"), puzzle)
     assert lines == ["n = 2^11, block 1024:", "12.50 µs (95 %: 12.25 to 12.75), yours"]
-    (tmp_path / timing.PROGRAM).unlink()
-    (line,) = timing.times(kernel_of("answers", "chapter04/3"), puzzle)
-    assert line.startswith("no time: build what takes it")
+
+
+def test_what_takes_the_time_is_built(
+    pretended: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a CMake that makes it, and one that fails."""
+    book, commands = tmp_path / "book", tmp_path / "bin"
+    commands.mkdir()
+    cmake = commands / "cmake"
+    made = book / "build" / timing.PROGRAM
+    monkeypatch.delenv("BOOK_BUILD", raising=False)
+    monkeypatch.setenv("PATH", f"{commands}:{os.environ['PATH']}")
+    monkeypatch.setattr(timing, "ROOT", book)
+    monkeypatch.setattr(timing, "BUILDS", ("build/tools", "build"))
+    monkeypatch.setattr(timing, "gpu_here", lambda: True)
+    puzzle = puzzles.find("chapter04/3")
+
+    def told(script: str) -> list[str]:
+        cmake.write_text(f"#!/bin/sh\n{script}\n")
+        cmake.chmod(0o755)
+        return timing.times(kernel_of("answers", "chapter04/3"), puzzle)
+
+    (line,) = told("echo why; exit 3")
+    assert line.startswith("no time: what takes it could not be built")
+    assert (book / "build/time_kernel.log").read_text() == "why\n"
+    (line,) = told(":")
+    assert line == "no time: the build made no judging/time_kernel"
+    make = f"mkdir -p '{made.parent}'; cp '{pretended}' '{made}'"
+    lines = told(f'echo "$@" >>{tmp_path}/asked; if [ "$1" = --build ]; then {make}; fi')
+    assert lines[1].endswith("yours") and len(lines) == 2
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert [line.split()[0] for line in asked] == ["-S", "--build"]
+    assert asked[1].split()[2:4] == ["--target", "time_kernel"]
 
 
 #: A chapter's program, as far as the judge asks for it: it has heard of all but one variant.

@@ -110,7 +110,7 @@ std::optional<std::uint64_t> schedule() {
     return seed;
   }
   refuse("EMU_SCHEDULE",
-         "there is no such schedule; there are together and apart:SEED, SEED being a number");
+         "there is no such schedule; there are together and apart:SEED, a SEED of up to 19 digits");
 }
 
 std::optional<unsigned> devices() {

@@ -1,0 +1,49 @@
+"""Work that is stopped when its time is over: a verdict comes, whatever the file."""
+
+from __future__ import annotations
+
+import os
+import resource
+
+import pytest
+
+from tools.judging import ROOT, Failure, judge, limited, puzzles
+from tools.judging.tests.conftest import ptx
+
+
+def test_a_result_comes_back() -> None:
+    assert limited.within(5, lambda: {"a": os.getpid()}) != {"a": os.getpid()}
+
+
+def test_a_failure_comes_back() -> None:
+    def fail() -> None:
+        raise Failure("no room", 77)
+
+    with pytest.raises(Failure, match=r"^no room$") as raised:
+        limited.within(5, fail)
+    assert raised.value.status == 77
+
+
+def test_what_takes_too_long_is_named() -> None:
+    def spin() -> None:
+        limited.at("n = 3")
+        while True:
+            pass
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    with pytest.raises(limited.TimeIsOver, match=r"^n = 3$"):
+        limited.within(1, spin)
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 3
+
+
+def test_a_kernel_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The device is stopped in the middle of a launch."""
+    monkeypatch.setattr(judge, "LIMIT_S", 0)
+    monkeypatch.setattr(judge, "LEAST_S", 1)
+    monkeypatch.setattr("tools.judging.trial.LEAST", 10**12)
+    file = ROOT / "tools/judging/tests/cheats/never_ends.cu"
+    source = file.read_text(encoding="utf-8")
+    puzzle = puzzles.find(puzzles.puzzle_named_in(source) or "")
+    verdict = judge._in_time(file.name, source, ptx("cheats", file.name), puzzle, source)
+    assert verdict.reason == "endless" and verdict.headline == "it takes too long to judge"
+    assert verdict.line.startswith("stopped after 1 s of the processor's time, at n = ")
