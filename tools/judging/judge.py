@@ -46,7 +46,7 @@ MOST_LOOKED_AT = 2**18 + 3
 ENOUGH_S, UNCHECKED_S = 11, 3
 #: The same for a file, its compiler with it, after which it is stopped; and what is left for the
 #: trials in any case.
-LIMIT_S, LEAST_S = 20, 8
+LIMIT_S, LEAST_S = 19, 8
 #: Bytes per thread that explain why a kernel takes long.
 MUCH_LOCAL = 4096
 #: Positions that a wrong sum is asked about.

@@ -69,7 +69,7 @@ def first_of_the_largest(shape: Shape, chance: Chance) -> Case:
             for at in places:
                 data[at] = (data[at] & 0x3FFFFFFF) - sign
             few = min(columns, chance.randrange(1, 5))
-            for at in chance.sample(places, columns)[: 3 * few]:  # the same, for who compares floats
+            for at in chance.sample(places, columns)[: 3 * few]:  # the same as floats
                 data[at] = 2**31 - 2 - sign
             for at in chance.sample(places, few):
                 data[at] = 2**31 - 1 - sign
