@@ -33,7 +33,7 @@ def tamed(text: str) -> str:
 
 
 def one_line(sentence: str) -> str:
-    """A sentence as one line, without the middle of a name that nobody would read to its end."""
+    """A sentence as one line, without the middle of a name of several hundred characters."""
     return _LONG.sub(r"\1...\2", tamed(sentence).replace("\n", "\\n"))
 
 

@@ -1042,8 +1042,8 @@ __device__ inline void arrive_opened() {
 __device__ inline void wait_opened() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-/// Sends a block's total to a block, where its bytes count as they come in: nobody waits for the
-/// sender's other stores, as a barrier of the cluster would.
+/// Sends a block's total to a block, where its bytes count as they arrive. A barrier of the
+/// cluster would also wait for the sender's other stores.
 template <class Total>
 __device__ void send(const Total& total, Post<Total>& post, unsigned piece, unsigned rank) {
   unsigned long long word[sizeof(Total) / 8];
@@ -1112,7 +1112,7 @@ __global__ void __launch_bounds__(Threads, 1024 / Threads)
     for (unsigned rank = t / 32; rank < pieces; rank += kWarps) {
       if (t % 32 == 0) send(all, post, piece, rank);
     }
-    wait_for_mail(post);  // from all, so that nobody sends to a block that has ended
+    wait_for_mail(post);  // from all, so that no block ends before its mail has come
     all = Method::merge(post.of_block, pieces);
   }
 #endif

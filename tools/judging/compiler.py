@@ -87,7 +87,7 @@ def _must_be_nvcc() -> None:
     with scratch() as folder:
         _status, said = _wait_for([str(nvcc()), "--version"], folder)
     if "NVIDIA" not in said:
-        raise Failure(f"{nvcc()} is no CUDA compiler: set CUDACXX to your nvcc", NOT_AVAILABLE)
+        raise Failure(f"{nvcc()} isn't a CUDA compiler: set CUDACXX to your nvcc", NOT_AVAILABLE)
 
 
 @dataclass(frozen=True)

@@ -225,7 +225,7 @@ int run(int argc, char** argv) {
   return ended.status == 0 && !written ? kBadArgument : ended.status;
 }
 
-/// Without the middle of a word that nobody would read to its end.
+/// Without the middle of a word of several hundred characters.
 std::string cut(std::string_view line) {
   constexpr std::size_t kLongest = 400, kBegin = 200, kEnd = 100;
   std::string shorter;

@@ -402,7 +402,7 @@ void Block::count_turn() {
     throw StopLaunch{};  // another thread says why
 }
 
-/// A loop that never ends mostly does nothing that anybody will see.
+/// A loop that never ends mostly writes nothing that another thread or the host could see.
 void Block::advance(std::uint64_t sum) {
   const std::uint64_t limit = launch_.config.max_idle_instructions;
   const std::uint64_t done = counters.global_store_requests + updates_ + prints_ + (running_ == 0);

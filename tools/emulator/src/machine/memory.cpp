@@ -42,7 +42,7 @@ std::optional<Address> GlobalMemory::allocate(std::uint64_t size, std::string wh
   if (size > std::numeric_limits<std::size_t>::max()) return std::nullopt;
   auto* host = static_cast<std::byte*>(std::calloc(static_cast<std::size_t>(size), 1));
   if (host == nullptr) return std::nullopt;
-  // Of more than that pages would be taken which nobody may ever touch.
+  // Filling more would take pages that the program may never touch.
   constexpr std::uint64_t kMostFilled = std::uint64_t{256} << 20;
   if (fresh_ != std::byte{0} && kind == Allocation::Kind::kDevice) {
     std::fill_n(host, static_cast<std::size_t>(std::min(size, kMostFilled)), fresh_);

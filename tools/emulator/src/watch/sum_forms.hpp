@@ -29,10 +29,10 @@ class SumForms {
     kJoin,       ///< bytes of a, and behind them b; either may be plain
     kLost,       ///< something else made of a and b: `size` is a Why
     kTerm,       ///< something else made of element a, or the product of elements a and b
-    kUndefined,  ///< no value at all: `size` is an Undefined, a and b say which
+    kUndefined,  ///< not a value: `size` is an Undefined, a and b say which
     kNoMore,     ///< there is no room for further nodes
   };
-  /// Why a value is no sum.
+  /// Why a value isn't a sum.
   enum class Why : std::uint8_t {
     kOther,
     kNotFinite,  ///< infinity, or what is no number, was added
