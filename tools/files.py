@@ -38,7 +38,7 @@ def write_whole(file: Path, content: str | bytes) -> None:
         old = _there(file)
         target = Path(os.path.realpath(file))  # of a link to nothing, too
         target.parent.mkdir(parents=True, exist_ok=True)
-        # A name of its own, so never too long, that can't be guessed: nobody's link lies there.
+        # Short, whatever the file's name is, and past guessing, so that no link is planted there.
         part = target.with_name(f".{secrets.token_hex(6)}.new")
         with _undisturbed():
             try:
@@ -118,7 +118,7 @@ def _undisturbed() -> Iterator[None]:
 def named_file(text: str) -> Path:
     """An option's FILE to be written, for argparse."""
     if text == "-":
-        raise argparse.ArgumentTypeError('"-" is no file here; ./- is one of that name')
+        raise argparse.ArgumentTypeError('"-" names no stream here; for a file of that name say ./-')
     if not text or text.endswith("/"):
         raise argparse.ArgumentTypeError(f'"{text}" names no file')
     return Path(text)

@@ -244,7 +244,7 @@ def test_a_compiler_that_breaks(tmp_path: Path) -> None:
     done = run(file, CUDACXX=str(broken))
     assert done.returncode == 1 and "the compiler failed and said nothing" in done.stdout
     for other in ("/bin/true", "/bin/false", "/bin/echo", "g++"):  # no fault of the kernel's
-        failed(run(file, CUDACXX=other), NOT_AVAILABLE, "is no CUDA compiler")
+        failed(run(file, CUDACXX=other), NOT_AVAILABLE, "isn't a CUDA compiler")
     broken.write_text("#!/no/such/interpreter\n", encoding="utf-8")
     failed(run(file, CUDACXX=str(broken)), NOT_AVAILABLE, "can't be started")
 
