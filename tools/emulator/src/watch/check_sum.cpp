@@ -335,7 +335,8 @@ class SumsOfProgram final : public SumCheck {
 
   void judge() {
     const auto undefined = [](const Sums::Decided& d) { return d.node != 0; };
-    if (outputs_.empty() && std::ranges::none_of(sums_.decided, undefined)) return;
+    if (outputs_.empty() && std::none_of(sums_.decided.begin(), sums_.decided.end(), undefined))
+      return;
     judged_ |= !outputs_.empty();
     take_the_unwritten();
     const std::size_t before = findings_.all().size();

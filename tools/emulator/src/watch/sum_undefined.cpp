@@ -41,7 +41,8 @@ void Judge::accuse_undefined() {
 void Judge::accuse_undefined(const std::set<std::uint32_t>& outputs) {
   std::set<Node> values;
   for (const std::uint32_t o : outputs) values.insert(undefined_[o].begin(), undefined_[o].end());
-  const bool memory = std::ranges::all_of(values, [&](Node n) { return is_memory(forms_[n]); });
+  const bool memory =
+      std::all_of(values.begin(), values.end(), [&](Node n) { return is_memory(forms_[n]); });
   std::set<std::string> places;
   std::vector<std::string> details = sources_of(values, places);
   add(true, (memory ? kNeverWritten : kUndefined) + " is in " + places_of_outputs(outputs),
@@ -65,7 +66,8 @@ void Judge::accuse_decisions() {
     }
     std::set<std::string> places{sums_.places[d.site]};
     std::vector<std::string> details = sources_of(values, places);
-    const bool memory = std::ranges::all_of(values, [&](Node n) { return is_memory(forms_[n]); });
+    const bool memory =
+        std::all_of(values.begin(), values.end(), [&](Node n) { return is_memory(forms_[n]); });
     add(true,
         "what " + sums_.sites[d.site] + " does depends on " + (memory ? kNeverWritten : kUndefined),
         std::move(details), {places.begin(), places.end()});
@@ -88,8 +90,8 @@ std::vector<std::string> Judge::sources_of(const std::set<Node>& undefined,
       further += nodes.size();
       continue;
     }
-    const auto [first, last] =
-        std::ranges::minmax_element(nodes, {}, [&](Node n) { return forms_[n].b; });
+    const auto [first, last] = std::minmax_element(
+        nodes.begin(), nodes.end(), [&](Node a, Node b) { return forms_[a].b < forms_[b].b; });
     if (const std::uint32_t site = forms_[*first].site) places.insert(sums_.places[site]);
     lines.push_back(source_of(forms_[*first], forms_[*last]) +
                     (nodes.size() > 1 ? " (" + plural(nodes.size(), "value") + ")" : ""));
