@@ -81,7 +81,7 @@ def test_tools_take_no_unknown_argument(run: Run, book: Path, tool: str) -> None
         (["--paper", "letter"], "--paper is for --pdf"),
         (["--pdf", "--paper"], "--paper takes a4 or letter"),
         (["--pdf", "--paper=b5"], '--paper takes a4 or letter, not "b5"'),
-        (["--epub", "now"], "takes no now"),
+        (["--epub", "now"], 'takes no "now"'),
     ],
 )
 def test_an_edition_that_the_guide_does_not_have(
