@@ -118,7 +118,7 @@ def _undisturbed() -> Iterator[None]:
 def named_file(text: str) -> Path:
     """An option's FILE to be written, for argparse."""
     if text == "-":
-        raise argparse.ArgumentTypeError('"-" names no stream here; for a file of that name say ./-')
+        raise argparse.ArgumentTypeError('"-" names no stream here; ./- is a file of that name')
     if not text or text.endswith("/"):
         raise argparse.ArgumentTypeError(f'"{text}" names no file')
     return Path(text)

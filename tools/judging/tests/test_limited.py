@@ -10,6 +10,8 @@ import pytest
 from tools.judging import ROOT, Failure, judge, limited, puzzles
 from tools.judging.tests.conftest import ptx
 
+pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device", "judge_kernels")]
+
 
 def test_a_result_comes_back() -> None:
     assert limited.within(5, lambda: {"a": os.getpid()}) != {"a": os.getpid()}

@@ -11,7 +11,7 @@ __global__ void largest(const int* in, int* partial, std::size_t n) {
   __syncthreads();
   for (unsigned w = blockDim.x; w > 1;) {
     unsigned h = (w + 1) / 2;
-    if (t + h < w && float(tile[t + h]) > float(tile[t])) tile[t] = tile[t + h];
+    if (t + h<w&& float(tile[t + h])> float(tile[t])) tile[t] = tile[t + h];
     __syncthreads();
     w = h;
   }
