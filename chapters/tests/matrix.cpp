@@ -140,7 +140,33 @@ class Matrix {
       }
       since.tell("block " + std::to_string(block));
     }
+    run_others();
     return true;
+  }
+
+  /// What takes none of these blocks, with its own.
+  void run_others() {
+    std::vector<std::string> others;
+    for (const auto& [name, times] : ran_) {
+      if (times == 0) others.push_back(name);
+    }
+    if (others.empty()) return;
+    const Since since(*this);
+    for (const std::string& name : others) {
+      for (const std::size_t n : kSizes) {
+        if (left_out(kBlocks[std::size(kBlocks) - 1], n)) continue;
+        const std::vector<std::string> arguments{"--once", "--variant", name, "--n",
+                                                 std::to_string(n)};
+        const Outcome outcome = run(arguments);
+        if (outcome.status == 0) {
+          count(outcome.out);
+        } else if (outcome.status != 77) {
+          ++failures_;
+          show(arguments, outcome);
+        }
+      }
+    }
+    since.tell("blocks of their own");
   }
 
   /// Each variant at the largest n, filled and compared by kernels: on the host this takes minutes.
