@@ -303,27 +303,4 @@ struct LayerNormOfRow {
   }
 };
 
-/// The same without a mean and a bias. Beside an infinity all else is 0, and that is NaN.
-struct RmsNormOfRow {
-  static constexpr const char* kName = "normalised row";
-  static constexpr bool by_column = false;
-  static constexpr Needs kNeeds = Needs::kSpread;
-  static std::size_t size(std::size_t rows, std::size_t columns) { return rows * columns; }
-  static std::string wrong(const Facts& f, const Seen& seen, const float* found) {
-    const bool infinite = !f.finite() && !std::isnan(f.most);
-    const double squares = infinite ? std::numeric_limits<double>::infinity()
-                                    : f.variance + f.mean * f.mean;  // of the mean
-    const double scale = 1 / std::sqrt(squares + double{kEpsilon});
-    for (std::size_t column = 0; column < seen.columns; ++column) {
-      const double exact = seen.values.at(seen.row, column) * scale * Weight{}(column);
-      const double allowed = (seen.depth / 2 + 16) * kHalfUlp * std::abs(exact);
-      if (std::abs(found[column] - exact) <= allowed) continue;
-      std::string text =
-          unless_near("element " + std::to_string(column), found[column], exact, allowed);
-      if (!text.empty()) return text;
-    }
-    return "";
-  }
-};
-
 }  // namespace chapter12

@@ -2,7 +2,6 @@
 /// How the kernels of this chapter are launched: which word, which grid, how many pieces.
 #pragma once
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
@@ -200,75 +199,5 @@ inline void softmaxes_by_blocks(const Launch& l) {
                                           arguments, 0, nullptr));
   });
 }
-
-// --- Read once ----------------------------------------------------------------------------------
-
-/// Calls run(Word{}) with the word that the row's length asks for, so that a row's result has the
-/// same bits wherever the row stands. Where no float4 can be read, its floats come one by one.
-template <class Run>
-void with_word_of_length(const Launch& l, const Run& run) {
-  if (l.grid == 0) return;
-  if (l.columns % 4 != 0) {
-    run(float{});
-  } else if (l.aligned()) {
-    run(float4{});
-  } else {
-    run(Loose4{});
-  }
-}
-
-template <class Method, unsigned Lanes, unsigned Kept>
-void once_by_teams(const Launch& l) {
-  with_word_of_length(l, [&](auto word) {
-    using Word = decltype(word);
-    once_by_lanes<Method, Word, Lanes, Kept / kPer<Word>>
-        <<<l.grid, l.block>>>(l.in, l.out, l.weight, l.bias, l.rows, l.columns, kEpsilon);
-  });
-}
-
-/// Moments of rows that a lane keeps 4 floats of.
-template <unsigned Lanes>
-void moments_by_teams(const Launch& l) {
-  with_word_of_length(l, [&](auto word) {
-    using Word = decltype(word);
-    kept_moments<Word, Lanes, 4 / kPer<Word>, kRows>
-        <<<l.grid, l.block>>>(l.in, reinterpret_cast<float2*>(l.out), l.rows, l.columns);
-  });
-}
-
-/// Blocks of a cluster that keep a row: a power of two.
-inline unsigned pieces_in_cluster(std::size_t columns, unsigned block) {
-  return static_cast<unsigned>(
-      std::bit_ceil(std::max<std::size_t>(up(columns, std::size_t{kKept} * block), 1)));
-}
-
-// begin run-once-by-cluster
-/// Launches as many clusters as there are rows. More than eight blocks in one are not on every
-/// device that has clusters: they are asked for.
-template <class Method, unsigned Threads>
-void once_by_clusters(const Launch& l) {
-  with_word_of_length(l, [&](auto word) {
-    using Word = decltype(word);
-    const auto kernel = once_by_cluster<Method, Word, kWords<Word>, Threads>;
-    const unsigned pieces = pieces_in_cluster(l.columns, Threads);
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = pieces;
-    attribute.val.clusterDim.y = 1;
-    attribute.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = l.grid;
-    config.blockDim = Threads;
-    config.attrs = &attribute;
-    config.numAttrs = pieces > 1 ? 1 : 0;
-    if (pieces > 8) {
-      BOOK_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                     cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-    }
-    BOOK_CUDA(cudaLaunchKernelEx(&config, kernel, l.in, l.out, l.weight, l.bias, l.columns, pieces,
-                                 kEpsilon));
-  });
-}
-// end run-once-by-cluster
 
 }  // namespace chapter12

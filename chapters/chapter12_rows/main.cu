@@ -170,18 +170,6 @@ void add_normalised(book::Chapter& chapter) {
        [](const Form& f) { return with_block(layer_norm_online(f), 512); });
 }
 
-/// What is read once and written once, however long its rows are.
-void add_read_once(book::Chapter& chapter) {
-  const Columns clustered{32768, 50257, 65536, 131072, 262144};
-  over(chapter, {32}, kTwo, moments_kept);
-  over(chapter, clustered, kTwo, softmax_cluster<512>);
-  over(chapter, clustered, kTwo, layer_norm_cluster<512>);
-  over(chapter, between(4, 1024), kTwo,
-       [](const Form& f) { return with_block(rms_norm_lanes(f), f.columns == 256 ? 128 : 256); });
-  over(chapter, between(4096, 8192), kTwo, rms_norm_block);
-  over(chapter, clustered, kTwo, rms_norm_cluster<512>);
-}
-
 void add_column_sums(book::Chapter& chapter) {
   over(chapter, {4096}, kTwo, column_warps);
   over(chapter, between(4, 131072), kTwo,
@@ -223,7 +211,6 @@ int main(int argc, char** argv) {
   add_total<Argmax, ArgmaxOfRow>(chapter, "argmax");
   add_total<Moments, MomentsOfRow>(chapter, "moments");
   add_normalised(chapter);
-  add_read_once(chapter);
   add_column_sums(chapter);
   add_legacy_ones(chapter);
   return chapter.run(argc, argv);

@@ -115,18 +115,9 @@ ARGUMENTS = {
     r"class\s+Total,\s*class\s+Word": ("chapter12::Moments, float", "chapter12::Argmax, float4"),
     r"class\s+Total,\s*class\s+Word,\s*unsigned\s+Lanes.*": ("chapter12::Sum, float4, 8, 4",),
     r"class\s+Total,\s*class\s+Word,\s*unsigned\s+Loads": ("chapter12::Sum, float, 8",),
-    r"class\s+Word,\s*unsigned\s+Lanes,.*unsigned\s+Rows": ("float4, 8, 1, 4",),
     r"class\s+Word,\s*unsigned\s+Lanes.*": ("float4, 4, 2", "float, 32, 8"),
     r"class\s+Word,\s*unsigned\s+Words,\s*unsigned\s+Most": ("float4, 8, 512",),
     r"class\s+Word,\s*unsigned\s+(Words|Loads)": ("float4, 4", "float, 4"),
-    r"class\s+Method,\s*class\s+Word,\s*unsigned\s+Lanes,\s*unsigned\s+Words": (
-        "chapter12::KeptRmsNorm, float4, 32, 2",
-    ),
-    r"class\s+Method,\s*class\s+Word,\s*unsigned\s+Words,\s*unsigned\s+Threads": (
-        "chapter12::KeptSoftmax, float4, 8, 512",
-        "chapter12::KeptLayerNorm, float, 32, 512",
-        "chapter12::KeptRmsNorm, chapter12::Loose4, 8, 32",
-    ),
     r"class\s+Operation": ("chapter02::answers::Largest", "chapter02::answers::Smallest"),
     r"class\s+\w+": ("int", "long long"),
 }

@@ -3,12 +3,7 @@
 // rows than 16 bits count.
 #include <cstddef>
 #include <initializer_list>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "../ways.cuh"
 #include "book/chapter.hpp"
@@ -55,72 +50,6 @@ book::Variant two_rows_at_once(const Form& form) {
   return v;
 }
 
-/// Rows that are all alike, and what tells whether their results are.
-struct OfColumn {
-  std::size_t columns, skew;
-  __host__ __device__ float operator()(std::size_t position) const {
-    if (position < skew) return float_of(0x7fc00000);
-    return element(1, Data::kNumbers, 0, (position - skew) % columns, columns);
-  }
-};
-/// Any row of any table must have the bits that the first row of the first one had: whatever other
-/// rows there are, and wherever it stands.
-template <class What>
-struct Alike : What {
-  static constexpr Needs kNeeds = Needs::kNothing;
-  static std::string wrong(const Facts&, const Seen& seen, const float* found) {
-    static std::mutex one_at_a_time;
-    static std::map<std::size_t, std::vector<float>> known;  // by the row's length
-    const std::lock_guard<std::mutex> lock(one_at_a_time);
-    const auto first = known.try_emplace(seen.columns, found, found + seen.columns).first;
-    for (std::size_t column = 0; column < seen.columns; ++column) {
-      const float before = first->second[column];
-      if (bits_of(found[column]) != bits_of(before)) {
-        return differs("element " + std::to_string(column) + " of a row like others", found[column],
-                       before, 0);
-      }
-    }
-    return "";
-  }
-};
-template <class What>
-class AlikeRows : public Rows<Alike<What>> {
- public:
-  explicit AlikeRows(Form form = {}) : Rows<Alike<What>>(form), form_(std::move(form)) {}
-  void restore() override { shared_tables()->in.fill(OfColumn{form_.columns, form_.skew}); }
-
- private:
-  Form form_;
-};
-template <class What, class Queue>
-void add_alike(book::Chapter& chapter, const book::Variant& of, Form form, const std::string& table,
-               const Queue& queue) {
-  form.depth = [](const book::Shape&, std::size_t, std::size_t) { return 0; };
-  book::Variant v = beside(of, table, 16385);
-  v.launch = book::launch(std::make_shared<AlikeRows<What>>(form), queue);
-  chapter.add(std::move(v));
-}
-void add_alike_ones(book::Chapter& chapter) {
-  for (const std::size_t columns : {1027, 2048}) {
-    for (const std::size_t skew : {0, 1}) {
-      const Form form{.columns = columns, .skew = skew};
-      const std::string table = "alike_" + std::to_string(columns) + (skew > 0 ? "_skewed" : "");
-      add_alike<SoftmaxOfRow>(chapter, softmax_cluster<32>(form), form, table,
-                              once_by_clusters<KeptSoftmax, 32>);
-      add_alike<LayerNormOfRow>(chapter, layer_norm_cluster<32>(form), form, table,
-                                once_by_clusters<KeptLayerNorm, 32>);
-      add_alike<RmsNormOfRow>(chapter, rms_norm_cluster<32>(form), form, table,
-                              once_by_clusters<KeptRmsNorm, 32>);
-    }
-  }
-  for (const std::size_t skew : {0, 1}) {  // up to as many rows as there are elements
-    const Form form{.columns = 4, .skew = skew};
-    add_alike<RmsNormOfRow>(chapter, of_one_warp(rms_norm_lanes(form)), form,
-                            skew > 0 ? "alike_4_skewed" : "alike_4",
-                            once_by_teams<KeptRmsNorm, 1, 4>);
-  }
-}
-
 /// Tables that a total has to get right, whichever way.
 template <class Total, class What>
 void add_hard_ones(book::Chapter& chapter, const std::string& method) {
@@ -163,9 +92,7 @@ void add_hard_ones(book::Chapter& chapter) {
                        const Form& form, std::size_t most) {
     for (const Make make : makers) chapter.add(beside(make(form), table, most));
   };
-  const auto registers = {softmax_lanes,       softmax_block,          layer_norm_lanes,
-                          layer_norm_block,    rms_norm_lanes,         rms_norm_block,
-                          softmax_cluster<32>, layer_norm_cluster<32>, rms_norm_cluster<32>};
+  const auto registers = {softmax_lanes, softmax_block, layer_norm_lanes, layer_norm_block};
   const auto any_length = {softmax_online, softmax_blocks, layer_norm_online, column_sum};
   for (const auto& makers : {registers, any_length}) {
     add(makers, "one", {.columns = 1}, 65);
@@ -178,15 +105,6 @@ void add_hard_ones(book::Chapter& chapter) {
   }
   add(any_length, "row", {.rows = 1}, 4097);
   add(any_length, "eleven", {.rows = 11, .data = Data::kSpecial}, 4097);
-  // Of which a cluster has several pieces.
-  const auto in_clusters = {softmax_cluster<32>, layer_norm_cluster<32>, rms_norm_cluster<32>};
-  add(in_clusters, "special_pieces", {.columns = 2053, .data = Data::kSpecial}, 20531);
-  add(in_clusters, "special_skewed", {.columns = 1028, .data = Data::kSpecial, .skew = 3}, 10281);
-  add(in_clusters, "sixteen", {.columns = 16383}, 65537);
-  add({moments_kept}, "special_few", {.columns = 20, .data = Data::kSpecial}, 257);
-  add({moments_kept}, "special_odd", {.columns = 31, .data = Data::kSpecial}, 1025);
-  add({moments_kept}, "offset", {.columns = 32, .data = Data::kOffset}, 4097);
-  add({moments_kept}, "one", {.columns = 1}, 65);
   // In three pieces at most, or in 65; and in several turns.
   add({softmax_blocks, layer_norm_online}, "long_row", {.rows = 1}, 65537);
 
@@ -240,6 +158,5 @@ void add_hard_ones(book::Chapter& chapter) {
 int main(int argc, char** argv) {
   book::Chapter chapter{"chapter12_hard_rows", "Rows that are hard to get right", "--sweep n"};
   add_hard_ones(chapter);
-  add_alike_ones(chapter);
   return chapter.run(argc, argv);
 }

@@ -30,14 +30,3 @@ def test_a_mistake_is_told(variant: str, said: str, tmp_path: Path) -> None:
     done = on_embedded(BUILD / "chapters/tests/chapter12_rows_matrix", cases)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("exit 1 ") and re.search(said, done.stdout), done.stdout
-
-
-def test_a_cluster_by_mail_has_no_race(tmp_path: Path) -> None:
-    """Each of its blocks waits for all others' mail, also where every access is looked at."""
-    cases, findings = tmp_path / "cases.txt", tmp_path / "findings.json"
-    cases.write_text("--once --variant softmax_cluster_special_pieces --n 4106\n", encoding="utf-8")
-    findings.touch()
-    matrix = BUILD / "chapters/tests/hard_rows_matrix"
-    done = on_embedded(matrix, cases, EMU_CHECK="race,init,memory", EMU_FINDINGS=str(findings))
-    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
-    assert findings.read_text(encoding="utf-8") == ""
