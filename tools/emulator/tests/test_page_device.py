@@ -203,6 +203,7 @@ def natively(kernels: Kernels, case: Case, folder: Path) -> Native:
     options: list[str | Path] = ["--threads", "1", "--csv", files["csv"]]
     if case.checks:
         options += ["--check", case.checks, "--findings", files["findings"]]
+        options += ["--fresh", "zeros"]  # as a page's memory is
     if case.apart is not None:
         options += ["--schedule", f"apart:{case.apart}"]
     if case.limit:
