@@ -193,4 +193,4 @@ def test_some_are_rejected_again(tmp_path: Path) -> None:
             benches[change.chapter] = Bench(change.chapter, BUILD, tmp_path, programs)
         told = {name: getattr(change, name) for name in Mutant.__dataclass_fields__}
         outcome = benches[change.chapter].judge(Mutant(**told))
-        assert set(outcome.by) == set(change.by), change
+        assert set(outcome.by) >= set(change.by), change  # checks learn more
