@@ -45,7 +45,8 @@ cudaError_t code_of(Fault::Kind kind) {
 /// What is wrong with a launch's extents.
 std::string shape_refused(const Kernel& kernel, Dim3 grid, Dim3 block, int most) {
   const auto of = [](Dim3 d) {
-    return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
+    return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) +
+           ")";
   };
   if (block.volume() > static_cast<std::uint64_t>(most)) {
     return std::to_string(block.volume()) + " threads per block, where " + std::to_string(most) +

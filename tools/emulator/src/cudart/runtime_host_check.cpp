@@ -20,9 +20,9 @@ namespace {
 
 /// Calls whose failure a program can't shrug off.
 bool matters(std::string_view call) {
-  constexpr std::array kKnown = {"cudaMalloc",    "cudaMemcpy",           "cudaMemset", "cudaLaunch",
-                                 "cudaHostAlloc", "cudaFuncSetAttribute", "cudaGraphLaunch",
-                                 "cudaEventElapsedTime"};
+  constexpr std::array kKnown = {"cudaMalloc",      "cudaMemcpy",          "cudaMemset",
+                                 "cudaLaunch",      "cudaHostAlloc",       "cudaFuncSetAttribute",
+                                 "cudaGraphLaunch", "cudaEventElapsedTime"};
   return std::ranges::any_of(kKnown, [&](const char* known) { return call.starts_with(known); });
 }
 
@@ -75,7 +75,7 @@ void HostCheck::tell(const Failure& f, bool asked) {
   if (!story.empty()) details.push_back(story);
   if (!f.why.empty()) details.push_back(f.why);
   details.push_back(std::string("it is ") + error_name(f.status) +
-                    (asked         ? ""
+                    (asked        ? ""
                      : f.launch() ? ", as cudaGetLastError() after the launch would have told"
                                   : ", as its result told"));
   if (!asked) what += ", and the program didn't ask";
@@ -234,8 +234,8 @@ bool HostCheck::touched(std::uintptr_t address, bool writes, const GlobalMemory&
   const HostPlace place = HostPlace::here();
   const std::string verb = writes ? "writes" : "reads", line = place.line();
   const std::string story = place.story() + (line.empty() ? "" : ": ");
-  const auto found = std::ranges::find_if(
-      away_, [&](const Away& one) { return address - one.first < one.bytes; });
+  const auto found =
+      std::ranges::find_if(away_, [&](const Away& one) { return address - one.first < one.bytes; });
   if (found != away_.end()) {
     for (const Operations::Pending& work : found->work) {
       if (address < work.first || address >= work.last || (!work.writes && !writes)) continue;
@@ -254,8 +254,8 @@ bool HostCheck::touched(std::uintptr_t address, bool writes, const GlobalMemory&
   }
   const Allocation* const a = memory.find(address, 1);
   if (a == nullptr || a->of_host()) return false;
-  std::vector<std::string> details = {story + hexadecimal(address) + ", " + std::to_string(a->size) +
-                                      " bytes (" + a->what + ")"};
+  std::vector<std::string> details = {story + hexadecimal(address) + ", " +
+                                      std::to_string(a->size) + " bytes (" + a->what + ")"};
   if (const std::string made = made_at(a->base); !made.empty()) details.push_back(made);
   details.emplace_back("cudaMemcpy brings it to the host");
   findings_.add({.check = "host",

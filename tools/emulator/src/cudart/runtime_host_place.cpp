@@ -33,8 +33,8 @@ bool of_the_system(std::string_view file) {
 /// What nvcc writes, and what CUDA's headers hold: code that stands between a reader's line and the
 /// runtime.
 bool of_cuda(std::string_view source) {
-  for (const char* known : {".stub.c", "/cuda_runtime.h", "/crt/", "/cub/", "/thrust/", "/cuda/std/",
-                            "/cuda/__", "/cooperative_groups", "/include/c++/"}) {
+  for (const char* known : {".stub.c", "/cuda_runtime.h", "/crt/", "/cub/", "/thrust/",
+                            "/cuda/std/", "/cuda/__", "/cooperative_groups", "/include/c++/"}) {
     if (source.find(known) != source.npos) return true;
   }
   return false;

@@ -64,7 +64,8 @@ std::string wrong_side(Runtime& runtime, const char* which, const void* pointer,
                        bool by_kind) {
   if (on_device(runtime, pointer, size) != nullptr) return "";
   if (!by_kind && !in_device_range(pointer)) return "";
-  const std::string start = std::string("its ") + which + ", " + emu::hexadecimal(address_of(pointer));
+  const std::string start =
+      std::string("its ") + which + ", " + emu::hexadecimal(address_of(pointer));
   if (pointer == nullptr) return std::string("its ") + which + " is a null pointer";
   if (const auto symbol = runtime.symbols.find(pointer); symbol != runtime.symbols.end()) {
     return start + ", is the host's own address of " + symbol->second.name +
@@ -74,7 +75,8 @@ std::string wrong_side(Runtime& runtime, const char* which, const void* pointer,
     return start + ", is host memory, and the copy's kind calls it the device's";
   }
   if (const Allocation* a = runtime.memory().freed(address_of(pointer))) {
-    return start + ", is memory that was freed: " + std::to_string(a->size) + " bytes (" + a->what + ")";
+    return start + ", is memory that was freed: " + std::to_string(a->size) + " bytes (" + a->what +
+           ")";
   }
   const Allocation* a = runtime.memory().find(address_of(pointer), 1);
   if (a == nullptr) return start + ", is in no allocation";
@@ -153,11 +155,10 @@ cudaError_t copy_rows(Runtime& runtime, const StreamCall& call, void* to, std::s
   std::byte* target = side(runtime, to, to_pitch * (height - 1) + width, kind, false);
   const std::byte* source = side(runtime, from, from_pitch * (height - 1) + width, kind, true);
   if (target == nullptr || source == nullptr) {
-    const std::string why =
-        wrong_side(runtime, "destination", to, to_pitch * (height - 1) + width,
-                   is_device_side(kind, false)) +
-        wrong_side(runtime, "source", from, from_pitch * (height - 1) + width,
-                   is_device_side(kind, true));
+    const std::string why = wrong_side(runtime, "destination", to, to_pitch * (height - 1) + width,
+                                       is_device_side(kind, false)) +
+                            wrong_side(runtime, "source", from, from_pitch * (height - 1) + width,
+                                       is_device_side(kind, true));
     runtime.because(why);
     return cudaErrorInvalidValue;
   }

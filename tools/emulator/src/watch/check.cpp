@@ -602,13 +602,13 @@ void Checker::finish() {
   for (const auto& [base, w] : written_) {
     if (w.allocation.what == kHeapName) continue;  // the device's own
     const std::string made = made_at(base);
-    findings_.add({.check = "memory",
-                   .what = "memory is never freed",
-                   .places = {"cudaMalloc number " + std::to_string(w.number)},
-                   .details = {std::to_string(w.allocation.size) + " bytes (" + w.allocation.what +
-                               ") at " + hexadecimal(base) + ", allocation " +
-                               std::to_string(w.number) + " of the program" +
-                               (made.empty() ? "" : ", " + made)}});
+    findings_.add(
+        {.check = "memory",
+         .what = "memory is never freed",
+         .places = {"cudaMalloc number " + std::to_string(w.number)},
+         .details = {std::to_string(w.allocation.size) + " bytes (" + w.allocation.what + ") at " +
+                     hexadecimal(base) + ", allocation " + std::to_string(w.number) +
+                     " of the program" + (made.empty() ? "" : ", " + made)}});
   }
 }
 
