@@ -65,6 +65,10 @@ FORMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         *("host", "cudaEventElapsedTime failed and did nothing, and the program didn't ask"),
         ("cudaErrorInvalidResourceHandle",),
     ),
+    "ends_too_soon": (
+        *("host", "the program ends while a kernel may still be at work"),
+        ("in the default stream, for which the host has not waited",),
+    ),
     "freed_twice": ("memory", "an illegal cudaFree", ("freed twice",)),
     "never_freed": ("memory", "memory is never freed", ("12 bytes (cudaMalloc)", "allocated")),
 }
@@ -118,7 +122,8 @@ def test_a_mistake_is_named_with_its_line(program: Path, form: str) -> None:
 
 @pytest.mark.parametrize("form", [*FORMS, "asked_and_ended", *RIGHT])
 def test_its_cure_is_clean(program: Path, form: str) -> None:
-    done, findings = checked(program, form, "fixed")
+    frees = form != "ends_too_soon"
+    done, findings = checked(program, form, "fixed", checks="all" if frees else "host,race,init")
     assert (done.returncode, done.stdout, findings) == (0, "right\n", []), done.stderr
 
 

@@ -38,6 +38,8 @@ class HostCheck final : public Observer {
   /// Host code has touched memory that isn't there for it. \return whether it may go on
   bool touched(std::uintptr_t address, bool writes, const GlobalMemory& memory);
 
+  /// The program ends before the device is done.
+  void ends_with(const std::vector<Operations::Pending>& work);
   /// The program is over, or its use of the device. \param status  its own, -1 where it goes on
   void finish(int status, bool broken);
 

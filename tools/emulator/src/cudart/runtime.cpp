@@ -179,6 +179,9 @@ void Runtime::finish() {
   if (!checker_) return;
   // A program whose device broke can't free what it has.
   if (broken == cudaSuccess) checker_->finish();
+  if (host_check_ && operations() && broken == cudaSuccess) {
+    host_check_->ends_with(operations()->pending());
+  }
   if (host_check_) host_check_->finish(exit_status, broken != cudaSuccess);
   if (sums_) sums_->finish();
   tell_findings();

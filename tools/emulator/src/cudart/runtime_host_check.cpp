@@ -116,10 +116,13 @@ void HostCheck::freed(const Allocation& allocation) {
 /// A kernel that runs may have what it is given, and what that points to.
 void HostCheck::started(const LaunchConfig& config) {
   for (auto& [base, buffer] : buffers_) buffer.set = false;
+  const auto filled = [](const auto& b) { return b.second.filled > 0; };
+  if (std::ranges::none_of(buffers_, filled)) return;
   const auto given = [&](const std::byte* bytes, std::size_t size) {
     for (std::size_t i = 0; i + sizeof(Address) <= size; i += 4) {
       Address address = 0;
       std::memcpy(&address, bytes + i, sizeof address);
+      if (address < kGlobalBase || address >= kGlobalEnd) continue;
       if (Buffer* buffer = find(address)) buffer->filled = 0;
     }
   };
@@ -174,6 +177,17 @@ void HostCheck::tell_unused(const Buffer& buffer) {
                  .what = "data from the host that no kernel was given",
                  .places = {line.empty() ? a.what : line},
                  .details = std::move(details)});
+}
+
+void HostCheck::ends_with(const std::vector<Operations::Pending>& work) {
+  for (const Operations::Pending& one : work) {
+    if (one.kernel.empty() || !one.writes) continue;
+    findings_.add({.check = "host",
+                   .what = "the program ends while a kernel may still be at work",
+                   .kernel = one.kernel,
+                   .places = {one.where},
+                   .details = {"in " + one.where + ", for which the host has not waited"}});
+  }
 }
 
 void HostCheck::finish(int status, bool broken) {

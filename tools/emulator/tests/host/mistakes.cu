@@ -188,6 +188,13 @@ int never_freed() {
   if (fixed) must(cudaFree(small));
   return kN;
 }
+int ends_too_soon() {
+  sum<<<1, kN, kBytes>>>(in, out, kN);
+  must(cudaGetLastError());
+  if (fixed) must(cudaDeviceSynchronize());
+  std::printf("right\n");
+  std::exit(0);
+}
 // What is right, and looks like one of these: no finding in either form.
 int asked_for_less() {
   void* all = nullptr;
@@ -238,6 +245,7 @@ int main(int arguments, char** argument) {
   TRY(managed_too_soon)
   TRY(never_launched)
   TRY(not_recorded)
+  TRY(ends_too_soon)
   TRY(freed_twice)
   TRY(never_freed)
   TRY(asked_for_less)
