@@ -9,8 +9,9 @@
 #include <memory>
 #include <string_view>
 
-#ifdef EMU_HAS_BACKTRACE
+#if defined(EMU_HAS_BACKTRACE) && __has_include(<backtrace.h>)  // GCC's own, not clang's
 #include <backtrace.h>
+#define EMU_READS_LINES
 #endif
 
 namespace emu {
@@ -40,7 +41,7 @@ bool of_cuda(std::string_view source) {
   return false;
 }
 
-#ifdef EMU_HAS_BACKTRACE
+#ifdef EMU_READS_LINES
 void no_error(void* /*data*/, const char* /*message*/, int /*number*/) {}
 
 backtrace_state* backtraces() {
@@ -52,7 +53,7 @@ backtrace_state* backtraces() {
 /// "a.cu:12", of the innermost function at an address that isn't CUDA's; empty where nothing says.
 std::string line_of(std::uintptr_t address) {
   std::string line;
-#ifdef EMU_HAS_BACKTRACE
+#ifdef EMU_READS_LINES
   if (backtraces() == nullptr) return line;
   backtrace_pcinfo(
       backtraces(), address,
@@ -73,7 +74,7 @@ std::string line_of(std::uintptr_t address) {
 /// The symbol that an address is in, as the linker knows it.
 std::string symbol_of(std::uintptr_t address) {
   std::string name;
-#ifdef EMU_HAS_BACKTRACE
+#ifdef EMU_READS_LINES
   if (backtraces() != nullptr) {
     backtrace_syminfo(
         backtraces(), address,
