@@ -73,7 +73,7 @@ def run(
 ) -> Outcome:
     """Launches the kernel once for each case, in one session: what it keeps from the first launch
     it has in the second."""
-    limited.at(shape)
+    limited.at(f"at {shape}")
     names = names_of(shape)
     most = LEAST + PER_ELEMENT * shape.n + PER_WARP * names["warps"]
     if apart is not None:
