@@ -32,15 +32,18 @@ constexpr Setting kSettings[] = {
      "random order that the number SEED fixes, and meet only where\n"
      "PTX says so"},
     {"--check", "EMU_CHECK", "LIST",
-     "(race|memory|init|sync|sum|all)(,(race|memory|init|sync|sum|all))*",
-     "there are race, memory, init, sync, sum and all, with commas between",
+     "(race|memory|init|sync|host|sum|all)(,(race|memory|init|sync|host|sum|all))*",
+     "there are race, memory, init, sync, host, sum and all, with commas between",
      "look for what a GPU hides: any of these, with commas\n"
-     "between, or all, which is the first four\n"
+     "between, or all, which is the first five\n"
      "  race    accesses of threads or streams that nothing orders\n"
      "  memory  illegal accesses and frees, memory never freed\n"
      "  init    values that were never written, where they are used\n"
      "  sync    barriers and warp operations used against their\n"
      "          rules\n"
+     "  host    what host code gets wrong: failures that it never\n"
+     "          asks about, memory of the wrong side, results read\n"
+     "          before they are there\n"
      "  sum     elements of the data that a sum lacks, or has twice;\n"
      "          it looks for races too"},
     {"--findings", "EMU_FINDINGS", "FILE", kFile, kNoFile,

@@ -514,4 +514,4 @@ def test_refuses_an_unknown_check(program: Path, checks: str) -> None:
     command = [EMULATE, "--check", checks, program, "sum"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 2
-    assert "race, memory, init, sync, sum and all" in done.stderr
+    assert "race, memory, init, sync, host, sum and all" in done.stderr

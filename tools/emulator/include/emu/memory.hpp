@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -113,6 +114,9 @@ class GlobalMemory {
 
   /// Of several devices the one whose memory is given and counted from here on. 0 at first.
   void serve(unsigned device) { device_ = device; }
+  /// What an address that lies nowhere in the device's range is to the host, for a message; none:
+  /// there is no host.
+  std::function<std::string(Address)> host_name;
   /// The devices whose memory can be found, a bit each: those that a kernel reaches, while it runs.
   /// The host's memory can be found always. All at first.
   void reach(std::uint64_t devices) { reach_ = devices; }

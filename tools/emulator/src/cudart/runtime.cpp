@@ -42,6 +42,24 @@ cudaError_t code_of(Fault::Kind kind) {
   return cudaErrorLaunchFailure;  // what hardware says of a trap
 }
 
+/// What is wrong with a launch's extents.
+std::string shape_refused(const Kernel& kernel, Dim3 grid, Dim3 block, int most) {
+  const auto of = [](Dim3 d) {
+    return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) +
+           ")";
+  };
+  if (block.volume() > static_cast<std::uint64_t>(most)) {
+    return std::to_string(block.volume()) + " threads per block, where " + std::to_string(most) +
+           " are the most";
+  }
+  if (block.volume() > kernel.max_threads) {
+    return std::to_string(block.volume()) + " threads per block, where its __launch_bounds__ say " +
+           std::to_string(kernel.max_threads);
+  }
+  return "a grid of " + of(grid) + " blocks of " + of(block) +
+         " threads: an extent is 0, or more than the device takes";
+}
+
 }  // namespace
 
 thread_local bool DefaultOfThread::on = false;
@@ -91,7 +109,18 @@ Runtime::Runtime()
         std::make_unique<HostLog>([this](std::string_view line) { host_log_file_.write(line); });
     host_observers_.add(*host_log_);
   }
+  if (checker_ && checker_->checks().host) {
+    host_check_ = std::make_unique<HostCheck>(checker_->findings());
+    checker_->made_at = [this](Address base) { return host_check_->made_at(base); };
+    checker_->now_at = [] {
+      const std::string story = HostPlace::here().story();
+      return story.empty() ? "" : ", " + story;
+    };
+    watch_host_memory();
+  }
+  // The checker asks the other where what is freed was made.
   if (checker_) host_observers_.add(*checker_);
+  if (host_check_) host_observers_.add(*host_check_);
   if (checker_ && checker_->checks().sum) {
     sums_ = make_sum_check(*checker_, false);
     host_observers_.add(*sums_);
@@ -123,6 +152,13 @@ void Runtime::tell_findings() {
   findings_.flush();
 }
 
+bool Runtime::host_touched(std::uintptr_t address, bool writes) {
+  if (!host_check_) return false;
+  const bool goes_on = host_check_->touched(address, writes, *memory_);
+  if (!goes_on) tell_findings();
+  return goes_on;
+}
+
 void Runtime::finish() {
   host_log_file_.flush();
   if (settings_ && settings_->trace && !traced_) {
@@ -143,6 +179,10 @@ void Runtime::finish() {
   if (!checker_) return;
   // A program whose device broke can't free what it has.
   if (broken == cudaSuccess) checker_->finish();
+  if (host_check_ && operations() && broken == cudaSuccess) {
+    host_check_->ends_with(operations()->pending());
+  }
+  if (host_check_) host_check_->finish(exit_status, broken != cudaSuccess);
   if (sums_) sums_->finish();
   tell_findings();
   const auto found = std::ranges::count(checker_->findings().all(), true, &Finding::fault);
@@ -156,6 +196,12 @@ void Runtime::start_memory() {
   // A step of a grid at least; what lies between is not memory.
   if (checker_ && checker_->checks().memory) memory_->keep_apart(std::size_t{1} << 20);
   memory_->fill_fresh(settings_->fresh);
+  memory_->host_name = [this](Address address) -> std::string {
+    const auto symbol = symbols.find(reinterpret_cast<const void*>(address));
+    if (symbol == symbols.end()) return "an address of the host's, which kernels can't reach";
+    return "the host's own address of " + symbol->second.name +
+           ": cudaGetSymbolAddress gives the device's";
+  };
 }
 
 cudaError_t Runtime::out_of_memory(const std::string& what, std::size_t bytes) {
@@ -388,10 +434,17 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
       block.volume() > kernel.max_threads ||
       block.volume() >
           static_cast<std::uint64_t>(settings_->profile.attribute(cudaDevAttrMaxThreadsPerBlock))) {
+    because(shape_refused(kernel, grid, block, profile()->attribute(cudaDevAttrMaxThreadsPerBlock)),
+            kernel.name);
     return cudaErrorInvalidValue;
   }
   const int limit = dynamic_shared_limit(found);
   if (limit < 0 || dynamic_shared > static_cast<std::size_t>(limit)) {
+    because(std::to_string(dynamic_shared) + " bytes of dynamic shared memory, where it may have " +
+                std::to_string(std::max(limit, 0)) +
+                "; cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, …) "
+                "allows more",
+            kernel.name);
     return request.cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidValue;
   }
   if (!kernel.parameters.empty() && request.arguments == nullptr) return cudaErrorInvalidValue;
@@ -460,6 +513,7 @@ cudaError_t Runtime::launch_kernel(const Request& request) {
   std::vector<Observer*> observers;
   if (trace) observers.push_back(trace.get());
   if (checker_) observers.push_back(checker_.get());
+  if (host_check_) host_check_->started(config);
   if (sums_) {
     observers.push_back(sums_.get());
     config.pool = nullptr;  // its blocks share what it knows
@@ -653,6 +707,7 @@ void Runtime::reset() {
   if (sums_) sums_->finish();
   if (checker_) {
     checker_->finish();
+    if (host_check_) host_check_->finish(-1, false);
     checker_->follow_streams();
   }
   lines_of_threads_.clear();

@@ -21,6 +21,7 @@
 
 #include "cudart/fidelity.hpp"
 #include "cudart/graph.hpp"
+#include "cudart/host_check.hpp"
 #include "cudart/host_log.hpp"
 #include "cudart/host_threads.hpp"
 #include "cudart/images.hpp"
@@ -244,6 +245,23 @@ class Runtime {
     if (!host_observers_.empty()) f(static_cast<Observer&>(host_observers_));
   }
   void tell_findings();
+  /// Why the call under way fails, for who looks at what the host does.
+  void because(const std::string& why, const std::string& kernel = {}) {
+    if (host_check_) host_check_->because(why, kernel);
+  }
+  void asked() {
+    if (host_check_) host_check_->asked();
+  }
+  bool host_touched(std::uintptr_t address, bool writes);
+  /// Each call of the program's begins and ends with these.
+  void enter() {
+    if (host_check_) host_check_->let_go();
+  }
+  void leave(cudaError_t status) {
+    if (!host_check_) return;
+    host_check_->called(status, broken != cudaSuccess);
+    host_check_->keep(operations(), *memory_);
+  }
   void finish();         ///< the program is over
   int exit_status = -1;  ///< the program's, once it is known
 
@@ -264,6 +282,7 @@ class Runtime {
   bool stood_in_ = false;
   std::unique_ptr<Checker> checker_;
   std::unique_ptr<SumCheck> sums_;
+  std::unique_ptr<HostCheck> host_check_;
   std::unique_ptr<HostLog> host_log_;
   HostObservers host_observers_;
   Reservation reservation_;
@@ -292,6 +311,9 @@ struct KeptLaunch {
   std::vector<void*> arguments = {};  ///< pointers to these
 };
 
+/// "cudaErrorInvalidValue"
+const char* error_name(cudaError_t error);
+
 /// The last error of the calling thread.
 cudaError_t& last_error();
 /// The device that the calling thread uses.
@@ -311,6 +333,7 @@ cudaError_t api(Needs needs, const Body& body) {
   try {
     Runtime& runtime = Runtime::get();
     const std::scoped_lock lock(runtime.mutex);
+    runtime.enter();
     if (needs == Needs::kWaits) runtime.flush_printed();
     if (runtime.profile() == nullptr) {
       status = cudaErrorNoDevice;
@@ -321,6 +344,7 @@ cudaError_t api(Needs needs, const Body& body) {
       runtime.memory().serve(current_device());
       status = body(runtime);
     }
+    runtime.leave(status);
   } catch (const std::bad_alloc&) {
     say("the host has no memory left for what this call needs");
     status = cudaErrorMemoryAllocation;

@@ -30,6 +30,14 @@ const ErrorText* error_text(cudaError_t error) {
   return at != std::end(kErrors) && at->code == static_cast<int>(error) ? at : nullptr;
 }
 
+/// The program looks at an error.
+void asked() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.asked();
+  runtime.tell_findings();
+}
+
 /// The frame of a call that has only to write one value.
 template <class T, class Value>
 cudaError_t give(Needs needs, T* to, const Value& value) {
@@ -235,6 +243,11 @@ int advised(const void* pointer) {
   });
 }
 }  // namespace emu
+
+const char* emu::error_name(cudaError_t error) {
+  const ErrorText* known = error_text(error);
+  return known == nullptr ? kNoSuchError : known->name;
+}
 
 extern "C" {
 
@@ -489,16 +502,19 @@ cudaError_t cudaProfilerStop() {
 }
 
 cudaError_t cudaGetLastError() {
+  asked();
   return std::exchange(last_error(), cudaSuccess);
 }
 cudaError_t cudaPeekAtLastError() {
+  asked();
   return last_error();
 }
 const char* cudaGetErrorName(cudaError_t error) {
-  const ErrorText* known = error_text(error);
-  return known == nullptr ? kNoSuchError : known->name;
+  if (error != cudaSuccess) asked();
+  return emu::error_name(error);
 }
 const char* cudaGetErrorString(cudaError_t error) {
+  if (error != cudaSuccess) asked();
   const ErrorText* known = error_text(error);
   return known == nullptr ? kNoSuchError : known->text;
 }

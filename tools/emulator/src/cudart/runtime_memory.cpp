@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cudart/copy.hpp"
+#include "machine/text.hpp"
 
 namespace {
 
@@ -56,6 +57,38 @@ std::byte* side(Runtime& runtime, const void* pointer, std::size_t size, cudaMem
   return is_device_side(kind, source) || in_device_range(pointer)
              ? on_device(runtime, pointer, size)
              : static_cast<std::byte*>(const_cast<void*>(pointer));
+}
+
+/// What is wrong with one side of a copy or a set; empty where nothing is.
+std::string wrong_side(Runtime& runtime, const char* which, const void* pointer, std::size_t size,
+                       bool by_kind) {
+  if (on_device(runtime, pointer, size) != nullptr) return "";
+  if (!by_kind && !in_device_range(pointer)) return "";
+  const std::string start =
+      std::string("its ") + which + ", " + emu::hexadecimal(address_of(pointer));
+  if (pointer == nullptr) return std::string("its ") + which + " is a null pointer";
+  if (const auto symbol = runtime.symbols.find(pointer); symbol != runtime.symbols.end()) {
+    return start + ", is the host's own address of " + symbol->second.name +
+           ": cudaMemcpyToSymbol, cudaMemcpyFromSymbol and cudaGetSymbolAddress know the device's";
+  }
+  if (!in_device_range(pointer)) {
+    return start + ", is host memory, and the copy's kind calls it the device's";
+  }
+  if (const Allocation* a = runtime.memory().freed(address_of(pointer))) {
+    return start + ", is memory that was freed: " + std::to_string(a->size) + " bytes (" + a->what +
+           ")";
+  }
+  const Allocation* a = runtime.memory().find(address_of(pointer), 1);
+  if (a == nullptr) return start + ", is in no allocation";
+  const std::uint64_t left = a->base + a->size - address_of(pointer);
+  std::string text = start + ", has " + std::to_string(left) + " bytes (" + a->what + "), and " +
+                     std::to_string(size) + " are asked for";
+  for (const std::uint64_t bytes : {2, 4, 8, 16}) {
+    if (left * bytes != size) continue;
+    text += ": are those " + std::to_string(left) + " the number of elements? " + a->what +
+            " takes bytes";
+  }
+  return text;
 }
 
 /// Says, once per kind, that a copy's kind calls a device pointer the host's: the documentation
@@ -121,7 +154,14 @@ cudaError_t copy_rows(Runtime& runtime, const StreamCall& call, void* to, std::s
   if (height > 1 && widest > (SIZE_MAX - width) / (height - 1)) return cudaErrorInvalidValue;
   std::byte* target = side(runtime, to, to_pitch * (height - 1) + width, kind, false);
   const std::byte* source = side(runtime, from, from_pitch * (height - 1) + width, kind, true);
-  if (target == nullptr || source == nullptr) return cudaErrorInvalidValue;
+  if (target == nullptr || source == nullptr) {
+    const std::string why = wrong_side(runtime, "destination", to, to_pitch * (height - 1) + width,
+                                       is_device_side(kind, false)) +
+                            wrong_side(runtime, "source", from, from_pitch * (height - 1) + width,
+                                       is_device_side(kind, true));
+    runtime.because(why);
+    return cudaErrorInvalidValue;
+  }
   warn_of_kind(to, from, kind);
   tell_order(runtime, call, to, to_pitch, from, from_pitch, width, height);
   for (std::size_t row = 0; row < height; ++row) {
@@ -233,7 +273,10 @@ cudaError_t set_rows(Runtime& runtime, const StreamCall& call, void* to, std::si
   if (height > 1 && pitch < width) return cudaErrorInvalidValue;
   if (height > 1 && pitch > (SIZE_MAX - width) / (height - 1)) return cudaErrorInvalidValue;
   std::byte* target = on_device(runtime, to, pitch * (height - 1) + width);
-  if (target == nullptr) return cudaErrorInvalidValue;
+  if (target == nullptr) {
+    runtime.because(wrong_side(runtime, "destination", to, pitch * (height - 1) + width, true));
+    return cudaErrorInvalidValue;
+  }
   tell_order_of_set(runtime, call, to, pitch, width, height);
   for (std::size_t row = 0; row < height; ++row) {
     std::memset(target + row * pitch, value, width);

@@ -127,7 +127,7 @@ std::optional<Checks> checks() {
   const std::string list = text_of("EMU_CHECK");
   if (list.empty()) return std::nullopt;
   if (auto parsed = parse_checks(list)) return parsed;
-  refuse("EMU_CHECK", "there are race, memory, init, sync, sum and all, with commas between");
+  refuse("EMU_CHECK", "there are race, memory, init, sync, host, sum and all, with commas between");
 }
 
 std::byte fresh(bool checked) {

@@ -23,6 +23,13 @@ const char* verb(Direction direction) {
                                            : "writes";
 }
 
+/// Whether an address can only be a pointer of the host's own: not near null, and not where the
+/// device's memory lies, or the host's that both see.
+bool of_host_alone(Address address) {
+  constexpr Address kNearNull = 1 << 16, kSharedEnd = 0x0000'4000'0000'0000;
+  return address >= kNearNull && (address < kSharedWindow || address >= kSharedEnd);
+}
+
 std::string illegal_text(Warp& warp, Direction direction, unsigned bytes, const char* space,
                          Address address) {
   std::string text = std::string(verb(direction)) + " " + std::to_string(bytes) + " bytes of " +
@@ -33,6 +40,8 @@ std::string illegal_text(Warp& warp, Direction direction, unsigned bytes, const 
       text += ", byte " + std::to_string(address - a->base) +
               " of memory that was freed: " + hexadecimal(a->base) + ", " +
               std::to_string(a->size) + " bytes (" + a->what + ")";
+    } else if (memory && memory->host_name && of_host_alone(address)) {
+      text += ", " + memory->host_name(address);
     } else if (a = memory ? memory->nearest(address) : nullptr; a && !memory->reaches(*a)) {
       text += ", near or in " + a->what + " memory of device " + std::to_string(a->device) +
               ", to which no access is enabled (cudaDeviceEnablePeerAccess)";
@@ -47,6 +56,9 @@ std::string illegal_text(Warp& warp, Direction direction, unsigned bytes, const 
     }
   } else {
     text += ", past its end";
+    if (*space == 's' && warp.block().shared_bytes() == 0) {
+      text += "; the launch gave 0 bytes of dynamic shared memory";
+    }
   }
   return text;
 }

@@ -303,7 +303,7 @@ std::optional<Checks> parse_checks(std::string_view list) {
     const std::size_t comma = list.find(',');
     const std::string_view name = list.substr(0, comma);
     if (name == "all") {
-      checks.race = checks.memory = checks.init = checks.sync = true;
+      checks.race = checks.memory = checks.init = checks.sync = checks.host = true;
     } else if (name == "race") {
       checks.race = true;
     } else if (name == "memory") {
@@ -312,6 +312,8 @@ std::optional<Checks> parse_checks(std::string_view list) {
       checks.init = true;
     } else if (name == "sync") {
       checks.sync = true;
+    } else if (name == "host") {
+      checks.host = true;
     } else if (kFollowsSums && name == "sum") {
       checks.sum = checks.race = true;
     } else {
@@ -528,7 +530,7 @@ void Checker::refused_free(Address address, const std::string& why) {
   findings_.add({.check = "memory",
                  .what = "an illegal cudaFree",
                  .places = {why},
-                 .details = {hexadecimal(address) + ": " + why}});
+                 .details = {hexadecimal(address) + ": " + why + now_at()}});
 }
 
 Written* Checker::written(Address address) {
@@ -599,12 +601,14 @@ void Checker::finish() {
   heap_.clear();
   for (const auto& [base, w] : written_) {
     if (w.allocation.what == kHeapName) continue;  // the device's own
-    findings_.add({.check = "memory",
-                   .what = "memory is never freed",
-                   .places = {"cudaMalloc number " + std::to_string(w.number)},
-                   .details = {std::to_string(w.allocation.size) + " bytes (" + w.allocation.what +
-                               ") at " + hexadecimal(base) + ", allocation " +
-                               std::to_string(w.number) + " of the program"}});
+    const std::string made = made_at(base);
+    findings_.add(
+        {.check = "memory",
+         .what = "memory is never freed",
+         .places = {"cudaMalloc number " + std::to_string(w.number)},
+         .details = {std::to_string(w.allocation.size) + " bytes (" + w.allocation.what + ") at " +
+                     hexadecimal(base) + ", allocation " + std::to_string(w.number) +
+                     " of the program" + (made.empty() ? "" : ", " + made)}});
   }
 }
 

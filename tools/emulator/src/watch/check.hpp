@@ -23,7 +23,8 @@ inline constexpr Address kOfCluster = Address{1} << 62;
 
 struct Checks {
   bool race = false, memory = false, init = false, sync = false;
-  bool sum = false;  ///< needs `race`; not one of `all`, as it describes what is right too
+  bool host = false;  ///< what host code gets wrong; where there is host code
+  bool sum = false;   ///< needs `race`; not one of `all`, as it describes what is right too
   bool any() const { return race || memory || init || sync; }
 };
 
@@ -45,7 +46,7 @@ struct SumElements {
 
 /// One thing that is wrong, however often it was seen.
 struct Finding {
-  std::string check;                      ///< "race", "memory", "init" or "sync"
+  std::string check;                      ///< "race", "memory", "init", "sync" or "host"
   std::string what;                       ///< in one line
   std::string kernel = {};                ///< mangled; empty where the host did it
   std::vector<std::string> places = {};   ///< source lines, or PTX lines where those aren't known
@@ -125,6 +126,10 @@ class Checker final : public Observer {
   // By several threads at a time.
   void heap_given(Address at, HeapPiece piece);
   void heap_taken(Address at);
+  /// Where the program made an allocation, and where it is now, for who can say that: a sentence's
+  /// part, or nothing.
+  std::function<std::string(Address base)> made_at = [](Address) { return ""; };
+  std::function<std::string()> now_at = [] { return ""; };
 
   const Checks& checks() const { return checks_; }
   Findings& findings() { return findings_; }

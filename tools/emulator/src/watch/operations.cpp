@@ -246,6 +246,18 @@ void Operations::forget(Address at, std::uint64_t bytes) {
   std::erase_if(past_, [](const Operation& o) { return o.size() == 0; });
 }
 
+std::vector<Operations::Pending> Operations::pending() const {
+  std::vector<Pending> all;
+  for (const Operation& o : past_) {
+    for (unsigned way = 0; way < o.touched.size(); ++way) {
+      for (const Range& r : o.touched[way].all()) {
+        all.push_back({r.begin, r.end, writes(way), o.what, o.where, o.kernel});
+      }
+    }
+  }
+  return all;
+}
+
 // --- Graphs ------------------------------------------------------------------------------------
 
 Operations::Graph Operations::begin_graph(Timeline stream) {

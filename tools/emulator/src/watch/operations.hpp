@@ -96,6 +96,14 @@ class Operations {
   Timeline begin_node(Graph& graph, const std::vector<Timeline>& after);
   void end_graph(const Graph& graph);
 
+  /// What work touches that the host hasn't waited for.
+  struct Pending {
+    Address first, last;  ///< the last is past it
+    bool writes;
+    std::string what, where, kernel;
+  };
+  std::vector<Pending> pending() const;
+
   std::size_t kept() const { return past_.size(); }  ///< operations, for tests
 
  private:

@@ -24,6 +24,7 @@ class Ranges {
   std::size_t size() const { return all_.size(); }
   Address first() const { return all_.front().begin; }
   Address last() const { return all_.back().end - 1; }
+  const std::vector<Range>& all() const { return all_; }
   /// Puts them in order and joins those that touch; the functions below count on it.
   void settle();
   /// The first bytes that are in both: of each the range that holds them.
