@@ -176,13 +176,14 @@ def _formed(
     }
     # The device knows the frames of PTX alone. What is in them on a card comes on top.
     return Kernel(
-        form.with_frames(ptx, taken.frames, DEVICE_STACK // STACK),
+        ptx,
         entry,
         wanted,
         taken.shared,
         once,
         named=named.numbers(ptx, entry),
         named_floats=named.floats(ptx, entry),
+        framed=form.with_frames(ptx, taken.frames, DEVICE_STACK // STACK),
     )
 
 

@@ -23,7 +23,7 @@ CHECKED = 5_000
 #: The largest n of a checked one.
 MOST_CHECKED = 2**17
 #: The largest table.
-MOST_TABLE = 1_100_000
+MOST_TABLE = AFFORDABLE
 #: Of the sizes above a usual trial's that a file's code names, how many are tried, and of numbers
 #: of blocks.
 MOST_NAMED, MOST_NAMED_BLOCKS = 8, 1
