@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -34,17 +34,29 @@ def write_whole(file: Path, content: str | bytes) -> None:
 
     Raises OSError with the file's name and a reason for people.
     """
-    with _told_of(file):
-        old = _there(file)
-        target = Path(os.path.realpath(file))  # of a link to nothing, too
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # Short, whatever the file's name is, and past guessing, so that no link is planted there.
-        part = target.with_name(f".{secrets.token_hex(6)}.new")
-        with _undisturbed():
-            try:
-                _write(part, content.encode() if isinstance(content, str) else content, old)
-                part.replace(target)
-            finally:
+    write_all({file: content})
+
+
+def write_all(contents: Mapping[Path, str | bytes]) -> None:
+    """The same of several files: all of them are on the disk before the first takes its place."""
+    drafts: dict[Path, Path] = {}
+    with _undisturbed():
+        try:
+            for file, content in contents.items():
+                with _told_of(file):
+                    old = _there(file)
+                    target = Path(os.path.realpath(file))  # of a link to nothing, too
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    # Short, whatever the file's name is, and past guessing, so that no link is
+                    # planted there.
+                    part = target.with_name(f".{secrets.token_hex(6)}.new")
+                    drafts[part] = target
+                    _write(part, content.encode() if isinstance(content, str) else content, old)
+            for part, target in drafts.items():
+                with _told_of(target):
+                    part.replace(target)
+        finally:
+            for part in drafts:
                 part.unlink(missing_ok=True)
 
 

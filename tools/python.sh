@@ -9,6 +9,10 @@ start() {
   # shellcheck disable=SC2064 # the name of now
   trap "printf '\n%s: stopped\n' '$tool' >&2; exit 130" INT
   if ! said=$("$python" -c "$test" 2>&1); then
+    if ! pwd -P >/dev/null 2>&1; then
+      echo "$tool: the folder that you are in is gone: go to another one" >&2
+      exit 2
+    fi
     if [[ $said == *"Fatal Python error"* ]]; then # its surroundings, whatever its version
       lack=$(grep -m 1 -o '^[A-Za-z]*Error: .*' <<<"$said") || lack="it says no more"
       if [[ ${PYTHONHOME:-} ]]; then lack="PYTHONHOME names a folder without a Python: unset it"; fi

@@ -27,7 +27,18 @@ use_ccache
 export CCACHE_BASEDIR=$root CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1
 
 # usage: the comment at the head of the script that runs, as --help prints it.
-usage() { sed -n '/^# shellcheck/d; 2,/^[^#]/s/^# \?//p' "$0"; }
+usage() {
+  printf '%s\n' "$(sed -n '/^# shellcheck/d; 2,/^[^#]/s/^# \?//p' "$0")" 2>/dev/null && return
+  echo "tools/${0##*/}: the output can't be written" >&2
+  exit 2
+}
+
+# wrong REASON: what no tool can take.
+wrong() {
+  local LC_ALL=C tool=tools/${0##*/} # what a terminal obeys, or turns text by, isn't printed in it
+  printf '%s: %.200s; %s --help says what it takes\n' "$tool" "${1//[^[:print:]]/?}" "$tool" >&2
+  exit 2
+}
 
 # as_root COMMAND: how a person runs that with an administrator's rights on this machine.
 as_root() {

@@ -9,8 +9,10 @@ import importlib
 import io
 import os
 import re
+import shlex
 import signal
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 if TYPE_CHECKING:
@@ -57,10 +59,18 @@ def let_go(stream: TextIO | None) -> None:
 class Parser(argparse.ArgumentParser):
     """What is wrong with the arguments is one line, as everything else is."""
 
+    def parse_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> argparse.Namespace:
+        """Argparse's own names no argument that is empty."""
+        parsed, others = self.parse_known_args(args, namespace)
+        if others:
+            self.error(f"unrecognized arguments: {shlex.join(others)}")
+        return parsed
+
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
         """Argparse's own says nothing where it can't be written."""
-        if (out := file or sys.stdout) is not None:
-            out.write(self.format_help())
+        (file or sys.stdout).write(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         complain(self.prog, f"{message}; {self.prog} --help says what it takes")
@@ -79,6 +89,9 @@ def run(command: str, module: str) -> NoReturn:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")  # where letters have seven bits, a ✓ is a ?
+        if sys.stdout is None:  # the next file that is opened would be it
+            complain(command, "there is no standard output to write to")
+            sys.exit(BAD_ARGUMENT)
         status = importlib.import_module(module).main()
     except SystemExit as end:  # argparse's, mostly
         status = end.code if isinstance(end.code, int) else WRONG if end.code else 0

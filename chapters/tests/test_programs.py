@@ -70,6 +70,7 @@ def test_lists_of_variants_agree(chapter: str, tmp_path: Path) -> None:
         (["--json", "."], ["--json"]),
         (["--recheck", "no/such/record.json"], ["--recheck", "no/such/record.json"]),
         (["--recheck", "."], ["--recheck"]),
+        (["--recheck", "/dev/zero"], ["--recheck", "cannot be read"]),
     ],
     ids=lambda value: " ".join(value) if "--" in value[0] else "",
 )

@@ -6,11 +6,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <new>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 
 #include "book/cli.hpp"
 #include "book/files.hpp"
@@ -101,9 +103,12 @@ std::string wanted(const Options& options) {
 /// Says which useful bytes in a record differ from what the formulas make.
 int recheck(const std::string& path, const std::string& chapter,
             const std::vector<Variant>& variants) {
-  std::ifstream file(path, std::ios::binary);
+  std::error_code none;
+  // A device or a pipe may have no end.
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, none)) file.open(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
+  if (!file.is_open() || !(text << file.rdbuf())) {
     throw bad_argument(fmt::format("--recheck {}: cannot be read", path));
   }
   const std::vector<std::string> differing = differing_bytes(path, text.str(), chapter, variants);

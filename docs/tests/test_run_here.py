@@ -299,6 +299,20 @@ def test_ptx_that_cannot_be_read_is_one_sentence(page: Page) -> None:
     assert run(panel, n="2^10").endswith("as expected.")
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("replace(/\\.version .*/, '.version 99.9')", "up to .version 9, and not 99.9."),
+        ("replace(/\\.target .*/, '.target sm_999')", ".target sm_999 is no architecture"),
+        ("replace(/\\.target .*/, '.target sm_90, fast')", ".target fast is no architecture"),
+    ],
+)
+def test_ptx_for_what_there_is_not_is_one_sentence(page: Page, change: str, said: str) -> None:
+    panel = opened(page)
+    change_ptx(panel, f"text.{change}")
+    assert re.match(rf"PTX line \d+: .*{re.escape(said)}", outcome(panel))
+
+
 def test_changed_ptx_runs_and_is_called_yours(page: Page) -> None:
     panel = opened(page)
     # Each block stores its number of threads in place of its sum.

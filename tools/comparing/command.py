@@ -102,6 +102,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="the page (default: in build/compare/)",
     )
     options = parser.parse_args(arguments)
+    if "" in options.recordings:
+        parser.error("a RECORDING is empty: name a file, a folder or a set")
     if len(options.recordings) > MOST_CARDS:
         parser.error(f"{len(options.recordings)} recordings; a page shows up to {MOST_CARDS}")
     twice = {one for one in options.recordings if options.recordings.count(one) > 1}

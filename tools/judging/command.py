@@ -36,15 +36,14 @@ goal in what it reads and writes. With a GPU it also takes the time.
   --no-time          don't take the time, also where there is a GPU
 
 Exit status: 0 accepted; 1 rejected; 4 rejected for a race, a wild access, an uninitialised read or
-a barrier; 3 it can't be run; 2 a bad argument; 77 something that is needed isn't here.
+a barrier; 3 it can't be run, or is too slow to judge; 2 a bad argument; 77 something that is needed
+isn't here.
 """
 MOST_BYTES = 1 << 20
 
 
 def _read(name: str) -> tuple[Path, str]:
     """A submission's text."""
-    if not name:
-        raise Failure("the name of the file to judge is empty")
     file = Path(name)
     try:
         if file.is_dir():
@@ -176,6 +175,8 @@ def _run(arguments: list[str]) -> int:
             raise Failure(f"{argument}: no such option; tools/judge --help lists them")
         else:
             words.append(argument)
+    if "" in words:
+        raise Failure("an argument is empty: a file, a puzzle and a folder have names")
     if key == "":
         raise Failure("--puzzle needs a key, such as chapter04/2")
     if flags["--list"]:
@@ -202,8 +203,6 @@ def _ended(number: int, _frame: object) -> None:
 
 def say(text: str) -> None:
     """Prints a text. Fails with a sentence where that isn't possible."""
-    if sys.stdout is None:
-        raise Failure("there is no standard output to write to")
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -219,7 +218,7 @@ def main() -> int:
         return _run(arguments)
     except Failure as failure:
         complain("tools/judge", str(failure))
-        if "--json" in arguments and sys.stdout is not None:
+        if "--json" in arguments:
             said = {"accepted": False, "reason": "failure", "verdict": str(failure)}
             with contextlib.suppress(Failure):
                 say(_as_json({**said, "status": failure.status}))

@@ -96,21 +96,42 @@ class Resources:
 
     registers: int
     shared: int  #: bytes that its code declares
+    frames: dict[str, int]  #: bytes of a thread's stack that each function takes
 
 
-def resources(ptx: str, kernel: str) -> Resources | None:
-    """What ptxas says. None where there is none beside nvcc, or where it takes too long."""
-    ptxas = nvcc().resolve().parent / "ptxas"
-    if not ptxas.is_file():
-        return None
+def resources(ptx: str, kernel: str) -> Resources | str:
+    """What ptxas says, or why no card can have the kernel."""
+    ptxas = _ptxas()
     with scratch() as folder:
         (folder / "made.ptx").write_text(ptx, encoding="utf-8")
-        command = [str(ptxas), "-v", "-arch=sm_90", "-o", "made.cubin", "made.ptx"]
-        _status, said = _wait_for(command, folder)
+        command = [ptxas, "-v", "-arch=sm_90", "-o", "made.cubin", "made.ptx"]
+        status, said = _wait_for(command, folder)
+    if status != 0:
+        if much := re.search(r"uses too much (\w+) data \((\w+) bytes, (\w+) max\)", said):
+            kind, takes, most = much[1], int(much[2], 16), int(much[3], 16)
+            whose = "a block" if kind == "shared" else "a thread"
+            return f"it declares {takes} bytes of {kind} memory, and {whose} has {most}"
+        found = re.search(r"(?:error|fatal)\s*: (.*)", said)
+        return f"the assembler says: {found[1].strip() if found else said}"
     own = said.partition(f"Compiling entry function '{kernel}'")[2]
     used = re.search(r"Used (\d+) registers[^\n]*", own)
-    shared = re.search(r"(\d+) bytes smem", used[0]) if used else None
-    return Resources(int(used[1]), int(shared[1]) if shared else 0) if used else None
+    if used is None:
+        raise Failure(f"{ptxas} doesn't say what a kernel takes: {said}", NOT_AVAILABLE)
+    shared = re.search(r"(\d+) bytes smem", used[0])
+    frames = re.findall(r"properties for ([\w$]+)\n\s*(\d+) bytes stack frame", said)
+    return Resources(
+        int(used[1]), int(shared[1]) if shared else 0, {name: int(size) for name, size in frames}
+    )
+
+
+def _ptxas() -> str:
+    """The assembler of the compiler, or of another one: a script may stand for nvcc."""
+    beside = nvcc().resolve().parent
+    places = (str(beside), os.environ.get("PATH", ""), "/usr/local/cuda/bin")
+    found = shutil.which("ptxas", path=os.pathsep.join(places))
+    if not found:
+        raise Failure(f"no ptxas beside {nvcc()}: set CUDACXX to a toolkit's nvcc", NOT_AVAILABLE)
+    return found
 
 
 _INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)

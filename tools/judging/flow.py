@@ -259,8 +259,8 @@ CLOCK = re.compile(r"%(?:clock|clock_hi|clock64|globaltimer\w*)\b")
 
 def clock_uses(code: str) -> Iterator[tuple[int, str]]:
     """Where a clock is read that decides on more than how long a thread sleeps between two looks at
-    something else ("clock"), and where a thread sleeps without asking one ("sleep"): lines of
-    PTX."""
+    something else ("clock"), and where a thread sleeps that neither asks one nor waits for what is
+    in memory ("sleep"): lines of PTX."""
     found = functions(code)
     read = sum(len(CLOCK.findall(step.text)) for function in found for step in function.steps)
     named = [place.start() for place in CLOCK.finditer(code)]
@@ -272,10 +272,21 @@ def clock_uses(code: str) -> Iterator[tuple[int, str]]:
             about = follows.reaches(function, at)
             sleeps = step.op.startswith("nanosleep")
             if sleeps and not about:
-                yield step.line, "sleep"
+                if not _polls(function, at):
+                    yield step.line, "sleep"
             elif about and not sleeps and (step.acts or _turns(function, at, follows)):
                 yield next(s.line for s in function.steps if CLOCK.search(s.text)), "clock"
                 break
+
+
+def _polls(function: Function, at: int) -> bool:
+    """Whether it is in a loop that what is loaded ends."""
+    follows = following(function, lambda step: bool(re.match(r"ld\b|atom\b", step.op)))
+    return any(
+        at in function.decided_by(branch) and _turns(function, branch, follows)
+        for branch in range(len(function.steps))
+        if function.steps[branch].op.startswith("br")
+    )
 
 
 def _turns(function: Function, at: int, follows: Follows) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
 
 from tools.judging import flow
 
@@ -25,8 +24,10 @@ _TIMED = {
     r"\bcp\.(?:async|reduce)\b[\w.]*\.bulk\b": "copies in bulk: no count here sees what that reads",
     r"\b(?:tex|tld4|suld|sust)\.": "uses textures or surfaces: no count here sees what those read "
     "or write",
-    r"%(?:smid|nsmid|warpid|nwarpid|gridid|envreg\d+|pm\d+(?:_64)?)\b": "asks where it runs: a "
+    r"%(?:smid|nsmid|warpid|nwarpid|gridid|pm\d+(?:_64)?)\b": "asks where it runs: a "
     "kernel must be right wherever it runs",
+    r"%envreg\d+\b": "asks for a cooperative launch, as this_grid().sync() does: the puzzle has "
+    "none",
 }
 
 _TIME = {
@@ -225,8 +226,8 @@ def _timed(ptx: str, file: str) -> Iterator[Wrong]:
 
 def runs(ptx: str, kernel: str) -> str:
     """The PTX of a kernel and of the file's functions, without comments and other kernels."""
-    heads = r"^(?:\.(?:visible|weak|extern|noreturn)\s+)*\.(?=(?:entry|func)\b)"
-    pieces = re.split(heads, code_of(ptx), flags=re.MULTILINE)[1:]
+    # Wherever they stand: what inline assembly ends and begins has no line of its own.
+    pieces = re.split(r"(?<![\w$%])\.(?=(?:entry|func)\b)", code_of(ptx))[1:]
     own = re.compile(rf"func\b|entry\s+{re.escape(kernel)}\s*\(")
     return "".join(piece for piece in pieces if own.match(piece))
 
@@ -237,20 +238,15 @@ def most_threads(ptx: str, kernel: str) -> int:
     return int(found[1]) if found else 0
 
 
-def shared_bytes(ptx: str, kernel: str) -> int:
-    """Static shared memory of a kernel, as its PTX declares it: within the kernel, or outside where
-    several functions use it."""
-    text = runs(ptx, kernel)
-    sizes: dict[str, int] = {}
-    declared = (
-        r"(\.extern\s+)?\.shared\s+(?:\.align\s+\w+\s+)?(?:\.v([24])\s+)?\.[a-z]+(\d+)\s+([^;=]+)"
-    )
-    for outside, lanes, bits, names in re.findall(declared, code_of(ptx)):
-        for name, counts in re.findall(r"([\w$%]+)\s*((?:\[\s*\w*\s*\]\s*)*)", names):
-            words = [int(count, 0) for count in re.findall(r"0x[0-9a-fA-F]+|[1-9]\d*", counts)]
-            if not outside and re.search(rf"(?<![\w$%]){re.escape(name)}(?![\w$])", text):
-                sizes[name] = int(bits) // 8 * int(lanes or 1) * prod(words)
-    return sum(sizes.values())
+def with_frames(ptx: str, frames: dict[str, int], scale: int) -> str:
+    """The PTX with functions whose frames have so many bytes, `scale` times, beside their own."""
+    out, done = [], 0
+    for found in re.finditer(r"(?<![\w$%])\.func\b([^;{]*)\{", code_of(ptx)):
+        name = re.search(r"([\w$%]+)\s*(?:\(|$)", re.sub(r"^\s*\([^)]*\)", "", found[1]).strip())
+        if name and (size := frames.get(name[1], 0) * scale):
+            out += [ptx[done : found.end()], f" .local .align 16 .b8 __the_frame[{size}];"]
+            done = found.end()
+    return "".join((*out, ptx[done:]))
 
 
 def local_bytes(ptx: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 import resource
 import time
@@ -27,7 +26,14 @@ from tools.judging import (
     trial,
 )
 from tools.judging.arithmetic import value
-from tools.judging.compiler import Refusal, compile_to_ptx, plain, preprocessed, resources
+from tools.judging.compiler import (
+    Refusal,
+    Resources,
+    compile_to_ptx,
+    plain,
+    preprocessed,
+    resources,
+)
 from tools.judging.counts import ATOMICS, COUNTS, STATIC
 from tools.judging.device import PER_WARP
 from tools.judging.problems import PROBLEMS, Shape, small_ones, with_data, with_one
@@ -41,12 +47,15 @@ MOST_STATIC = 48 * 1024
 REGISTERS = 65536
 #: The largest n that the checks are asked about where a result is wrong.
 MOST_LOOKED_AT = 2**18 + 3
-#: The processor's time for all trials, after which larger sizes are left out, and what of it those
-#: without checks have in any case.
-ENOUGH_S, UNCHECKED_S = 11, 3
-#: The same for a file, its compiler with it, after which it is stopped; and what is left for the
-#: trials in any case.
+#: Bytes of stack that each thread has for its calls: of every card, unless the program that
+#: launches the kernel asks for more; and on the embedded device.
+STACK, DEVICE_STACK = 1024, 65536
+#: The processor's time for a file, its compiler with it, after which it is stopped; and what is
+#: left for the trials in any case.
 LIMIT_S, LEAST_S = 19, 8
+#: Launches in one session: usually, and at most where the file has variables in device memory and
+#: its code names a number that they may count up to.
+LAUNCHES, MOST_LAUNCHES = 4, 130
 #: Bytes per thread that explain why a kernel takes long.
 MUCH_LOCAL = 4096
 #: Positions that a wrong sum is asked about.
@@ -56,7 +65,7 @@ _FIRST = ("memory", "sync", "race", "init")
 _OF_A_SUM = re.compile(r"(?:\S+|the sum of all partial sums) is -?\d+, and should be -?\d+")
 #: What the folder in which a file is compiled adds to the names that are the file's own.
 _OF_THE_FOLDER = re.compile(r"(_INTERNAL_|_GLOBAL__N__)[0-9a-f]{8}")
-_OVERFLOW = "a thread's stack overflows"
+_OVERFLOW = f"a thread's stack overflows: a card gives its calls {STACK} bytes"
 _FROM_HOST = "to the host"  # of what the judge itself has read
 _FAULTS = {
     "too long": ("endless", f"it hadn't ended after more than {PER_WARP:,} instructions per warp"),
@@ -89,15 +98,14 @@ def _in_time(name: str, source: str, ptx: str, puzzle: Puzzle, seen: str) -> Ver
     compiled = resource.getrusage(resource.RUSAGE_CHILDREN)
     limit = max(LEAST_S, LIMIT_S - int(compiled.ru_utime + compiled.ru_stime))
     try:
-        return limited.within(
-            limit, lambda: judge_ptx(name, source, ptx, puzzle, seen=seen, enough=ENOUGH_S)
-        )
+        return limited.within(limit, lambda: judge_ptx(name, source, ptx, puzzle, seen=seen))
     except limited.TimeIsOver as stopped:
+        # Not accepted, whatever it has been right at: a wrong file could be slow where it is wrong.
         verdict = Verdict(puzzle.key, puzzle.title)
-        line = f"stopped after {limit} s of the processor's time, at {stopped}"
+        line = f"stopped after {limit} s of the processor's time"
         if (local := form.local_bytes(ptx)) > MUCH_LOCAL:
             line += f"; it keeps {local} bytes of each thread in local memory"
-        verdict.reject("endless", "it takes too long to judge", line)
+        verdict.reject("slow", f"too slow to judge {stopped}", line)
         return verdict
 
 
@@ -108,20 +116,17 @@ def judge_ptx(
     puzzle: Puzzle,
     entry: str = "",
     seen: str | None = None,
-    enough: float = math.inf,
 ) -> Verdict:
     """The same of a file that is compiled; `entry` where its kernel has another name there, and
-    `seen` what a preprocessor leaves of the source. After `enough` seconds of the processor's time
-    larger sizes are left out."""
+    `seen` what a preprocessor leaves of the source."""
     begun = time.monotonic()
     verdict = Verdict(puzzle.key, puzzle.title)
     seed = seed_of(source, ptx)
     kernel = _formed(verdict, name, source if seen is None else seen, ptx, puzzle, entry)
     verdict.kernel = kernel
     if kernel:
-        puzzle = shapes.with_drawn_values(puzzle, seed, kernel.named)
         try:
-            _try(verdict, name, kernel, puzzle, seed, enough)
+            _try(verdict, name, kernel, puzzle, seed)
         except Failure as failure:
             if failure.status != REFUSED:
                 raise
@@ -156,18 +161,10 @@ def _formed(
             f"write __launch_bounds__({threads}), or leave it out",
         )
         return None
-    static = form.shared_bytes(ptx, entry)
-    given = max(
-        value(puzzle.shared, shapes.names_of(shapes.at(puzzle, puzzle.most, block)))
-        for block in puzzle.blocks
-    )
-    if static and static + given > MOST_STATIC:
-        beside = f" beside the {given} that the launch gives it" if given else ""
-        verdict.reject(
-            "refused",
-            "no GPU can launch it",
-            f"it declares {static} bytes of shared memory{beside}, and a block has {MOST_STATIC}",
-        )
+    taken = resources(ptx, entry)
+    said = taken if isinstance(taken, str) else _too_large(taken, puzzle)
+    if isinstance(taken, str) or said:
+        verdict.reject("refused", "no GPU can launch it", said)
         return None
     once = {
         "divisions": form.divisions(ptx, entry),
@@ -177,21 +174,20 @@ def _formed(
         "dependent_loads": form.dependent_loads(ptx, entry),
         "in_pipelines": int(form.counts_in_pipelines(ptx, entry)),
     }
+    # The device knows the frames of PTX alone. What is in them on a card comes on top.
     return Kernel(
         ptx,
         entry,
         wanted,
-        static,
+        taken.shared,
         once,
         named=named.numbers(ptx, entry),
         named_floats=named.floats(ptx, entry),
+        framed=form.with_frames(ptx, taken.frames, DEVICE_STACK // STACK),
     )
 
 
-def _try(
-    verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str, enough: float
-) -> None:
-    begun = time.process_time()
+def _try(verdict: Verdict, name: str, kernel: Kernel, puzzle: Puzzle, seed: str) -> None:
     side = PROBLEMS[puzzle.problem].side
     tried = set()
     for outcome in _checked(kernel, puzzle, seed, side):
@@ -204,18 +200,17 @@ def _try(
             if unexplained and (older := sums.with_older_values(kernel, puzzle, seed)):
                 return _tell_of_older(verdict, name, older)
             return _tell(verdict, name, kernel, puzzle, outcome, seed)
+        limited.so_far(f"; right at the {len(tried)} shapes before")
     if older := sums.with_older_values(kernel, puzzle, seed):
         return _tell_of_older(verdict, name, older)
     missed: _Missed | None = None
-    left_out, unchecked = "", time.process_time()
+    most = _launches(kernel)
     for shape in shapes.unchecked(puzzle, side, seed, kernel.named):
-        now = time.process_time()
-        if now - begun > enough and now - unchecked > UNCHECKED_S:
-            left_out = f"; from {shape} on it would take too long"
-            break
         # Further launches in the same session find what depends on the first, or counts them.
         few = shape.n <= 130 or (shape.n, shape.threads) == (1000, 256)
-        again = 4 if few else 2 if shape.n <= 5000 else 1
+        again = LAUNCHES if few else 2 if shape.n <= 5000 else 1
+        if few and shape.n > 2:  # once as often as that takes
+            again, most = most, LAUNCHES
         cases = [trial.case_at(puzzle, shape, f"{seed} {k}", kernel) for k in range(again)]
         outcome = trial.run(kernel, puzzle, shape, cases)
         tried.add(shape)
@@ -223,6 +218,7 @@ def _try(
         if not outcome.good:
             outcome = _looked_at(kernel, puzzle, outcome, seed)
             return _tell(verdict, name, kernel, puzzle, outcome, seed)
+        limited.so_far(f"; right at the {len(tried)} shapes before")
         missed = missed or _missed(puzzle, outcome)
     missed = _compare(verdict, kernel, puzzle, seed) or missed
     verdict.sum = sums.of_right(kernel, puzzle, seed)
@@ -236,20 +232,21 @@ def _try(
         line = f"{missed.line}; {where}" if where else missed.line
         verdict.reject("goal", f"right, but misses its goal: {missed.says}", line)
         return
-    if said := _too_large(kernel, puzzle):
-        verdict.reject("refused", "right, but it takes too much of a GPU", said)
-        return
     goals = ", ".join(goal.says for goal in puzzle.goals)
     verdict.headline = f"right at {verdict.shapes} shapes" + (f"; {goals}" if goals else "")
-    verdict.headline += left_out
 
 
-def _too_large(kernel: Kernel, puzzle: Puzzle) -> str:
+def _launches(kernel: Kernel) -> int:
+    """How often a kernel is launched once, in case it counts its launches."""
+    if not re.search(r"\.global\s+\.", form.code_of(kernel.ptx)):
+        return LAUNCHES
+    named = [number + 3 for number in kernel.named if number + 3 <= MOST_LAUNCHES]
+    return max(LAUNCHES, *named)
+
+
+def _too_large(taken: Resources, puzzle: Puzzle) -> str:
     """What a launch would lack on a card. The embedded device has registers without end."""
-    taken = resources(kernel.ptx, kernel.entry)
     threads = max(x * y for x, y in puzzle.blocks)
-    if taken is None:
-        return ""
     # A warp gets them eight per thread at a time, 256 in all.
     most = REGISTERS // (-(-threads // 32) * 32) // 8 * 8
     if -(-taken.registers // 8) * 8 > most:
@@ -257,12 +254,15 @@ def _too_large(kernel: Kernel, puzzle: Puzzle) -> str:
             f"it takes {taken.registers} registers per thread, and a block of {threads} threads "
             f"has {most} for each: __launch_bounds__({threads}) makes the compiler keep to that"
         )
-    names = shapes.names_of(shapes.at(puzzle, puzzle.most, puzzle.blocks[-1]))
-    goals = [value(goal.most, names) for goal in puzzle.goals if goal.count == "shared_bytes"]
-    shared = taken.shared + value(puzzle.shared, names)
-    allowed = min([MOST_STATIC, *goals])
-    if taken.shared and shared > allowed:
-        return f"it takes {shared} bytes of shared memory, where {allowed} are allowed"
+    given = max(
+        value(puzzle.shared, shapes.names_of(shapes.at(puzzle, puzzle.most, block)))
+        for block in puzzle.blocks
+    )
+    if taken.shared and taken.shared + given > MOST_STATIC:
+        beside = f" beside the {given} that the launch gives it" if given else ""
+        return (
+            f"it takes {taken.shared} bytes of shared memory{beside}, and a block has {MOST_STATIC}"
+        )
     return ""
 
 

@@ -17,6 +17,7 @@ T = TypeVar("T")
 
 #: What the work is at: in memory that it shares with who waits for it.
 _NOW = mmap.mmap(-1, 256)
+_so_far = [""]
 
 
 class TimeIsOver(Exception):
@@ -25,14 +26,20 @@ class TimeIsOver(Exception):
 
 def at(what: object) -> None:
     """Says what the work is at now."""
-    text = str(what).encode()[: len(_NOW) - 1]
+    text = f"{what}{_so_far[0]}".encode()[: len(_NOW) - 1]
     _NOW[: len(text) + 1] = text + b"\0"
+
+
+def so_far(what: str) -> None:
+    """Says what it has done, which is added to what it is at from then on."""
+    _so_far[0] = what
 
 
 def within(seconds: int, work: Callable[[], T]) -> T:
     """The work's result. Raises TimeIsOver when it has taken so much of the processor's time, and
     Failure where it does: that a machine is busy changes nothing."""
-    at("its start")
+    so_far("")
+    at("at its start")
     results, give = os.pipe()
     held = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     child = os.fork()

@@ -419,7 +419,9 @@ def ring(shape: Shape, chance: Chance) -> Case:
 
 def _bytes_to_count(shape: Shape, chance: Chance) -> bytes:
     large = shape.n >= 2**19 and shape.n % 2 == 0  # more of one value than 16 bits count
-    kind = 0 if large else shape.n % 3
+    if large:
+        return bytes([chance.randrange(256)]) * shape.n
+    kind = shape.n % 3
     if kind == 0:  # one value, and a last byte that differs
         return bytes([chance.randrange(256)]) * max(shape.n - 1, 0) + bytes([7] * min(shape.n, 1))
     data = noise(chance, shape.n)

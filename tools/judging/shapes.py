@@ -23,9 +23,12 @@ CHECKED = 5_000
 #: The largest n of a checked one.
 MOST_CHECKED = 2**17
 #: The largest table.
-MOST_TABLE = 1_100_000
-#: Of the sizes above a usual trial's that a file's code names, how many are tried.
-MOST_NAMED = 8
+MOST_TABLE = AFFORDABLE
+#: Of the sizes above a usual trial's that a file's code names, how many are tried, and of numbers
+#: of blocks.
+MOST_NAMED, MOST_NAMED_BLOCKS = 8, 1
+#: Values of a puzzle's own that are drawn for trials with checks, and for those without.
+FEW_VALUES, MANY_VALUES = 3, 32
 
 
 def _around(block: int) -> Iterator[int]:
@@ -33,15 +36,16 @@ def _around(block: int) -> Iterator[int]:
         yield from (shares * block - 1, shares * block, shares * block + 1)
 
 
-def with_drawn_values(puzzle: Puzzle, seed: str, named: Sequence[int]) -> Puzzle:
-    """The puzzle with more values of its own, between the least and the largest that it lists: some
-    depend on the seed, and some are those that the code names."""
+def with_drawn_values(puzzle: Puzzle, seed: str, named: Sequence[int], most: int) -> Puzzle:
+    """The puzzle with more values of its own, between the least and the largest that it lists: up
+    to `most` that the code names or that are next to those, and as many that depend on the seed."""
     chance = random.Random(f"values {seed}")
     values = {}
     for name, of in puzzle.values.items():
         few = sorted({value for value in _near(named) if min(of) < value < max(of)} - set(of))
-        few = chance.sample(few, min(len(few), 4))
-        values[name] = (*(chance.randint(min(of), max(of)) for _ in range(3)), *few, *of)
+        few = chance.sample(few, min(len(few), most))
+        few += (chance.randint(min(of), max(of)) for _ in range(most))
+        values[name] = (*few, *of * -(-len(few) // len(of)))  # half of the trials are for its own
     return replace(puzzle, values=values)
 
 
@@ -61,7 +65,7 @@ def at(puzzle: Puzzle, n: int, block: tuple[int, int], turn: int = 0) -> Shape:
 
 def _one_of(values: Sequence[int], turn: int, n: int) -> int:
     """A puzzle's value, or the next that makes no table that takes long."""
-    at = turn % len(values)
+    at = (turn if turn < 0 else 31 * turn + n) % len(values)  # none has large sizes alone
     fit = (value for value in (*values[at:], *values[:at]) if n * value <= MOST_TABLE)
     return next(fit, values[at])
 
@@ -118,17 +122,19 @@ def _usual(puzzle: Puzzle) -> list[Block]:
 
 
 def _large(puzzle: Puzzle, seed: str, named: Sequence[int], beyond: int) -> list[int]:
-    """Sizes around some of the numbers beyond that which the code names."""
+    """Some of the numbers beyond that which the code names, and the next of each: as far as a
+    comparison with one tells apart, all smaller sizes are like usual ones."""
     chance = random.Random(f"named {seed}")
     few = [number for number in named if beyond < number <= puzzle.most + 1]
     few = chance.sample(few, min(len(few), MOST_NAMED))
-    return _within(puzzle, _near(few))
+    return _within(puzzle, (n for number in few for n in (number, number + 1)))
 
 
 def checked(puzzle: Puzzle, side: bool, seed: str, named: Sequence[int] = ()) -> list[Shape]:
     """Shapes for the checks, from the smallest on: each block with sizes around it. `named`: the
     numbers in the file's code."""
     chance = random.Random(f"checked {seed}")
+    puzzle = with_drawn_values(puzzle, seed, named, FEW_VALUES)
     shapes = []
     for turn, block in enumerate(blocks(puzzle, seed)):
         threads = block[0] * block[1]
@@ -175,6 +181,7 @@ def unchecked(puzzle: Puzzle, side: bool, seed: str, named: Sequence[int] = ()) 
     """All that a few seconds allow, from the smallest on, and the largest. Some sizes depend on the
     seed, so that a file can't know which are tried, and some are those that its code names."""
     chance = random.Random(seed)
+    puzzle = with_drawn_values(puzzle, seed, named, MANY_VALUES)
     peaks = PROBLEMS[puzzle.problem].peaks
     shapes = []
     for turn, block in enumerate(blocks(puzzle, seed)):
@@ -201,9 +208,12 @@ def unchecked(puzzle: Puzzle, side: bool, seed: str, named: Sequence[int] = ()) 
     if side:
         return affordable
     largest = _within(puzzle, (puzzle.most - 1, puzzle.most))
-    # More blocks than 16 bits count.
+    # More blocks than 16 bits count, or as many as there can be.
     smallest = min(puzzle.blocks, key=lambda block: block[0] * block[1])
-    many = _within(puzzle, (2**16 * smallest[0] * smallest[1] + 3,))
+    few = [number for number in named if 2**16 < number < puzzle.most]
+    few = chance.sample(few, min(len(few), MOST_NAMED_BLOCKS))
+    many = _within(puzzle, ((k + 2) * smallest[0] * smallest[1] + 1 for k in (2**16, *few)))
+    many = many or [puzzle.most]
     # An even one and an odd one, as likely among the smaller as among the larger.
     drawn = (int(2 ** chance.uniform(16.1, 18)), int(2 ** chance.uniform(18, 20)))
     turned = chance.randrange(2)

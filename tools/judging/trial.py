@@ -49,6 +49,7 @@ class Kernel:
     once: dict[str, int] = field(default_factory=dict)  #: what its PTX has of each, by count
     named: tuple[int, ...] = ()  #: whole numbers in its PTX
     named_floats: tuple[float, ...] = ()
+    framed: str = ""  #: its PTX for the device, where calls have frames
 
 
 def case_at(puzzle: Puzzle, shape: Shape, seed: str, kernel: Kernel | None = None) -> Case:
@@ -73,12 +74,14 @@ def run(
 ) -> Outcome:
     """Launches the kernel once for each case, in one session: what it keeps from the first launch
     it has in the second."""
-    limited.at(shape)
+    limited.at(f"at {shape}")
     names = names_of(shape)
     most = LEAST + PER_ELEMENT * shape.n + PER_WARP * names["warps"]
     if apart is not None:
         most *= 32  # each lane may take each instruction alone
-    session = Session(kernel.ptx, checks=checks, apart=apart, most=most, lines=lines)
+    session = Session(
+        kernel.framed or kernel.ptx, checks=checks, apart=apart, most=most, lines=lines
+    )
     try:
         poisoned = checks == "memory"
         return _run(session, kernel, puzzle, shape, cases, poisoned, apart or 0, by_block)

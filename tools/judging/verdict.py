@@ -17,6 +17,7 @@ STATUS = {
     "wrong": WRONG,
     "goal": WRONG,
     "endless": WRONG,
+    "slow": REFUSED,
     "refused": REFUSED,
     "race": FOUND,
     "memory": FOUND,
@@ -64,10 +65,8 @@ class Verdict:
 
     def text(self, details: bool) -> str:
         """As a terminal shows it."""
-        if self.reason:
-            lines = [f"rejected  {self.puzzle} {self.title}: {self.headline}"]
-        else:
-            lines = [f"accepted  {self.puzzle} {self.title}: {self.headline}"]
+        word = {"": "accepted", "slow": "undecided"}.get(self.reason, "rejected")
+        lines = [f"{word:<9} {self.puzzle} {self.title}: {self.headline}"]
         if self.line:
             lines.append(f"          {self.line}")
         lines += [f"          {each}" for each in self.times]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from figures.records import columns, derived, exported, manifest
 from figures.records.naming import REFERENCE, SECOND
-from tools.files import named_file, write_whole
+from tools.files import named_file, write_all, write_whole
 from tools.measuring import (
     CUDA_ERROR,
     ROOT,
@@ -40,7 +40,7 @@ from tools.measuring.plan import (
 )
 from tools.measuring.programs import Program, Variant, chapter_names, find_programs, probe
 from tools.measuring.provenance import Source, source_of, write_stamp
-from tools.measuring.records import Record, collected, merged, publish, refuse_change
+from tools.measuring.records import Record, collected, merged, refuse_change
 from tools.measuring.steps import Parts, Result, Step, Worker, duration
 from tools.terminal import Parser, complain
 
@@ -79,7 +79,9 @@ def main(arguments: list[str] | None = None) -> int:
         kept = again = "nothing was written"
     try:
         if options.stamp:
-            print(write_stamp(ROOT))
+            said = write_stamp(ROOT)
+            kept = "the stamp was written"
+            print(said, flush=True)
             return 0
         if options.dry_run:
             return _show_steps(options)
@@ -374,7 +376,7 @@ def _measure(options: argparse.Namespace) -> int:
         if options.no_times:
             passes, commit = manifest.told(folder)
         files[manifest.NAME] = manifest.text(folder, files, passes, commit).encode()
-        publish(folder, work, files)
+        write_all({folder / name: content for name, content in files.items()})
         # They are in the set's files now: the next start measures anew.
         done = [Parts(work).path(step) for step in [*timings, *counters, *checks]]
         for part in done if options.chapters or options.no_times else work.glob("*.part"):
@@ -441,7 +443,7 @@ def _record_embedded(build: Path) -> int:
     texts = {**embedded.record(build), **launches.record(build)}
     files = {name: text.encode() for name, text in texts.items()}
     with _work_folder(folder / ".partial"):
-        publish(ROOT, folder / ".partial", files)
+        write_all({ROOT / name: content for name, content in files.items()})
         for old in [*folder.glob("*.*"), *(ROOT / launches.FOLDER).glob("*.*")]:
             if old.is_file() and str(old.relative_to(ROOT)) not in files:
                 old.unlink()

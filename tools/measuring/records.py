@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
-import signal
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from figures.records import columns
-from tools.files import write_whole
 from tools.measuring import Failure
 from tools.measuring.plan import run_name, timing_name
 from tools.measuring.programs import Program
@@ -97,23 +93,3 @@ def collected(
             note = f"{old.name}: the other chapters' runs were of another source or machine, and "
             note += "are left out"
     return {**fresh, "runs": runs}, note
-
-
-def publish(folder: Path, work: Path, files: Mapping[str, bytes]) -> None:
-    """Replaces the set's files, all of them or none.
-
-    Everything is on the disk before the first rename. Should the machine die between two renames,
-    the finished steps are still there, and the same command does the renames again.
-    """
-    ready = work / "ready"
-    shutil.rmtree(ready, ignore_errors=True)
-    for name, content in files.items():
-        write_whole(ready / name, content)
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        for name in files:
-            (ready / name).replace(folder / name)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
-    shutil.rmtree(ready)

@@ -41,13 +41,13 @@ def the_line(done: subprocess.CompletedProcess[str], tool: str, status: int = 2)
         ["tools/judge", "README.md", "--puzzle"],
         ["tools/measure", "--export"],
         ["tools/measure", "--chapters"],
+        ["tools/measure"],
+        ["tools/setup"],
         ["tools/guide"],
         ["tools/guide", "--pdf", "--paper"],
     ],
 )
 def test_names_that_no_one_has(command: list[str], name: str) -> None:
-    if command == ["tools/judge", "--list"] and not name:
-        return  # the folder that one is in
     if command[-1] == "--export":
         name = f"{name}/"
     the_line(shell('"$0" "$@"', *command, name), command[0])
@@ -56,6 +56,12 @@ def test_names_that_no_one_has(command: list[str], name: str) -> None:
 @pytest.mark.parametrize("words", ["--paper=", "--paper=a4", "--pdf --paper=", "--pdf --paper"])
 def test_the_guide_is_not_begun(words: str) -> None:
     assert "--paper" in the_line(shell(f"tools/guide {words}"), "tools/guide")
+
+
+@pytest.mark.parametrize("tool", [*PYTHON_TOOLS, "tools/guide", "tools/setup"])
+@pytest.mark.parametrize("away", [">&-", ">/dev/full"])
+def test_output_that_goes_nowhere_from_the_start(tool: str, away: str) -> None:
+    the_line(shell(f"{tool} --help {away}"), tool)
 
 
 @pytest.mark.parametrize("tool", PYTHON_TOOLS)
@@ -74,6 +80,14 @@ def test_surroundings_that_no_python_starts_in(tool: str) -> None:
     assert said.endswith("PYTHONHOME names a folder without a Python: unset it")
     said = the_line(shell(f"{tool} --help", PYTHONIOENCODING="none"), tool, 77)
     assert said.endswith("unknown encoding: none")
+
+
+@pytest.mark.parametrize("tool", PYTHON_TOOLS)
+def test_a_folder_that_is_gone(tool: str, tmp_path: Path) -> None:
+    away = f"cd {tmp_path} && rmdir {tmp_path} && {ROOT / tool} --help 2> >(grep ^tools >&2)"
+    done = shell(away)
+    if done.returncode:  # a Python that is found without a folder may start
+        assert the_line(done, tool).endswith("is gone: go to another one")
 
 
 def test_seven_bits() -> None:

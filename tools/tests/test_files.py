@@ -92,6 +92,23 @@ def test_a_link_stays_one_and_its_file_keeps_its_mode(tmp_path: Path) -> None:
     assert written(tmp_path / "round") == os.strerror(errno.ELOOP)
 
 
+def test_all_of_several_or_none(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("far")
+    last = tmp_path / "last"
+    os.mkfifo(last)
+    names = ("a", "link", "last")
+    with pytest.raises(OSError, match="it is a pipe"):
+        files.write_all({tmp_path / name: "new" for name in names})
+    assert {path.name for path in tmp_path.iterdir()} == {"link", "last"}
+    last.unlink()
+    files.write_all({tmp_path / name: name for name in names})
+    assert (tmp_path / "link").is_symlink()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        **{name: name for name in names},
+        "far": "link",
+    }
+
+
 def test_a_new_file_has_the_mode_that_any_has(tmp_path: Path) -> None:
     files.write_whole(tmp_path / "a", b"1")
     (tmp_path / "b").write_bytes(b"1")

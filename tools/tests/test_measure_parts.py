@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import subprocess
 import sys
@@ -11,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from tools import files
-from tools.measuring import embedded, plan, profilers, programs, records
+from tools.measuring import embedded, plan, profilers, programs
 from tools.measuring.programs import Program, Variant
 from tools.measuring.provenance import Source
 from tools.measuring.steps import Estimate, Progress, Step, duration
@@ -204,26 +202,6 @@ def test_the_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
         and len(shown.rstrip("\r")) == 49
     )
     assert plain.getvalue() == "[7/12] chapter01_one --sweep n: 1.2 s, 1 min 05 s left\n"
-
-
-def test_all_files_of_a_set_are_replaced_or_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work = tmp_path / ".partial"
-    records.publish(tmp_path, work, {"a.json": b"old", "b.json": b"old"})
-
-    def full_after_a(path: Path, content: bytes) -> None:
-        if path.name != "a.json":
-            raise OSError(errno.ENOSPC, "No space left on device")
-        files.write_whole(path, content)
-
-    monkeypatch.setattr(records, "write_whole", full_after_a)
-    with pytest.raises(OSError, match="No space"):
-        records.publish(tmp_path, work, {"a.json": b"new", "b.json": b"new"})
-    assert [(tmp_path / name).read_text() for name in ("a.json", "b.json")] == ["old", "old"]
-    monkeypatch.undo()
-    records.publish(tmp_path, work, {"a.json": b"new", "b.json": b"new"})
-    assert [(tmp_path / name).read_text() for name in ("a.json", "b.json")] == ["new", "new"]
 
 
 def test_a_measuring_machine_needs_the_standard_library_alone() -> None:

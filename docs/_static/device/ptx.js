@@ -95,5 +95,27 @@
     return { element, go, show, restore, isChanged, goTo, text: () => area.value };
   };
 
-  window.LadderPtx = { build };
+  const TARGETS = new Set(["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"]);
+  const ARCHITECTURES = new Set([10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75,
+    80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121]);
+  const isTarget = (name) => TARGETS.has(name) || ARCHITECTURES.has(Number(/^sm_(\d+)[af]?$/.exec(name)?.[1]));
+
+  /** What a module is written for that there is not, in one sentence; empty where all is well. The device reads on. */
+  const unknown = (text) => {
+    const code = text.replace(/\/\*[^]*?\*\/|\/\/[^\n]*/g, (comment) => comment.replace(/[^\n]/g, " "));
+    for (const [whole, directive, given] of code.matchAll(/^[ \t]*\.(version|target)[ \t]+([^\n;]*)/gm)) {
+      const line = code.slice(0, code.indexOf(whole)).split("\n").length;
+      const said = given.trim();
+      if (directive === "version" && !/^[1-9]\.\d$/.test(said)) {
+        return `PTX line ${line}: the device reads PTX up to .version 9, and not ${said || "none"}.`;
+      }
+      const other = directive === "target" && said.split(",").find((name) => !isTarget(name.trim()));
+      if (typeof other === "string") {
+        return `PTX line ${line}: .target ${other.trim() || "nothing"} is no architecture that there is, such as sm_90.`;
+      }
+    }
+    return "";
+  };
+
+  window.LadderPtx = { build, unknown };
 })();

@@ -188,6 +188,8 @@
           isHalted = true;
           halt();
         };
+        const unknown = window.LadderPtx.unknown(request.ptx);
+        if (unknown) throw new Error(unknown);
         await load("client.js");
         const device = await window.LadderDevice.open(base, asksWho(request) ? "device_sums" : "device");
         if (mine !== turn) return null;

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from tools.judging import judge as judging
 from tools.judging import puzzles
-from tools.judging.judge import ENOUGH_S, judge, judge_ptx
+from tools.judging.judge import judge, judge_ptx
 from tools.judging.prepare import CHEATS, HONEST
 from tools.judging.tests.conftest import ptx
 from tools.judging.verdict import STATUS, Verdict
 
 pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device", "judge_kernels")]
 
+#: The limit for what the judge would stop after a longer time.
+SOON_S = 3
 FILES = sorted(CHEATS.glob("*.cu"))
 _SAYS = re.compile(r"^// rejected: (\w+): (.+)$", re.MULTILINE)
 
@@ -44,7 +48,11 @@ def verdict_on(file: Path) -> Verdict:
     puzzle = puzzles.find(key)
     if said(source)[0] == "compile":
         return judge(file, source, puzzle)
-    return judge_ptx(file.name, source, ptx("cheats", file.name), puzzle)
+    code = ptx("cheats", file.name)
+    if said(source)[0] == "slow":
+        with mock.patch.multiple(judging, LIMIT_S=SOON_S, LEAST_S=SOON_S):
+            return judging._in_time(file.name, source, code, puzzle, source)
+    return judge_ptx(file.name, source, code, puzzle)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -59,7 +67,7 @@ def test_an_honest_kernel_is_accepted(file: Path) -> None:
     """Of styles that once were rejected, or could be."""
     source = file.read_text(encoding="utf-8")
     puzzle = puzzles.find(puzzles.puzzle_named_in(source) or "")
-    verdict = judge_ptx(file.name, source, ptx("honest", file.name), puzzle, enough=ENOUGH_S)
+    verdict = judge_ptx(file.name, source, ptx("honest", file.name), puzzle)
     assert verdict.reason == "", verdict.text(True)
 
 

@@ -39,6 +39,13 @@ CLOCK = "mov.u64 %rd1, %globaltimer;"
         ([CLOCK, "setp.gt.u64 %p1, %rd1, 9;", "@%p1 ret;", "bar.sync 0;"], ["clock"]),
         # A loop that only time ends.
         (["L:", CLOCK, "setp.lt.u64 %p1, %rd1, 9;", "@%p1 bra L;"], ["clock"]),
+        # The same without a clock; and a sleep that no loop of that kind needs.
+        (["L:", "ld.volatile.u32 %r2, [%rd2];", "setp.ne.u32 %p1, %r2, 0;", "@%p1 bra E;",
+          "nanosleep.u32 20;", "bra L;", "E:"], []),
+        (["ld.volatile.u32 %r2, [%rd2];", "setp.ne.u32 %p1, %r2, 0;", "@%p1 bra E;",
+          "nanosleep.u32 20;", "E:"], ["sleep"]),
+        (["L:", "nanosleep.u32 20;", "setp.ne.u32 %p1, %r1, 0;", "@%p1 bra L;",
+          "ld.global.u32 %r2, [%rd2];"], ["sleep"]),
         # A loop that looks at memory, and sleeps meanwhile.
         (["L:", CLOCK, "cvt.u32.u64 %r1, %rd1;", "nanosleep.u32 %r1;",
           "ld.volatile.u32 %r2, [%rd2];", "setp.eq.u32 %p1, %r2, 0;", "@%p1 bra L;"], []),

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tools.judging import NOT_AVAILABLE, ROOT, Failure, compiler, form, progress, puzzles
+from tools.judging import judge as judging
 from tools.tests.built import nvcc
 from tools.tests.limits import LIMIT
 
@@ -99,7 +100,7 @@ def test_new_writes_a_skeleton_and_never_over_a_file(tmp_path: Path) -> None:
 
 def test_what_is_no_submission(tmp_path: Path) -> None:
     failed(run(tmp_path / "none.cu"), 2, "no such file")
-    failed(run(""), 2, "the name of the file to judge is empty")
+    failed(run(""), 2, "an argument is empty")
     failed(run(tmp_path), 2, "is a folder")
     os.mkfifo(tmp_path / "pipe.cu")
     failed(run(tmp_path / "pipe.cu"), 2, "is not a regular file")
@@ -368,17 +369,35 @@ def test_a_kernel_elsewhere_is_named_as_its_source_has_it() -> None:
 
 
 def test_another_kernel_of_the_file_counts_for_nothing() -> None:
-    other = ".visible .entry old(\n)\n{\n.shared .align 4 .b8 his[64];\ndiv.u32 %r1, %r2, %r3;\n}\n"
-    mine = (
-        ".entry sum(\n)\n{\n.shared .v2 .f32 a[0x2], b;\nmov.u32 %r1, wide;\nrem.s32 %r1, 1, 2;\n"
-    )
+    other = ".visible .entry old(\n)\n{\ndiv.u32 %r1, %r2, %r3;\n}\n"
+    mine = ".entry sum(\n)\n{\nmov.u32 %r1, wide;\nrem.s32 %r1, 1, 2;\n"
     mine += "fence.sc.cta;\natom.add.acq_rel.gpu.u32 %r1, [x], 1;\n// div.u32\n}\n"
     helper = ".func help()\n{\ndiv.rn.f32 %f1, %f2, %f3;\n}\n"
-    ptx = f".shared .b8 wide[4][100U];\n.extern .shared .b8 given[];\n{other}{mine}{helper}"
-    assert form.shared_bytes(ptx, "sum") == 400 + 16 + 8
-    assert form.shared_bytes(ptx, "old") == 64
+    ptx = f"{other}{mine}{helper}"
+    hidden = ptx.replace("%r3;\n}", "%r3;\nret; } .func its() { rem.u32 %r1, %r2, %r3;\n}")
+    assert form.divisions(hidden, "sum") == 3  # begun within another kernel
     assert (form.divisions(ptx, "sum"), form.divisions(ptx, "old")) == (2, 2)
     assert (form.fences(ptx, "sum"), form.fences(ptx, "old")) == (2, 0)
+
+
+def test_a_stack_is_as_large_as_the_device_and_the_runtime_have_it() -> None:
+    source = ROOT / "tools/emulator/src"
+    device = (source / "decode/spaces.cpp").read_text(encoding="utf-8")
+    runtime = (source / "cudart/runtime_device.cpp").read_text(encoding="utf-8")
+    assert f"kStackBytes = {judging.DEVICE_STACK // 1024} << 10;" in device
+    assert f"case cudaLimitStackSize: return {judging.STACK};" in runtime
+
+
+def test_frames_are_given_to_the_functions_that_have_them() -> None:
+    ptx = ".func (.param .b32 r) one(.param .b32 a)\n{\nret;\n}\n.func two\n{ ret; }\n"
+    ptx += ".func one;\n.entry k()\n{\nret;\n}\n"
+    wider = form.with_frames(ptx, {"one": 24, "two": 8, "k": 100}, 2)
+    frames = {
+        name: f".local .align 16 .b8 __the_frame[{size}];"
+        for name, size in (("one", 48), ("two", 16))
+    }
+    assert wider.count("__the_frame") == 2
+    assert f"a)\n{{ {frames['one']}\nret" in wider and f"two\n{{ {frames['two']} ret" in wider
 
 
 def test_the_compiler_cannot_take_all_memory(

@@ -6,12 +6,14 @@ test_cheats.py and test_puzzles.py have all submissions; these are compiled here
 from __future__ import annotations
 
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from tools.judging import judge as judging
 from tools.judging import puzzles
 from tools.judging.judge import judge
-from tools.judging.tests.test_cheats import FILES, complaint, said
+from tools.judging.tests.test_cheats import FILES, SOON_S, complaint, said
 from tools.judging.verdict import STATUS, Verdict
 
 pytestmark = pytest.mark.built("embedded_device")
@@ -34,7 +36,9 @@ def shortest() -> dict[str, Path]:
 @pytest.mark.parametrize("file", [pytest.param(f, id=name) for name, f in shortest().items()])
 def test_rejected(file: Path) -> None:
     source = file.read_text(encoding="utf-8")
-    verdict = verdict_on(file, source)
+    limit = SOON_S if said(source)[0] == "slow" else judging.LIMIT_S
+    with mock.patch.multiple(judging, LIMIT_S=limit, LEAST_S=min(limit, judging.LEAST_S)):
+        verdict = verdict_on(file, source)
     assert complaint(source, verdict) == ""
     assert verdict.status == STATUS[said(source)[0]] != 0
 
