@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from common.records.naming import DEFAULT_BLOCK
+from common.records.recordings import RecordedRun
 from figures import chapters
 from figures.kit import style
 from figures.kit.axes import heading, label_ends, sizes_axis
@@ -27,8 +29,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import card, rate_text, size, time_text, times_text
-from figures.records.naming import DEFAULT_BLOCK
-from figures.records.recordings import RecordedRun
 
 #: As many cards as a picture shows apart.
 MOST_CARDS = 4

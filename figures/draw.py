@@ -15,14 +15,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from common.records.naming import LOCAL
+from common.records.reading import DataError
+from common.records.recordings import RecordedRun, Recordings, is_stale
+from common.records.regions import RegionError
+from common.records.sets import NoSuchRun
 from figures import catalogue, marks, readme
 from figures.kit import style
 from figures.kit.pictures import MissingData, Picture, View
-from figures.records.naming import LOCAL
-from figures.records.reading import DataError
-from figures.records.recordings import RecordedRun, Recordings, is_stale
-from figures.records.regions import RegionError
-from figures.records.sets import NoSuchRun
 from figures.spine import spine
 
 ROOT = Path(__file__).resolve().parent.parent

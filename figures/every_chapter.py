@@ -8,6 +8,11 @@ from itertools import combinations
 
 from matplotlib.figure import Figure
 
+from common.records.derived import gb_per_s
+from common.records.recordings import RecordedRun, counter_of
+from common.records.schema import CountedRun
+from common.records.sets import NoSuchRun
+from common.records.verdict import TIE, ratios, timed
 from figures.chapters import derived_counts
 from figures.kit import style
 from figures.kit.axes import (
@@ -35,11 +40,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import SERIES, Theme
 from figures.kit.words import listed, rate_text, significant, size, time_text, times_text
-from figures.records.derived import gb_per_s
-from figures.records.recordings import RecordedRun, counter_of
-from figures.records.schema import CountedRun
-from figures.records.sets import NoSuchRun
-from figures.records.verdict import TIE, ratios, timed
 
 
 def chapter_time(view: View, chapter: str, shown: Sequence[str] = ()) -> Picture:

@@ -6,6 +6,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from common.records.naming import DEFAULT_BLOCK
+from common.records.recordings import RecordedRun
 from figures import chapters
 from figures.kit import style
 from figures.kit.chapter import number_of
@@ -22,8 +24,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import Theme
 from figures.kit.words import rate_text, size, times_text
-from figures.records.naming import DEFAULT_BLOCK
-from figures.records.recordings import RecordedRun
 
 #: Points per character of a label, and what its number takes before it.
 _LETTER, _NUMBER = 6.0, 44

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from figures.records import columns, regions
-from figures.records.naming import COUNTER_ALIASES
-from figures.records.transcripts import EXAMPLES, FOLDER
+from common.records import columns, regions
+from common.records.naming import COUNTER_ALIASES
+from common.records.transcripts import EXAMPLES, FOLDER
 
 REFERENCE_DEVICE = "NVIDIA H200"
 SECOND_DEVICE = "NVIDIA H100"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import docs.tests.conftest  # noqa: F401  finds the extension
+from common.records.recordings import Recordings
+from common.records.sets import NoSuchRun
 from docs.tests import pages
-from figures.records.recordings import Recordings
-from figures.records.sets import NoSuchRun
 
 PAGES = sorted(
     path

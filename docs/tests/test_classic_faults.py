@@ -10,12 +10,12 @@ from bs4 import Tag
 
 from chapters.tests.expected import CHAPTERS, Expected, expected
 from chapters.tests.programs import run, variants
+from common.records import faults
+from common.records.faults import BadFaults, Classic
+from common.records.mutants import NETS
+from common.records.regions import regions
 from docs.tests.conftest import Book, Built
 from docs.tests.test_rendered import GUIDE, _parsed, guide_is_there
-from figures.records import faults
-from figures.records.faults import BadFaults, Classic
-from figures.records.mutants import NETS
-from figures.records.regions import regions
 
 pytestmark = [pytest.mark.all, pytest.mark.built("guide")]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from common.records import columns
 from docs.tests import device
-from figures.records import columns
 from tools.measuring import page
 from tools.measuring.launches import Chapter, Listed
 from tools.measuring.ptx import digest

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
+from common.records.comparison import chapters
+from common.records.recordings import Recordings
+from common.records.transcripts import ROOMS, transcripts
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book
 from docs.tests.pages import ROOT
-from figures.comparison import chapters
-from figures.records.recordings import Recordings
-from figures.records.transcripts import ROOMS, transcripts
 
 pytestmark = pytest.mark.all
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from common.records.naming import COUNTER_ALIASES
+from common.records.recordings import Recordings
 from docs.tests.test_browser import GUIDE, address
 from docs.tests.test_run_here import looked
 from figures.chapters.chapter13_small_and_large import ring
-from figures.records.naming import COUNTER_ALIASES
-from figures.records.recordings import Recordings
 from tools.tests.built import ROOT
 
 pytestmark = [

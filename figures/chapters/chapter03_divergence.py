@@ -9,6 +9,10 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from common.records.naming import STALLS
+from common.records.recordings import RecordedRun, counter_of
+from common.records.schema import CountedRun
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter02_smem import INTERLEAVED, interleaved
 from figures.kit import costs, patterns, style
 from figures.kit.axes import heading, letters_for_a_box
@@ -29,10 +33,6 @@ from figures.kit.pictures import (
 from figures.kit.style import Theme
 from figures.kit.trees import EXAMPLE, by_level, draw_steps, margin_note, values_after
 from figures.kit.words import listed, size, time_text, times_text
-from figures.records.naming import STALLS
-from figures.records.recordings import RecordedRun, counter_of
-from figures.records.schema import CountedRun
-from figures.records.sets import NoSuchRun
 
 NAME = "chapter03_divergence"
 #: Points: letters that are readable on a telephone still.

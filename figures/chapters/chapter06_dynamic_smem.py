@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from common.records.recordings import RecordedRun, counter_of
+from common.records.schema import Device
+from common.records.sets import NoSuchRun
 from figures.kit import patterns, style
 from figures.kit.axes import explain_marks, heading
 from figures.kit.canvas import GLOBAL_HUE, canvas
@@ -15,9 +18,6 @@ from figures.kit.costs import tiles
 from figures.kit.pictures import MissingData, Picture, Table, View, name_of, time_of
 from figures.kit.style import Theme
 from figures.kit.words import bytes_text, listed, size, time_text, times_text
-from figures.records.recordings import RecordedRun, counter_of
-from figures.records.schema import Device
-from figures.records.sets import NoSuchRun
 
 NAME = "chapter06_dynamic_smem"
 

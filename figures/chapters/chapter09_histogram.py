@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
+from common.records.naming import DEFAULT_BLOCK
+from common.records.recordings import RecordedRun
 from figures.kit import style
 from figures.kit.canvas import canvas
 from figures.kit.chapter import Chapter
@@ -17,8 +19,6 @@ from figures.kit.patterns import BANKS, WARP
 from figures.kit.pictures import MissingData, Picture, Table, View, run_columns, run_row, time_of
 from figures.kit.style import DASHES, MARKERS, Theme
 from figures.kit.words import size, time_text
-from figures.records.naming import DEFAULT_BLOCK
-from figures.records.recordings import RecordedRun
 
 NAME = "chapter09_histogram"
 

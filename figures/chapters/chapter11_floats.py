@@ -12,6 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
+from common.records.libraries import FloatSum, recorded_sums, same_bits_of
+from common.records.naming import REFERENCE, SECOND
+from common.records.recordings import RecordedRun
 from figures.kit import style
 from figures.kit.axes import draw_curves, heading, label_ends, sizes_axis
 from figures.kit.canvas import canvas
@@ -19,9 +22,6 @@ from figures.kit.chapter import Chapter
 from figures.kit.pictures import MissingData, Picture, Table, View, rate_of
 from figures.kit.style import MARKERS, Theme
 from figures.kit.words import listed, power, size
-from figures.records.libraries import FloatSum, recorded_sums, same_bits_of
-from figures.records.naming import REFERENCE, SECOND
-from figures.records.recordings import RecordedRun
 
 NAME = "chapter11_floats"
 

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 from matplotlib.figure import Figure
 
+from common.records.naming import DEFAULT_BLOCK
+from common.records.rates import gpus_of, peak_of
+from common.records.recordings import RecordedRun, Recordings, is_faster
+from common.records.schema import CountedRun, Device, TimedRun
+from common.records.sets import NoSuchRun, RecordedSet
+from common.records.verdict import timed
 from figures.kit.style import Theme
 from figures.kit.words import card, listed
-from figures.records.naming import DEFAULT_BLOCK
-from figures.records.rates import gpus_of, peak_of
-from figures.records.recordings import RecordedRun, Recordings, is_faster
-from figures.records.schema import CountedRun, Device, TimedRun
-from figures.records.sets import NoSuchRun, RecordedSet
-from figures.records.verdict import timed
 
 LARGE_N = 2**28
 

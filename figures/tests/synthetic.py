@@ -14,11 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from common.records import columns
+from common.records.naming import COUNTER_ALIASES, REFERENCE, STALLS
+from common.records.schema import Device
 from figures import chapters
 from figures.kit.costs import Counts
-from figures.records import columns
-from figures.records.naming import COUNTER_ALIASES, REFERENCE, STALLS
-from figures.records.schema import Device
 
 CHAPTERS = (
     "chapter00_timing",

@@ -16,11 +16,11 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from common.records.recordings import Recordings
+from common.records.sets import NoSuchRun
 from figures import catalogue, draw, every_chapter
 from figures.kit import style
 from figures.kit.pictures import MissingData, Picture
-from figures.records.recordings import Recordings
-from figures.records.sets import NoSuchRun
 
 pytestmark = pytest.mark.all
 

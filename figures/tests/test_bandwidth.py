@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+from common.records import columns
+from common.records.naming import REFERENCE
+from common.records.rates import issue_rate
+from common.records.recordings import RecordedRun, Recordings
 from figures.chapters.chapter07_effective_bandwidth.kernels import (
     BLOCK,
     NAME,
@@ -20,10 +24,6 @@ from figures.chapters.chapter07_effective_bandwidth.methods import finished, met
 from figures.chapters.chapter07_effective_bandwidth.roof import climbed, roof
 from figures.chapters.chapter07_effective_bandwidth.roofline import roofline
 from figures.kit.pictures import MissingData, View, rate_of
-from figures.records import columns
-from figures.records.naming import REFERENCE
-from figures.records.rates import issue_rate
-from figures.records.recordings import RecordedRun, Recordings
 from figures.tests import synthetic
 
 pytestmark = pytest.mark.all

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from common.records import columns
+from common.records.naming import LOCAL, SECOND
+from common.records.recordings import Recordings
 from figures import cards, draw
 from figures.cards import climb_shares, climb_times, common_climb, names_of, sizes_with_library
 from figures.kit import style
 from figures.kit.pictures import MissingData, View
-from figures.records import columns
-from figures.records.naming import LOCAL, SECOND
-from figures.records.recordings import Recordings
 from figures.tests import synthetic
 
 pytestmark = pytest.mark.all
@@ -54,7 +54,7 @@ def test_the_size_is_one_that_all_have(views: list[View], two: Recordings, tmp_p
         data = columns.read(path)
         data["runs"] = [run for run in data["runs"] if run["n"] < 2**28]
         columns.write(path, data)
-    from figures.records.sets import read_set
+    from common.records.sets import read_set
 
     two.second["small"] = read_set(folder)
     try:

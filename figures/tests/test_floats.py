@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from chapters.tests.programs import program
+from common.records import libraries
 from figures.chapters import chapter11_floats as floats
-from figures.records import libraries
 from figures.tests.test_traces import trace
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]

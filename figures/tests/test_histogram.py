@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from common.records.recordings import Recordings
 from figures.chapters import chapter09_histogram as histogram
 from figures.kit.patterns import WARP
 from figures.kit.pictures import View
-from figures.records.recordings import Recordings
 from figures.tests.test_traces import trace
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]

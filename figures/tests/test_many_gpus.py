@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from common.records import columns
+from common.records.checks import load_set
+from common.records.naming import LOCAL, REFERENCE
+from common.records.rates import peak_of
+from common.records.reading import DataError, read_chapter
+from common.records.recordings import Recordings
+from common.records.sets import RecordedSet
 from figures.chapters.chapter14_many_gpus import plots
 from figures.kit.pictures import MissingData, View
-from figures.records import columns
-from figures.records.naming import LOCAL, REFERENCE
-from figures.records.rates import peak_of
-from figures.records.reading import DataError, read_chapter
-from figures.records.recordings import Recordings
-from figures.records.sets import RecordedSet, load_set
 
 pytestmark = pytest.mark.all
 

@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from common.records import columns
+from common.records.naming import COUNTER_ALIASES, LOCAL, REFERENCE, run_name
+from common.records.recordings import Recordings
 from figures import catalogue, chapters, draw, marks
 from figures.chapters import chapter03_divergence, chapter06_dynamic_smem
 from figures.every_chapter import chapter_blocks, chapter_counters, chapter_time
@@ -23,9 +26,6 @@ from figures.kit.axes import bar_chart
 from figures.kit.chapter import Chapter
 from figures.kit.pictures import MissingData, Picture, View
 from figures.kit.words import card
-from figures.records import columns
-from figures.records.naming import COUNTER_ALIASES, LOCAL, REFERENCE, run_name
-from figures.records.recordings import Recordings
 from figures.tests import synthetic
 
 pytestmark = pytest.mark.all
@@ -70,7 +70,8 @@ def test_a_chapters_module_is_all_that_its_figures_need(repository: Path, tmp_pa
         repository / "figures", copy, ignore=shutil.ignore_patterns("data", "tests", "__pycache__")
     )
     (copy / "data").symlink_to(repository / "figures" / "data")
-    (tmp_path / "chapters").symlink_to(repository / "chapters")
+    for name in ("chapters", "common"):
+        (tmp_path / name).symlink_to(repository / name)
     (copy / "chapters" / "chapter99_new.py").write_text(
         "from figures.chapters.chapter01_gmem.diagrams import tree_gmem\n"
         "from figures.kit.chapter import Chapter\n"
@@ -89,7 +90,8 @@ def test_only_what_an_edit_changes_is_drawn_again(repository: Path, tmp_path: Pa
         tmp_path / "figures",
         ignore=shutil.ignore_patterns("tests", "__pycache__"),
     )
-    (tmp_path / "chapters").symlink_to(repository / "chapters")
+    for name in ("chapters", "common"):
+        (tmp_path / name).symlink_to(repository / name)
     names = ("tree_gmem", "tree_smem", "chapter01_counters", "chapter02_counters")
     command = [sys.executable, "-m", "figures.draw", "--out", "drawn", "--only", *names]
 
@@ -132,6 +134,7 @@ def test_a_module_that_names_another_chapter_is_refused(repository: Path, tmp_pa
     shutil.copytree(
         repository / "figures", copy, ignore=shutil.ignore_patterns("data", "tests", "__pycache__")
     )
+    (tmp_path / "common").symlink_to(repository / "common")
     (copy / "chapters" / "chapter99_new.py").write_text(
         "from figures.kit.chapter import Chapter\nCHAPTER = Chapter('chapter98_old')\n"
     )

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from common.records.recordings import Recordings
 from figures.chapters.chapter12_rows import floors, plots
 from figures.kit.pictures import View, time_of
-from figures.records.recordings import Recordings
 
 pytestmark = pytest.mark.all
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from common.records.naming import REFERENCE
+from common.records.reading import DataError
+from common.records.recordings import BrokenLocalSet, Recordings
 from figures.cards import MOST_CARDS
-from figures.records.naming import REFERENCE
-from figures.records.reading import DataError
-from figures.records.recordings import BrokenLocalSet, Recordings
 from tools.comparing import ROOT, Refused
 from tools.comparing.content import Content, content
 from tools.comparing.opening import opened

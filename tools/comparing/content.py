@@ -9,13 +9,13 @@ from pathlib import Path
 
 from markupsafe import escape
 
+from common.records.recordings import Recordings
+from common.records.schema import Device
+from common.records.sets import RecordedSet
 from figures import cards, draw
 from figures.kit.chapter import number_of
 from figures.kit.pictures import MissingData, Picture, View, rate_of, time_of
 from figures.kit.words import bytes_text, rate_text, significant, size, times_text
-from figures.records.recordings import Recordings
-from figures.records.schema import Device
-from figures.records.sets import RecordedSet
 from tools.comparing import book_claims, properties
 from tools.comparing.book_claims import BookClaim, Tally, Verdict
 from tools.comparing.notices import book_chapters, made_up, notices, one_gpu_chapters

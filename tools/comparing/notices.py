@@ -6,14 +6,14 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping
 
+from common.records.manifest import NAME as MANIFEST
+from common.records.manifest import hashes
+from common.records.naming import SECOND
+from common.records.reading import DataError, read_manifest
+from common.records.recordings import Recordings
+from common.records.sets import ChapterRecord, RecordedSet
+from common.records.verdict import ENOUGH_PASSES, WIDENED_BY
 from figures.kit.words import listed, significant
-from figures.records.manifest import NAME as MANIFEST
-from figures.records.manifest import hashes
-from figures.records.naming import SECOND
-from figures.records.reading import DataError, read_manifest
-from figures.records.recordings import Recordings
-from figures.records.sets import ChapterRecord, RecordedSet
-from figures.records.verdict import ENOUGH_PASSES, WIDENED_BY
 from tools.comparing import ROOT
 from tools.comparing.opening import Opened
 from tools.measuring.notices import Notice, Records, chapters_text, of_the_card, sizes_left_out

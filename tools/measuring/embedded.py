@@ -8,7 +8,7 @@ every machine, so a test records the set again and compares. What is in it:
 - ``<chapter>.txt``: what ``./run`` prints
 - ``sources.json``: hashes of what all this was made of (``made_of``)
 
-The transcripts (figures/records/transcripts.py) are recorded with it, each where it lies.
+The transcripts (common/records/transcripts.py) are recorded with it, each where it lies.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from figures.records import columns
-from figures.records.transcripts import ROOMS, transcripts
+from common.records import columns
+from common.records.transcripts import ROOMS, transcripts
 from tools.files import write_whole
 from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, children, made_of, profilers
 from tools.measuring.programs import Program, Shape, Variant, chapter_names, find_programs
@@ -222,7 +222,7 @@ def cases_of(
 
 
 def kernel_hash(region: str | None) -> str | None:
-    from figures.records import regions
+    from common.records import regions
 
     known = regions.regions(ROOT)
     return known[region].hash if region in known else None
@@ -321,7 +321,7 @@ def replayed(device: Device, here: Path, program: Path | None, lines: Iterable[s
 
 def recorded_runs(program: Program) -> list[dict[str, Any]]:
     """The set's counts of what a page shows."""
-    from figures.records.reading import read_embedded
+    from common.records.reading import read_embedded
 
     there = {
         (run["variant"], run["n"], run["block"]): {**run}

@@ -127,7 +127,7 @@ def _code_under(*folders: Path) -> Iterator[Path]:
 
 @cache
 def _code_hash(path: Path) -> str:
-    from figures.records.regions import region_hash  # comments and white space aside
+    from common.records.regions import region_hash  # comments and white space aside
 
     return region_hash(path.read_text(encoding="utf-8"))
 

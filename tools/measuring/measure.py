@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from figures.records import columns, derived, exported, manifest
-from figures.records.naming import REFERENCE, SECOND
+from common.records import columns, derived, exported, manifest
+from common.records.naming import REFERENCE, SECOND
 from tools.files import named_file, write_whole
 from tools.measuring import (
     CUDA_ERROR,
@@ -494,7 +494,7 @@ def _work_folder(work: Path) -> Iterator[None]:
 
 def _kernel_hashes(programs: list[Program], notes: list[str]) -> dict[str, str]:
     """The hash of every region's code, by the region's name."""
-    from figures.records import regions
+    from common.records import regions
 
     try:
         known = {name: region.hash for name, region in regions.regions(ROOT).items()}

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from figures.records import columns
+from common.records import columns
 from tools.files import write_whole
 from tools.measuring import ROOT, Failure
 from tools.measuring.embedded import HARDWARE_METRICS, Device

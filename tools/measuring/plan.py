@@ -22,7 +22,7 @@ from tools.measuring.provenance import Source, utc_now
 from tools.measuring.steps import Result, Step, duration
 
 PARTS_VERSION = 2  # raise it when what is kept of a step changes
-#: A recording's passes: enough for figures/records/verdict.py to take their spread as it is.
+#: A recording's passes: enough for common/records/verdict.py to take their spread as it is.
 PASSES = 3
 #: A reader's own: one would not show how far passes differ, and a third takes another minute.
 READERS_PASSES = 2
@@ -396,7 +396,7 @@ def run_name(run: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _refuse_bad_runs(record: dict[str, Any], shown: str) -> None:
-    """Only what would spoil a recording unseen; figures/records checks every field."""
+    """Only what would spoil a recording unseen; common/records checks every field."""
     runs = record.get("runs")
     if not isinstance(runs, list) or not runs:
         raise Failure(f"'{shown}' recorded no run")

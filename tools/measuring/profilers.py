@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from figures.records.naming import STALLS
+from common.records.naming import STALLS
 
 #: Hardware counters, under NVIDIA's names.
 METRICS = (

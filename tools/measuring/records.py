@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from figures.records import columns
+from common.records import columns
 from tools.files import write_whole
 from tools.measuring import Failure
 from tools.measuring.plan import run_name, timing_name

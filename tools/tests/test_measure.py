@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from figures.records import columns, exported
-from figures.records.naming import COUNTER_ALIASES, STALLS
+from common.records import columns, exported
+from common.records.naming import COUNTER_ALIASES, STALLS
 from tools.measuring import plan, profilers, programs
 from tools.measuring.measure import SANITIZERS_AT_ONCE
 from tools.tests.limits import LIMIT
@@ -42,28 +42,27 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tool in a repository of two chapters, in a folder with a space in its name."""
     folder = tmp_path_factory.mktemp("measure")
     root = folder / "a book"
-    for name in ("tools/measuring", "figures/data", "figures/kit", "figures/records"):
+    for name in ("tools/measuring", "figures/data", "figures/kit", "common/records"):
         (root / name).mkdir(parents=True)
     shutil.copy(REPOSITORY / "tools" / "measure", root / "tools")
     for name in ("files.py", "terminal.py", "python.sh"):
         shutil.copy(REPOSITORY / "tools" / name, root / "tools")
     for file in (REPOSITORY / "tools" / "measuring").glob("*.py"):
         shutil.copy(file, root / "tools" / "measuring")
+    for name in ("__init__.py", "kit/__init__.py", "kit/words.py"):
+        shutil.copy(REPOSITORY / "figures" / name, root / "figures" / name)
     for name in (
         "__init__.py",
-        "kit/__init__.py",
-        "kit/words.py",
-        "records/__init__.py",
-        "records/declarations.py",
-        "records/exported.py",
-        "records/manifest.py",
-        "records/naming.py",
-        "records/columns.py",
-        "records/derived.py",
-        "records/regions.py",
-        "records/transcripts.py",
+        "columns.py",
+        "declarations.py",
+        "derived.py",
+        "exported.py",
+        "manifest.py",
+        "naming.py",
+        "regions.py",
+        "transcripts.py",
     ):
-        shutil.copy(REPOSITORY / "figures" / name, root / "figures" / name)
+        shutil.copy(REPOSITORY / "common/records" / name, root / "common/records" / name)
     compileall.compile_dir(root, quiet=2)  # the tool leaves no bytecode itself; it starts quicker
     (root / "CMakeLists.txt").write_text("# nothing to build\n")
     (root / ".gitignore").write_text("/build/\n/figures/data/local/\n.stamp.json\n__pycache__/\n")
@@ -256,7 +255,7 @@ def test_runs_are_named_once_a_repeat_and_hashed(book: Book) -> None:
     assert set(names) == {(v, n, b, r) for v in ("plain", "picky") for n, b in once for r in (0, 1)}
     assert [name[3] for name in names] == sorted(name[3] for name in names)
 
-    from figures.records import regions
+    from common.records import regions
 
     known = regions.regions(book.root)
     assert {run["kernel_hash"] for run in runs if run["variant"] == "plain"} == {
@@ -268,7 +267,7 @@ def test_runs_are_named_once_a_repeat_and_hashed(book: Book) -> None:
 
 
 def test_the_guide_takes_what_is_written(book: Book) -> None:
-    from figures.records.sets import load_set
+    from common.records.checks import load_set
 
     book.commit()
     done = book.measure("--counters", "--sanitizers")
@@ -312,7 +311,7 @@ def test_several_gpus_have_a_set_of_their_own(book: Book) -> None:
 
 
 def _told_of_the_manifest(folder: Path) -> list[str]:
-    from figures.records.sets import load_set
+    from common.records.checks import load_set
 
     doubts = load_set(folder).doubts
     return [doubt.what for doubt in doubts if doubt.path.name == "manifest.json"]

@@ -20,10 +20,10 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from figures.records import regions as regions_module
-from figures.records.naming import EMBEDDED, LOCAL, REFERENCE, SECOND
-from figures.records.reading import DataError
-from figures.records.recordings import (
+from common.records import regions as regions_module
+from common.records.naming import EMBEDDED, LOCAL, REFERENCE, SECOND
+from common.records.reading import DataError
+from common.records.recordings import (
     BrokenLocalSet,
     Counted,
     RecordedRun,
@@ -31,9 +31,9 @@ from figures.records.recordings import (
     Run,
     counter_of,
 )
-from figures.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
-from figures.records.sets import NoSuchRun, Provenance, RecordedSet, provenance_of
-from figures.records.transcripts import transcripts
+from common.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
+from common.records.sets import NoSuchRun, Provenance, RecordedSet, provenance_of
+from common.records.transcripts import transcripts
 from tools.measuring.notices import Notice, Record, of_the_card, sizes_left_out
 
 from . import inputs

@@ -18,12 +18,12 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.writers.html5 import HTML5Translator
 
+from common.records.naming import DEFAULT_BLOCK
+from common.records.recordings import RecordedRun
 from figures import chapters, spine
 from figures.kit import style
 from figures.kit.chapter import number_of
 from figures.kit.pictures import LARGE_N, MissingData, View, rate_of
-from figures.records.naming import DEFAULT_BLOCK
-from figures.records.recordings import RecordedRun
 
 from . import units
 from .book import Book, Lost, NotYet

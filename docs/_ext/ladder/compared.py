@@ -9,13 +9,13 @@ from typing import ClassVar
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from figures import comparison
-from figures.comparison import Compared, Reason, Tally
-from figures.records.naming import COUNTER_ALIASES, REFERENCE
-from figures.records.reading import DataError
-from figures.records.recordings import RecordedRun, Recordings
-from figures.records.schema import CountedRun, EmbeddedRun
-from figures.records.sets import NoSuchRun
+from common.records import comparison
+from common.records.comparison import Compared, Reason, Tally
+from common.records.naming import COUNTER_ALIASES, REFERENCE
+from common.records.reading import DataError
+from common.records.recordings import RecordedRun, Recordings
+from common.records.schema import CountedRun, EmbeddedRun
+from common.records.sets import NoSuchRun
 
 from . import units
 from .book import Book, Lost, NotYet, nearest

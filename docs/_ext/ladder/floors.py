@@ -10,11 +10,11 @@ from typing import ClassVar
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from figures.records.floors import EMPTY_BLOCKS, Floors, floors
-from figures.records.rates import issue_rate, schedulers
-from figures.records.recordings import RecordedRun, Run
-from figures.records.schema import CountedRun
-from figures.records.verdict import timed
+from common.records.floors import EMPTY_BLOCKS, Floors, floors
+from common.records.rates import issue_rate, schedulers
+from common.records.recordings import RecordedRun, Run
+from common.records.schema import CountedRun
+from common.records.verdict import timed
 
 from . import units
 from .book import Book, Both, Lost

@@ -11,9 +11,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxRole
 
-from figures.records import faults, mutants
-from figures.records.faults import Classic
-from figures.records.mutants import Mistake, Mutants, Survivor
+from common.records import faults, mutants
+from common.records.faults import Classic
+from common.records.mutants import Mistake, Mutants, Survivor
 
 from . import report
 from .book import Book, Lost, NotYet

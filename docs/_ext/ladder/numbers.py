@@ -12,12 +12,12 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxRole
 
-from figures.records import schema
-from figures.records.naming import REFERENCE, SECOND, STALLS, run_name
-from figures.records.rates import peak_of
-from figures.records.recordings import RecordedRun, Run
-from figures.records.schema import CountedRun, TimedRun
-from figures.records.verdict import ratios, timed
+from common.records import schema
+from common.records.naming import REFERENCE, SECOND, STALLS, run_name
+from common.records.rates import peak_of
+from common.records.recordings import RecordedRun, Run
+from common.records.schema import CountedRun, TimedRun
+from common.records.verdict import ratios, timed
 
 from . import pairs, report, units
 from .book import Book, Both, Lost, NotYet, nearest

@@ -19,8 +19,8 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
-from figures.records.recordings import RecordedRun
-from figures.records.sets import NoSuchRun
+from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 
 from .book import Book
 from .directive import LookupDirective

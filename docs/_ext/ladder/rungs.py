@@ -15,8 +15,8 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from figures.records.recordings import Counted, RecordedRun
-from figures.records.verdict import ratios, timed
+from common.records.recordings import Counted, RecordedRun
+from common.records.verdict import ratios, timed
 
 from . import report, units
 from .book import Book, Both, Lost, NotYet

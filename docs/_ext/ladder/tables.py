@@ -10,18 +10,18 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 
-from figures.comparison import Reason
-from figures.records.naming import COUNTER_ALIASES, EMBEDDED
-from figures.records.recordings import RecordedRun, counter_of, is_stale
-from figures.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
-from figures.records.sets import NoSuchRun
-from figures.records.verdict import ratios, timed
+from common.records.comparison import Reason
+from common.records.naming import COUNTER_ALIASES, EMBEDDED
+from common.records.recordings import RecordedRun, counter_of, is_stale
+from common.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
+from common.records.sets import NoSuchRun
+from common.records.verdict import ratios, timed
 
 from . import compared, units
+from .blocks import block, printed
 from .book import Book, Both, Lost, nearest
 from .directive import LookupDirective
 from .folded import fold
-from .listings import block, printed
 from .names import BadName, RunName, whole
 from .numbers import (
     Value,

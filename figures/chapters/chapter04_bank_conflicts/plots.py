@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from common.records.recordings import RecordedRun, counter_of
+from common.records.schema import CountedRun
 from figures.chapters.chapter04_bank_conflicts.kernels import WALK_ROUNDS
 from figures.kit import style
 from figures.kit.axes import bar_chart, explain_marks, heading, letters_for_a_box
@@ -24,8 +26,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import Theme
 from figures.kit.words import size, time_text, times_text
-from figures.records.recordings import RecordedRun, counter_of
-from figures.records.schema import CountedRun
 
 NAME = "chapter04_bank_conflicts"
 #: Rows, and threads per block, of the matrix products.

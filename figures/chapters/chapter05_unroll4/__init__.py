@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from common.records.recordings import RecordedRun
 from figures.chapters.chapter00_timing import hop_ns
 from figures.chapters.chapter05_unroll4.flight import SPINE, in_flight, pipe
 from figures.kit import patterns, style
@@ -25,7 +26,6 @@ from figures.kit.pictures import (
 from figures.kit.style import DASHES, MARKERS, SERIES, Theme
 from figures.kit.trees import EXAMPLE
 from figures.kit.words import bytes_text, listed, rate_text, significant, size
-from figures.records.recordings import RecordedRun
 
 NAME = "chapter05_unroll4"
 

@@ -9,6 +9,10 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+from common.records.naming import STALLS
+from common.records.recordings import RecordedRun, counter_of
+from common.records.schema import CountedRun
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter00_timing import hop_ns
 from figures.kit import patterns, style
 from figures.kit.axes import heading
@@ -26,10 +30,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import Theme
 from figures.kit.words import card, rate_text, size
-from figures.records.naming import STALLS
-from figures.records.recordings import RecordedRun, counter_of
-from figures.records.schema import CountedRun
-from figures.records.sets import NoSuchRun
 
 NAME = "chapter05_unroll4"
 

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
+from common.records.naming import DEFAULT_BLOCK
+from common.records.recordings import RecordedRun
+from common.records.schema import TimedRun
 from figures.kit import style
 from figures.kit.chapter import number_of
 from figures.kit.pictures import (
@@ -21,9 +24,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import DASHES, MARKERS, SERIES, Theme
 from figures.kit.words import listed, rate_text, times_text
-from figures.records.naming import DEFAULT_BLOCK
-from figures.records.recordings import RecordedRun
-from figures.records.schema import TimedRun
 
 NAME = "chapter07_effective_bandwidth"
 

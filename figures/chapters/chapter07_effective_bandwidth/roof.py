@@ -6,6 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from common.records.recordings import RecordedRun
 from figures.chapters.chapter07_effective_bandwidth.kernels import NAME
 from figures.kit import style
 from figures.kit.chapter import number_of
@@ -22,7 +23,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import Theme
 from figures.kit.words import card, rate_text, size
-from figures.records.recordings import RecordedRun
 from figures.spine import climb
 
 #: So that letters are large enough on a telephone.

@@ -6,6 +6,10 @@ import math
 
 from matplotlib.figure import Figure
 
+from common.records.naming import DEFAULT_BLOCK, DEFAULT_N
+from common.records.rates import issue_rate
+from common.records.recordings import RecordedRun, counter_of
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter04_bank_conflicts.plots import PRODUCT
 from figures.chapters.chapter07_effective_bandwidth.kernels import BLOCK, METHODS, NAME, ROOFS
 from figures.kit import style
@@ -13,10 +17,6 @@ from figures.kit.axes import note
 from figures.kit.pictures import MissingData, Picture, Table, View, name_of, time_of
 from figures.kit.style import Theme
 from figures.kit.words import listed, significant, size
-from figures.records.naming import DEFAULT_BLOCK, DEFAULT_N
-from figures.records.rates import issue_rate
-from figures.records.recordings import RecordedRun, counter_of
-from figures.records.sets import NoSuchRun
 
 
 def _counted(view: View) -> list[tuple[str, RecordedRun, float, float]]:

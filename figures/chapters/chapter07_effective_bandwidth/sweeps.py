@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from common.records.recordings import RecordedRun
 from figures.chapters.chapter07_effective_bandwidth.kernels import BLOCK, NAME
 from figures.kit import style
 from figures.kit.axes import note, sizes_axis
@@ -19,7 +20,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import rate_text, short_size, size
-from figures.records.recordings import RecordedRun
 
 STATES = {
     "reduce7_warm": "warm",

@@ -7,6 +7,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from common.records.recordings import Counted, RecordedRun, counter_of
+from common.records.sets import NoSuchRun
 from figures.kit import patterns, style
 from figures.kit.axes import bar_chart, explain_marks, heading, sizes_axis
 from figures.kit.pictures import (
@@ -23,8 +25,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import card, listed, rate_text, significant, size, times_text
-from figures.records.recordings import Counted, RecordedRun, counter_of
-from figures.records.sets import NoSuchRun
 
 NAME = "chapter10_coalescing"
 

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from common.records.floors import EMPTY_BLOCKS
+from common.records.floors import floors as general
+from common.records.recordings import RecordedRun
+from common.records.schema import Device
 from figures.chapters.chapter00_timing import hop_ns
 from figures.kit.pictures import View, time_of
-from figures.records.floors import EMPTY_BLOCKS
-from figures.records.floors import floors as general
-from figures.records.recordings import RecordedRun
-from figures.records.schema import Device
 
 #: Who takes a row, from few threads to many; "wide" is a thread that loads 16 bytes at once.
 METHODS = ("thread", "wide", "lanes", "block", "blocks")

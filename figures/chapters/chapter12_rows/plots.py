@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from common.records.libraries import Table as Asked
+from common.records.libraries import recorded
+from common.records.recordings import RecordedRun
 from figures.chapters.chapter12_rows.floors import METHODS, among_lowest, card_of, floors_of
 from figures.kit import style
 from figures.kit.axes import draw_curves, heading, label_ends, sizes_axis
 from figures.kit.pictures import MissingData, Picture, Table, View, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, short_size, significant, size
-from figures.records.libraries import Table as Asked
-from figures.records.libraries import recorded
-from figures.records.recordings import RecordedRun
 
 NAME = "chapter12_rows"
 

@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from common.records.libraries import WholeSum, steady_times, whole_sums
+from common.records.recordings import RecordedRun
 from figures.kit import style
 from figures.kit.axes import draw_curves, heading, label_ends, note, sizes_axis
 from figures.kit.pictures import MissingData, Picture, Table, View, name_of, rate_of, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, short_size, significant, size
-from figures.records.libraries import WholeSum, steady_times, whole_sums
-from figures.records.recordings import RecordedRun
 
 NAME = "chapter13_small_and_large"
 

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from common.records.libraries import rings_of
 from figures.chapters.chapter13_small_and_large.plots import NAME, STAGE_KIB, with_times
 from figures.kit import style
 from figures.kit.axes import heading
@@ -15,7 +16,6 @@ from figures.kit.canvas import GLOBAL_HUE, canvas
 from figures.kit.pictures import MissingData, Picture, Table, View
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, significant
-from figures.records.libraries import rings_of
 
 #: Where a copy may begin, and what its place is told from: a line of shared memory, all banks.
 VECTOR, LINE = 16, 128

@@ -11,13 +11,13 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from common.records.libraries import path_of
+from common.records.recordings import RecordedRun
 from figures.kit import style
 from figures.kit.axes import bar_chart, draw_curves, heading, label_ends, sizes_axis
 from figures.kit.pictures import MissingData, Picture, Table, View, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, short_size, significant, size
-from figures.records.libraries import path_of
-from figures.records.recordings import RecordedRun
 
 NAME = "chapter14_many_gpus"
 LEAST = 2**14

@@ -14,15 +14,15 @@ import pytest
 from bs4 import BeautifulSoup
 
 import tools.comparing.tests.conftest  # noqa: F401  finds the extension
+from common.records import columns
+from common.records.exported import pack
+from common.records.naming import REFERENCE
+from common.records.recordings import Recordings
+from common.records.sets import RecordedSet
+from common.records.verdict import ratios, timed
 from figures.kit.chapter import number_of
 from figures.kit.pictures import View
 from figures.kit.words import listed, time_text
-from figures.records import columns
-from figures.records.exported import pack
-from figures.records.naming import REFERENCE
-from figures.records.recordings import Recordings
-from figures.records.sets import RecordedSet
-from figures.records.verdict import ratios, timed
 from tools.comparing import Refused, command, properties
 from tools.comparing.book_claims import Verdict, held
 from tools.comparing.content import Content, Failed, chapters_there

@@ -204,8 +204,7 @@ def test_a_folder_is_all_that_a_puzzle_takes(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "tools/judging", tmp_path / "tools/judging", ignore=lambda *_: {"tests"})
     for name in ("judge", "files.py", "terminal.py", "python.sh"):
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
-    shutil.copytree(ROOT / "figures/records", tmp_path / "figures/records")
-    shutil.copy(ROOT / "figures/__init__.py", tmp_path / "figures")
+    shutil.copytree(ROOT / "common/records", tmp_path / "common/records")
     (tmp_path / "tools/emulator").mkdir()
     shutil.copy(ROOT / "tools/emulator/folder", tmp_path / "tools/emulator/folder")
     toml = added / "puzzle.toml"

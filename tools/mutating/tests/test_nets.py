@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from figures.records.traces import Instruction, Part, Trace
+from common.records.traces import Instruction, Part, Trace
 from tools.mutating.nets import names_of, places_in
 
 pytestmark = pytest.mark.all

@@ -8,11 +8,11 @@ from fnmatch import fnmatchcase
 from operator import add, mul, sub, truediv
 from typing import Any
 
-from figures.records.floors import EMPTY_BLOCKS, floors
-from figures.records.naming import DEFAULT_BLOCK, DEFAULT_N, STALLS, run_name, size_text
-from figures.records.recordings import RecordedRun, Recordings, counter_of
-from figures.records.schema import CountedRun, TimedRun
-from figures.records.sets import NoSuchRun
+from common.records.floors import EMPTY_BLOCKS, floors
+from common.records.naming import DEFAULT_BLOCK, DEFAULT_N, STALLS, run_name, size_text
+from common.records.recordings import RecordedRun, Recordings, counter_of
+from common.records.schema import CountedRun, TimedRun
+from common.records.sets import NoSuchRun
 
 from ..book import Lost, nearest
 from ..names import whole

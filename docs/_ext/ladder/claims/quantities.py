@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from figures.records.naming import COUNTER_ALIASES
-from figures.records.schema import Device, TimedRun
+from common.records.naming import COUNTER_ALIASES
+from common.records.schema import Device, TimedRun
 
 from ..numbers import error_of, given, peak_percent, predicted_occupancy, stay_us
 from .amounts import Kind

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from figures.records import columns, derived
+from common.records import columns, derived
 from figures.tests import synthetic
 
 PATH = Path("chapter01_gmem.json")

@@ -8,13 +8,11 @@ import subprocess
 import tarfile
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from figures.records import regions
-from figures.records.reading import DataError
-
-if TYPE_CHECKING:
-    from figures.records.sets import RecordedSet
+from common.records import regions
+from common.records.reading import DataError
+from common.records.sets import RecordedSet
 
 _USES = re.compile(r"^(\s*// begin \S+) uses .*$", re.MULTILINE)
 

@@ -21,8 +21,9 @@ from typing import Any, Generic, Literal
 
 from typing_extensions import TypeVar
 
-from figures.records import regions
-from figures.records.naming import (
+from common.records import regions
+from common.records.checks import load_set
+from common.records.naming import (
     COUNTER_ALIASES,
     DEFAULT_BLOCK,
     DEFAULT_N,
@@ -34,8 +35,8 @@ from figures.records.naming import (
     run_name,
     size_text,
 )
-from figures.records.reading import DataError, read_embedded
-from figures.records.schema import (
+from common.records.reading import DataError, read_embedded
+from common.records.schema import (
     CheckedRun,
     CountedRun,
     CountersFile,
@@ -43,16 +44,15 @@ from figures.records.schema import (
     EmbeddedRun,
     TimedRun,
 )
-from figures.records.sets import (
+from common.records.sets import (
     EmbeddedSet,
     NoSuchRun,
     Provenance,
     RecordedSet,
     load_embedded_set,
-    load_set,
     provenance_of,
 )
-from figures.records.verdict import Outcome, verdict
+from common.records.verdict import Outcome, verdict
 
 Params = Mapping[str, Any]
 #: The kind of run that is meant: a timed one where nothing else is said.

@@ -10,14 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from figures.records.naming import COUNTER_ALIASES, run_name
-from figures.records.reading import DataError
-from figures.records.schema import CountedLaunch, CountedRun, TimedRun
-
-if TYPE_CHECKING:
-    from figures.records.sets import RecordedSet
+from common.records.naming import COUNTER_ALIASES, run_name
+from common.records.reading import DataError
+from common.records.schema import CountedLaunch, CountedRun, TimedRun
+from common.records.sets import RecordedSet
 
 SECTOR = 32  # bytes
 WARP = 32  # threads

@@ -17,11 +17,11 @@ from typing import Any, cast
 
 import pytest
 
-from figures.records.derived import median_ranks
-from figures.records.naming import REFERENCE
-from figures.records.schema import TimedRun
-from figures.records.sets import load_set
-from figures.records.verdict import (
+from common.records.checks import load_set
+from common.records.derived import median_ranks
+from common.records.naming import REFERENCE
+from common.records.schema import TimedRun
+from common.records.verdict import (
     Outcome,
     Span,
     Verdict,
@@ -33,7 +33,7 @@ from figures.records.verdict import (
 
 pytestmark = pytest.mark.all
 
-DATA = Path(__file__).parents[1] / "data" / REFERENCE
+DATA = Path(__file__).parents[3] / "figures/data" / REFERENCE
 
 
 def a_pass(low: float, high: float, repeat: int = 0, median: float | None = None) -> TimedRun:

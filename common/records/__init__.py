@@ -4,10 +4,11 @@
 - ``derived``: what follows from what was measured: medians, quartiles, rates
 - ``schema``: the types of what the files hold
 - ``reading``: reads a file, and refuses what cannot be vouched for
-- ``checks``: what a set must satisfy as a whole (``consoles``, ``counts``, ``floors``, ``history``)
-- ``manifest``: the hashes of a set's files
 - ``sets``: one folder of files, of one device
+- ``manifest``: the hashes of a set's files
+- ``checks``: what a set must satisfy as a whole (``consoles``, ``counts``, ``floors``, ``history``)
 - ``recordings``: all sets together, which questions are put to
+- ``comparison``: the embedded device's counters beside hardware's
 - ``verdict``: what several passes of a run say together: its time, and which of two is faster
 - ``naming``: the sets' names, runs and counters as messages and pages name them
 - ``regions``: the named pieces of the chapters' code, and what each is made of (``declarations``)

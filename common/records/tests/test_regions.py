@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from figures.records import regions
-from figures.records.declarations import declarations
-from figures.records.regions import RegionError, region_hash
+from common.records import regions
+from common.records.declarations import declarations
+from common.records.regions import RegionError, region_hash
 
 Sources = Callable[..., Path]
 

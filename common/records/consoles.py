@@ -12,15 +12,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from figures.records.naming import COUNTER_ALIASES
-from figures.records.rates import peak_of
-from figures.records.reading import DataError
-from figures.records.schema import ChapterFile, Device, TimedRun
-
-if TYPE_CHECKING:
-    from figures.records.sets import RecordedSet
+from common.records.naming import COUNTER_ALIASES
+from common.records.rates import peak_of
+from common.records.reading import DataError
+from common.records.schema import ChapterFile, Device, TimedRun
+from common.records.sets import RecordedSet
 
 _DEVICE = re.compile(
     r"device  (?P<name>.+), compute capability (?P<cc>[\d.]+), (?P<sms>\d+) SMs, "

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from common.records.naming import COUNTER_ALIASES
+from common.records.recordings import RecordedRun, Recordings, counter_of, is_stale
+from common.records.schema import CountedRun, EmbeddedRun
+from common.records.sets import NoSuchRun
 from figures.kit.costs import Counts
-from figures.records.naming import COUNTER_ALIASES
-from figures.records.recordings import RecordedRun, Recordings, counter_of, is_stale
-from figures.records.schema import CountedRun, EmbeddedRun
-from figures.records.sets import NoSuchRun
 
 
 class Reason(Enum):

@@ -16,9 +16,9 @@ and no comparison on these pages rests on a single pass:
 - Else **nothing is decided**: these passes don't show a difference, and don't rule one out.
 
 Fewer than three passes show too little of the spread. :data:`WIDENED_BY` then widens it at both
-ends by what passes of one kernel are known to differ by. figures/tests/test_verdict.py simulates
-all of this with the noise of the recorded runs, and states how often the rule errs and what it
-sees.
+ends by what passes of one kernel are known to differ by. common/records/tests/test_verdict.py
+simulates all of this with the noise of the recorded runs, and states how often the rule errs and
+what it sees.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from figures.records.derived import gb_per_s
-from figures.records.schema import TimedRun
+from common.records.derived import gb_per_s
+from common.records.schema import TimedRun
 
 #: Passes from which on a spread stands for itself.
 ENOUGH_PASSES = 3

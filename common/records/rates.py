@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from figures.records.schema import Device
+from common.records.schema import Device
 
 
 def gpus_of(run: Mapping[str, Any]) -> int:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from figures.records.naming import REFERENCE
-from figures.records.recordings import Recordings, is_stale
+from common.records.naming import REFERENCE
+from common.records.recordings import Recordings, is_stale
 
 
 def earlier_forms(root: Path) -> list[str]:

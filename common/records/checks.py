@@ -7,31 +7,47 @@ understate what it can do, and an older ``tools/measure`` wrote no manifest.
 What no file can show is a number changed everywhere it occurs, manifest included. The tests catch
 some of that from outside the data: the programs know their useful bytes and their findings, git
 knows the kernels at the recorded commit, and the embedded device counts again. The rest takes the
-GPU (figures/tests/test_lies.py lists it).
+GPU (common/records/tests/test_lies.py lists it).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from figures.records import history, manifest
-from figures.records.consoles import check_consoles
-from figures.records.counts import check_counters
-from figures.records.floors import EMPTY_BLOCKS, floors
-from figures.records.naming import SECOND, run_name
-from figures.records.rates import peak_of
-from figures.records.reading import DataError, read_manifest
-from figures.records.schema import CheckedRun, CountedRun, TimedRun
-
-if TYPE_CHECKING:
-    from figures.records.sets import RecordedSet
+from common.records import history, manifest
+from common.records.consoles import check_consoles
+from common.records.counts import check_counters
+from common.records.floors import EMPTY_BLOCKS, floors
+from common.records.naming import SECOND, run_name
+from common.records.rates import peak_of
+from common.records.reading import DataError, read_manifest
+from common.records.schema import CheckedRun, CountedRun, TimedRun
+from common.records.sets import RecordedSet, read_set
 
 #: What rounding in the files may move a rate or a floor by.
 ROUNDING = 1.0005
 #: What the timer samples to: the 95 % interval of a median is within so much of it.
 PRECISION = 1.01
+
+
+def load_set(folder: Path | str) -> RecordedSet:
+    """Reads and checks every file of a GPU's set, and the set as a whole."""
+    folder = Path(folder)
+    loaded = read_set(folder)
+    if loaded.is_local:
+        loaded.doubts.extend(faults(folder, loaded))
+    elif _is_recorded(folder):
+        check(folder, loaded)
+    return loaded
+
+
+def _is_recorded(folder: Path) -> bool:
+    """Whether a set claims to be measured. Tests make sets up, outside the book, for which
+    nothing vouches."""
+    book = folder.absolute().parents[2] / "CMakeLists.txt"
+    return (folder / manifest.NAME).exists() or book.exists()
 
 
 def check(folder: Path, loaded: RecordedSet) -> None:

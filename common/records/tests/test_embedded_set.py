@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from figures import comparison
-from figures.comparison import Reason
-from figures.records import columns
-from figures.records.naming import EMBEDDED, REFERENCE
-from figures.records.reading import DataError
-from figures.records.recordings import Recordings, is_stale
-from figures.records.sets import NoSuchRun, load_embedded_set
-from figures.records.transcripts import transcripts
+from common.records import columns, comparison
+from common.records.comparison import Reason
+from common.records.naming import EMBEDDED, REFERENCE
+from common.records.reading import DataError
+from common.records.recordings import Recordings, is_stale
+from common.records.sets import NoSuchRun, load_embedded_set
+from common.records.transcripts import transcripts
 from tools.measuring import embedded as recording
 from tools.measuring import launches
 from tools.tests.built import BUILD
@@ -39,7 +38,7 @@ def again(repository: Path) -> dict[str, str]:
 AGAIN = "the set is not what the source gives: tools/measure --record embedded"
 
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted(
     [
         *(str(path.relative_to(ROOT)) for path in (ROOT / COMMITTED).glob("*.*")),

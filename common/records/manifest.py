@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from figures.records import columns
+from common.records import columns
 
 NAME = "manifest.json"
 VERSION = 1
@@ -73,4 +73,4 @@ def _hash(content: bytes) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Writes the manifest of a recorded set.")
     parser.add_argument("set", help="a folder under figures/data, e.g. nvidia-h200")
-    write(Path(__file__).parents[1] / "data" / parser.parse_args().set)
+    write(Path(__file__).parents[2] / "figures/data" / parser.parse_args().set)

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from figures.records import checks, manifest
-from figures.records.naming import EMBEDDED, LOCAL
-from figures.records.reading import (
+from common.records.naming import EMBEDDED, LOCAL
+from common.records.reading import (
     DataError,
     read_chapter,
     read_counters,
@@ -23,7 +22,7 @@ from figures.records.reading import (
     read_probes,
     read_sanitizer,
 )
-from figures.records.schema import (
+from common.records.schema import (
     ChapterFile,
     CountersFile,
     Device,
@@ -34,7 +33,7 @@ from figures.records.schema import (
     SourceOrNone,
     TimedRun,
 )
-from figures.records.verdict import over_passes
+from common.records.verdict import over_passes
 
 
 class NoSuchRun(LookupError):
@@ -210,24 +209,6 @@ def load_embedded_set(folder: Path) -> EmbeddedSet:
         read_embedded(folder / "counters.json"),
         read_probes(folder / "probes.json"),
     )
-
-
-def load_set(folder: Path | str) -> RecordedSet:
-    """Reads and checks every file of a GPU's set, and the set as a whole."""
-    folder = Path(folder)
-    loaded = read_set(folder)
-    if loaded.is_local:
-        loaded.doubts.extend(checks.faults(folder, loaded))
-    elif _is_recorded(folder):
-        checks.check(folder, loaded)
-    return loaded
-
-
-def _is_recorded(folder: Path) -> bool:
-    """Whether a set claims to be measured. Tests make sets up, outside the book, for which
-    nothing vouches."""
-    book = folder.absolute().parents[2] / "CMakeLists.txt"
-    return (folder / manifest.NAME).exists() or book.exists()
 
 
 def read_set(folder: Path) -> RecordedSet:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from figures.records import columns
+from common.records import columns
 
 FORMAT = "a recording of The Reduction Ladder"
 VERSION = 2

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from figures.records import declarations
-from figures.records.declarations import Declaration
+from common.records import declarations
+from common.records.declarations import Declaration
 
 #: What a region's file is for, by the file's name. In these is all kernel code.
 KINDS = {

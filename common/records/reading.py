@@ -14,10 +14,10 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from figures.records import columns, derived
-from figures.records.columns import SCHEMA_VERSION
-from figures.records.naming import LOCAL, run_name
-from figures.records.schema import (
+from common.records import columns, derived
+from common.records.columns import SCHEMA_VERSION
+from common.records.naming import LOCAL, run_name
+from common.records.schema import (
     CHECKED,
     ChapterFile,
     CheckedRun,

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from figures.records import columns, exported
-from figures.records.exported import BadExport, pack, unpack
+from common.records import columns, exported
+from common.records.exported import BadExport, pack, unpack
 from figures.tests import synthetic
 
 pytestmark = pytest.mark.all

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from figures.records.mutants import NETS
-from figures.records.regions import Region
+from common.records.mutants import NETS
+from common.records.regions import Region
 
 EXPECTED = "tests/expected.py"  # in a chapter's folder
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from figures.records import columns
-from figures.records.naming import COUNTER_ALIASES, EMBEDDED, LOCAL, REFERENCE, SECOND
-from figures.records.reading import DataError
-from figures.records.recordings import (
+from common.records import columns
+from common.records.checks import load_set
+from common.records.naming import COUNTER_ALIASES, EMBEDDED, LOCAL, REFERENCE, SECOND
+from common.records.reading import DataError
+from common.records.recordings import (
     BrokenLocalSet,
     RecordedRun,
     Recordings,
@@ -23,8 +24,8 @@ from figures.records.recordings import (
     is_faster,
     is_stale,
 )
-from figures.records.regions import region_hash
-from figures.records.sets import NoSuchRun, load_set
+from common.records.regions import region_hash
+from common.records.sets import NoSuchRun
 from figures.tests import synthetic
 
 Edit = Callable[[dict[str, Any]], None]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from figures.records import machine_code
-from figures.records.machine_code import MachineCode, NoSuchCode
+from common.records import machine_code
+from common.records.machine_code import MachineCode, NoSuchCode
 
 pytestmark = pytest.mark.all
 

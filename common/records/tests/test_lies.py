@@ -31,20 +31,20 @@ from typing import Any
 
 import pytest
 
-from figures import comparison
-from figures.comparison import Reason
-from figures.records import checks, columns, consoles, history, manifest, regions
-from figures.records.naming import COUNTER_ALIASES, EMBEDDED, REFERENCE
-from figures.records.reading import DataError
-from figures.records.recordings import Recordings
-from figures.records.sets import RecordedSet, load_set, read_set
-from figures.records.transcripts import Transcript, transcripts
+from common.records import checks, columns, comparison, consoles, history, manifest, regions
+from common.records.checks import load_set
+from common.records.comparison import Reason
+from common.records.naming import COUNTER_ALIASES, EMBEDDED, REFERENCE
+from common.records.reading import DataError
+from common.records.recordings import Recordings
+from common.records.sets import RecordedSet, read_set
+from common.records.transcripts import Transcript, transcripts
 from tools.measuring import embedded
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("BOOK_BUILD", ROOT / "build/tools")).resolve()
 Json = dict[str, Any]
 Lie = Callable[["Scratch"], None]

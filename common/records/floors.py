@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from figures.records.naming import COUNTER_ALIASES
-from figures.records.rates import issue_rate, peak_of
-from figures.records.schema import CountedRun, Device, TimedRun
+from common.records.naming import COUNTER_ALIASES
+from common.records.rates import issue_rate, peak_of
+from common.records.schema import CountedRun, Device, TimedRun
 
 #: What starts blocks and does nothing else, at a size where a launch's own cost no longer shows.
 EMPTY_BLOCKS = ("chapter00_timing", "empty_blocks", 2**28)
