@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from chapters.tests.expected import CHAPTERS, ROOT, expected
+from chapters.expected import CHAPTERS, ROOT, expected
 from chapters.tests.programs import variants
 from common.records import columns
 from tools.measuring.profilers import kernel_name

@@ -17,7 +17,7 @@ from functools import cache
 
 import pytest
 
-from chapters.tests.expected import CHAPTERS, ROOT, expected
+from chapters.expected import CHAPTERS, ROOT, expected
 from chapters.tests.programs import program, variants
 from common.records.regions import regions
 from tools.measuring.programs import Variant

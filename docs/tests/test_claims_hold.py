@@ -11,7 +11,7 @@ import pytest
 import docs.tests.conftest  # noqa: F401  finds the extension
 from common.records.recordings import Recordings
 from common.records.sets import NoSuchRun
-from docs.tests import pages
+from docs import page_source as pages
 
 PAGES = sorted(
     path

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import docs.tests.conftest  # noqa: F401  finds the extension
-from docs.tests.pages import DOCS
+from docs.page_source import DOCS
 from docs.tests.test_browser import (
     AXE,
     COLOURS,

@@ -25,7 +25,7 @@ from ladder.names import chapter_of
 
 from common.records.recordings import Recordings
 from common.records.sets import NoSuchRun
-from docs.tests import pages
+from docs import page_source as pages
 
 _ROLE = re.compile(r":claim:`(?P<words>[^`<]+)<(?P<claims>[^`]+)>`")
 #: So much of a paragraph says which one it is.

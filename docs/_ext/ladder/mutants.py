@@ -11,13 +11,13 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxRole
 
-from common.records import faults, mutants
-from common.records.faults import Classic
+from common.records import mutants
 from common.records.mutants import Mistake, Mutants, Survivor
 
-from . import report
+from . import faults, report
 from .book import Book, Lost, NotYet
 from .directive import LookupDirective
+from .faults import Classic
 from .folded import fold
 from .names import BadName
 from .strings import _
