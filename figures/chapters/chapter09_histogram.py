@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
+from common.input import SEED, input_value
 from common.records.naming import DEFAULT_BLOCK
 from common.records.recordings import RecordedRun
 from figures.kit import style
@@ -23,19 +24,7 @@ from figures.kit.words import size, time_text
 NAME = "chapter09_histogram"
 
 
-SEED = 2018  # a program's own default
-
-
 LOAD_BYTES = 16
-
-
-def input_value(seed: int, position: int) -> int:
-    """The value at a position, as common/include/book/input.hpp makes it."""
-    mask = 2**64 - 1
-    z = (seed + (position + 1) * 0x9E3779B97F4A7C15) & mask
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-    return (z ^ (z >> 31)) >> 56
 
 
 def first_bytes() -> list[int]:

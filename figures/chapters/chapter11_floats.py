@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
+from common.input import SEED, input_bits
 from common.records.libraries import FloatSum, recorded_sums, same_bits_of
 from common.records.naming import REFERENCE, SECOND
 from common.records.recordings import RecordedRun
@@ -25,22 +26,10 @@ from figures.kit.words import listed, power, size
 
 NAME = "chapter11_floats"
 
-SEED = 2018  # a program's own default
-
-MASK = 2**64 - 1
-
-
-def input_bits(seed: int, position: int) -> int:
-    """The bits at a position, as common/include/book/input.hpp makes them."""
-    z = (seed + (position + 1) * 0x9E3779B97F4A7C15) & MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-    return z ^ (z >> 31)
-
 
 def wide_at(seed: int, position: int) -> int:
     """The bits of the float at a position of the wide data, as problem.cuh makes them."""
-    bits = input_bits(seed, position)
+    bits: int = input_bits(seed, position)
     power = ((bits & 0xFFFF) * 120) >> 16
     return (bits >> 32) & 0x807FFFFF | (67 + power) << 23
 
