@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from common.records.naming import COUNTER_ALIASES
+from common.records.counters import NCU, OF_BOTH, ncu_name
 from common.records.recordings import RecordedRun, Recordings, counter_of, is_stale
 from common.records.schema import CountedRun, EmbeddedRun
 from common.records.sets import NoSuchRun
-from figures.kit.costs import Counts
 
 
 class Reason(Enum):
@@ -39,19 +38,12 @@ class Compared:
         return self.embedded - self.hardware
 
 
-#: What follows from a kernel's addresses alone.
-METRICS = tuple(COUNTER_ALIASES[name] for name in Counts.__dataclass_fields__)
-_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
-_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
-_MERGEABLE = "source__mergeable_shared_loads.sum"
-
-
 def compare(
     hardware: RecordedRun[CountedRun], embedded: RecordedRun[EmbeddedRun], metric: str
 ) -> Compared | None:
     """One metric of a run; None where the embedded device doesn't count it."""
-    metric = COUNTER_ALIASES.get(metric, metric)
-    if metric not in METRICS:
+    metric = ncu_name(metric)
+    if metric not in OF_BOTH:
         return None
     theirs, ours = int(counter_of(hardware, metric)), int(counter_of(embedded, metric))
     reason = None if theirs == ours else _reason(hardware, embedded, metric)
@@ -63,8 +55,8 @@ def _reason(
 ) -> Reason:
     if is_stale(hardware) and not is_stale(embedded):
         return Reason.EARLIER_FORM
-    for operation in ("ld", "st"):
-        waves, conflicts = _WAVEFRONTS.format(operation), _CONFLICTS.format(operation)
+    for access in ("shared_load", "shared_store"):
+        waves, conflicts = NCU[f"{access}_wavefronts"], NCU[f"{access}_conflicts"]
         if metric not in (waves, conflicts):
             continue
         theirs = counter_of(hardware, waves) - counter_of(hardware, conflicts)
@@ -72,7 +64,7 @@ def _reason(
         more = counter_of(hardware, metric) - counter_of(embedded, metric)
         if theirs == ours and more > 0:
             return Reason.ARBITRATION
-        if counter_of(embedded, _MERGEABLE) == 0:
+        if counter_of(embedded, "mergeable_shared_loads") == 0:
             continue
         if more < 0:
             return Reason.MERGED
@@ -204,7 +196,7 @@ def chapters(recordings: Recordings) -> list[Tally]:
             )  # fmt: skip
             embedded = recordings.embedded(run)
             launches += len(run["launches"])
-            for metric in METRICS:
+            for metric in OF_BOTH:
                 one = compare(hardware, embedded, metric)
                 assert one is not None
                 compared.append(one.reason)

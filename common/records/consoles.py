@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from common.records.naming import COUNTER_ALIASES
+from common.records.counters import NCU
 from common.records.rates import peak_of
 from common.records.reading import DataError
 from common.records.schema import ChapterFile, Device, TimedRun
@@ -224,7 +224,7 @@ def _check_other_sitting(path: Path, text: str, chapter: str, loaded: RecordedSe
                     raise DataError(
                         path, where, f"grid {row.grid} where {grid} blocks were counted"
                     )
-                given = launch["metrics"].get(COUNTER_ALIASES["registers"])
+                given = launch["metrics"].get(NCU["registers"])
                 if given and row.registers.isdigit() and not _holds(given, int(row.registers)):
                     what = f"registers {row.registers} where the device gave each thread {given:g}"
                     raise DataError(path, where, what)

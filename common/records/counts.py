@@ -11,7 +11,8 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from common.records.naming import COUNTER_ALIASES, run_name
+from common.records.counters import NCU
+from common.records.naming import run_name
 from common.records.reading import DataError
 from common.records.schema import CountedLaunch, CountedRun, TimedRun
 from common.records.sets import RecordedSet
@@ -29,17 +30,11 @@ LATE_STORES = 1
 #: Per cent of the peak below which a launch is too short for its share of it to mean much.
 SHARE_PCT = 10.0
 
-_DRAM_READ = COUNTER_ALIASES["dram_read_bytes"]
-_DRAM_WRITE = COUNTER_ALIASES["dram_write_bytes"]
-_DRAM_SECTORS = "dram__sectors_read.sum"
-_DRAM_RATE = "dram__bytes_read.sum.per_second"
-_DRAM_SHARE = COUNTER_ALIASES["dram_throughput_pct"]
-_ISSUED = COUNTER_ALIASES["instructions"]
-_L2_READ = COUNTER_ALIASES["l2_read_sectors"]
-_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
-_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
-_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
-_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+_DRAM_READ = NCU["dram_read_bytes"]
+_DRAM_WRITE = NCU["dram_write_bytes"]
+_DRAM_SHARE = NCU["dram_throughput_pct"]
+_ISSUED = NCU["instructions"]
+_LOADED = NCU["global_load_sectors"]
 
 
 class _Fault(Exception):
@@ -82,23 +77,29 @@ def _check_launch(launch: CountedLaunch, peak: float) -> None:
     warps = math.prod(launch["grid"]) * -(-math.prod(launch["block"]) // WARP)
     if metrics.get(_ISSUED, warps) < warps:
         raise _Fault(_ISSUED, f"{metrics[_ISSUED]:.0f} where {warps} warps were launched")
-    for operation in ("ld", "st", "red"):
-        requests, sectors = _REQUESTS.format(operation), _SECTORS.format(operation)
-        _at_most(metrics, requests, sectors, slack=LATE_STORES if operation == "st" else 0)
+    for access in ("global_load", "global_store", "global_reduction"):
+        requests, sectors = NCU[f"{access}_requests"], NCU[f"{access}_sectors"]
+        _at_most(metrics, requests, sectors, slack=LATE_STORES if access == "global_store" else 0)
         _at_most(metrics, sectors, requests, SECTORS_PER_REQUEST)
         _at_most(metrics, requests, _ISSUED)
-    for operation in ("ld", "st", "atom"):
-        _at_most(metrics, _CONFLICTS.format(operation), _WAVEFRONTS.format(operation))
-    lanes = metrics.get(COUNTER_ALIASES["lanes_per_instruction"], 0)
-    if lanes > WARP or metrics.get(COUNTER_ALIASES["lanes_not_predicated_off"], 0) > lanes:
-        raise _Fault(COUNTER_ALIASES["lanes_per_instruction"], f"{lanes} lanes of {WARP}")
+    for access in ("shared_load", "shared_store", "shared_atomic"):
+        _at_most(metrics, NCU[f"{access}_conflicts"], NCU[f"{access}_wavefronts"])
+    lanes = metrics.get(NCU["lanes_per_instruction"], 0)
+    if lanes > WARP or metrics.get(NCU["lanes_not_predicated_off"], 0) > lanes:
+        raise _Fault(NCU["lanes_per_instruction"], f"{lanes} lanes of {WARP}")
     read = metrics.get(_DRAM_READ)
-    if read is not None and metrics.get(_DRAM_SECTORS, read / SECTOR) * SECTOR != read:
-        sectors_read = metrics[_DRAM_SECTORS]
+    if read is not None and metrics.get(NCU["dram_read_sectors"], read / SECTOR) * SECTOR != read:
+        sectors_read = metrics[NCU["dram_read_sectors"]]
         raise _Fault(_DRAM_READ, f"{read:.0f} where {sectors_read:.0f} sectors were read")
     share = metrics.get(_DRAM_SHARE, 0)
-    if read and share >= SHARE_PCT and metrics.get(_DRAM_RATE) and _DRAM_WRITE in metrics and peak:
-        seconds = read / metrics[_DRAM_RATE]
+    if (
+        read
+        and share >= SHARE_PCT
+        and metrics.get(NCU["dram_read_rate"])
+        and _DRAM_WRITE in metrics
+        and peak
+    ):
+        seconds = read / metrics[NCU["dram_read_rate"]]
         made = 100 * (read + metrics[_DRAM_WRITE]) / seconds / peak
         if not 0.95 < made / share < 1.05:
             what = f"{share:g} where bytes over time make {made:.4g} % of the peak"
@@ -116,12 +117,12 @@ def _check_bytes(run: CountedRun, timed: TimedRun | None, launched: TimedRun | N
     if launched and launched["grid"] and launched["grid"] != math.prod(launches[0]["grid"]):
         blocks = math.prod(launches[0]["grid"])
         raise _Fault("grid", f"{blocks} blocks, and {launched['grid']} where it was timed")
-    loads, stores = total(_SECTORS.format("ld")), total(_SECTORS.format("st"))
-    read, asked = total(_DRAM_READ), total(_L2_READ)
+    loads, stores = total(_LOADED), total(NCU["global_store_sectors"])
+    read, asked = total(_DRAM_READ), total(NCU["l2_read_sectors"])
     useful = timed["bytes_read"] if timed else 0
     # Bulk copies are not loads, and bring all or nothing: the L2 counts them.
     by_loads = bool(loads) or not asked
-    brought, counter = (loads, _SECTORS.format("ld")) if by_loads else (asked, _L2_READ)
+    brought, counter = (loads, _LOADED) if by_loads else (asked, NCU["l2_read_sectors"])
     if brought is not None and brought * SECTOR < useful:
         raise _Fault(counter, f"{brought:.0f} sectors can't bring {useful} useful bytes")
     if read is None or asked is None or stores is None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from common.records.naming import COUNTER_ALIASES
+from common.records.counters import NCU
 from common.records.rates import issue_rate, peak_of
 from common.records.schema import CountedRun, Device, TimedRun
 
@@ -37,7 +37,7 @@ class Floors:
 
 def instructions(run: TimedRun, counted: CountedRun) -> float | None:
     """Warp instructions of *run*, from a count at its own or at another size."""
-    metric = COUNTER_ALIASES["instructions"]
+    metric = NCU["instructions"]
     launches = counted["launches"]
     if any(metric not in launch["metrics"] for launch in launches):
         return None

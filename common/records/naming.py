@@ -1,4 +1,4 @@
-"""How sets, runs and counters are named, in messages and on pages."""
+"""How sets and runs are named, in messages and on pages."""
 
 from __future__ import annotations
 
@@ -16,49 +16,6 @@ LOCAL = "local"
 EMBEDDED = "embedded"
 DEFAULT_N = 2**24
 DEFAULT_BLOCK = 256
-
-#: What warps wait for, in ncu's words: cycles that they wait, per instruction issued.
-#: ``selected`` is the cycle in which a warp issues.
-STALLS = {
-    f"stall_{reason}": f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio"
-    for reason in (
-        *("long_scoreboard", "short_scoreboard", "barrier", "membar", "wait", "not_selected"),
-        *("mio_throttle", "lg_throttle", "tex_throttle", "math_pipe_throttle", "dispatch_stall"),
-        *("no_instruction", "branch_resolving", "imc_miss", "drain", "sleeping", "misc"),
-        "selected",
-    )
-}
-
-#: Short names for NVIDIA's metrics, as the guide's counter role takes them.
-COUNTER_ALIASES = {
-    "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-    "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-    "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-    "shared_load_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-    "shared_store_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-    "global_reduction_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-    "global_reduction_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
-    "shared_atomic_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
-    "shared_atomic_conflicts": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum"),
-    "l2_read_sectors": "lts__t_sectors_srcunit_tex_op_read.sum",
-    "dram_read_bytes": "dram__bytes_read.sum",
-    "dram_write_bytes": "dram__bytes_write.sum",
-    "dram_throughput_pct": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-    "instructions": "smsp__inst_executed.sum",
-    "divergent_branches": "smsp__sass_branch_targets_threads_divergent.sum",
-    "uniform_branches_pct": "smsp__sass_average_branch_targets_threads_uniform.pct",
-    "lanes_per_instruction": "smsp__average_thread_inst_executed_per_inst_executed.ratio",
-    "lanes_not_predicated_off": (
-        "smsp__average_thread_inst_executed_pred_on_per_inst_executed.ratio"
-    ),
-    "occupancy_pct": "sm__warps_active.avg.pct_of_peak_sustained_active",
-    "shared_configured": "launch__shared_mem_config_size",
-    "registers": "launch__registers_per_thread",
-    **STALLS,
-}
 
 
 def size_text(n: int) -> str:

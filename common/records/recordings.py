@@ -23,8 +23,8 @@ from typing_extensions import TypeVar
 
 from common.records import regions
 from common.records.checks import load_set
+from common.records.counters import NCU, ncu_name
 from common.records.naming import (
-    COUNTER_ALIASES,
     DEFAULT_BLOCK,
     DEFAULT_N,
     EMBEDDED,
@@ -98,14 +98,14 @@ def is_stale(recorded: RecordedRun[Any]) -> bool:
 
 def counter_of(counted: Counted, name: str) -> float:
     """A counter of a run, summed over its launches, by alias or by NVIDIA's own name."""
-    metric = COUNTER_ALIASES.get(name, name)
+    metric = ncu_name(name)
     launches = counted.run["launches"]
     if not metric.endswith(".sum") and len(launches) > 1:
         raise NoSuchRun(f"{metric} is not a sum, and {run_name(counted.run)} has several launches")
     try:
         return float(sum(launch["metrics"][metric] for launch in launches))
     except KeyError:
-        near = nearest(name, [*COUNTER_ALIASES, *launches[0]["metrics"]])
+        near = nearest(name, [*NCU, *launches[0]["metrics"]])
         where = run_name(counted.run)
         raise NoSuchRun(f"no counter '{name}' is recorded for {where}{near}") from None
 

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from common.records.naming import STALLS
+from common.records.counters import STALLS
 from common.records.recordings import RecordedRun, counter_of
 from common.records.schema import CountedRun
 from common.records.sets import NoSuchRun

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from common.records.naming import STALLS
+from common.records.counters import STALLS
 from common.records.recordings import Recordings
 from figures.chapters import chapter05_unroll4, chapter06_dynamic_smem
 from figures.chapters.chapter00_timing import hop_ns

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from common.records import columns
-from common.records.naming import COUNTER_ALIASES, LOCAL, REFERENCE, run_name
+from common.records.counters import NCU
+from common.records.naming import LOCAL, REFERENCE, run_name
 from common.records.recordings import Recordings
 from figures import catalogue, chapters, draw, marks
 from figures.chapters import chapter03_divergence, chapter06_dynamic_smem
@@ -359,7 +360,7 @@ def test_a_derived_count_that_is_off_is_said(tmp_path: Path) -> None:
     data = columns.read(path)
     for run in data["runs"]:
         if (run["chapter"], run["variant"]) == ("chapter02_smem", "smem"):
-            metric = COUNTER_ALIASES["global_load_sectors"]
+            metric = NCU["global_load_sectors"]
             run["launches"][0]["metrics"][metric] += 1
     columns.write(path, data)
     alt = chapter_counters(_view(root), "chapter02_smem").alt

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from common.records import columns, derived, exported, manifest
+from common.records.counters import OF_HARDWARE
 from common.records.naming import REFERENCE, SECOND
 from tools.files import named_file, write_whole
 from tools.measuring import (
@@ -358,7 +359,7 @@ def _measure(options: argparse.Namespace) -> int:
             runs = [run for run in counted if "skipped" not in run]
             launches = [launch for run in runs for launch in run["launches"]]
             seen = {metric for launch in launches for metric in launch["metrics"]}
-            metrics = [metric for metric in profilers.METRICS if metric in seen]
+            metrics = [metric for metric in OF_HARDWARE if metric in seen]
             extra = {"ncu": ncu.version, "metrics": metrics}
             old = folder / "counters.json"
             record, note = collected(old, records, chapter_names(), extra, runs)
@@ -516,7 +517,7 @@ def _counter_notes(counted: list[Result], unknown: list[str]) -> list[str]:
     launches = [launch for run in counted for launch in run.get("launches", [])]
     lacking = [
         metric
-        for metric in profilers.METRICS
+        for metric in OF_HARDWARE
         if metric not in unknown and any(metric not in launch["metrics"] for launch in launches)
     ]
     if lacking:

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from common.records.counters import OF_HARDWARE
 from tools.measuring import NOT_AVAILABLE, ROOT, Failure, children, profilers
 from tools.measuring.programs import Program, Variant, json_of, once
 from tools.measuring.provenance import Source, utc_now
@@ -169,7 +170,7 @@ class Plan:
             CounterStep(
                 name=launch.name,
                 label=f"ncu {launch}",
-                key=self._key(launch.program, launch.name, [self.ncu.version, *profilers.METRICS]),
+                key=self._key(launch.program, launch.name, [self.ncu.version, *OF_HARDWARE]),
                 alike=("ncu",),
                 work=partial(self._count, self.ncu, launch),
                 # A faulty form spoils what runs after it: it runs alone.
@@ -257,7 +258,7 @@ class Plan:
 
     @property
     def _metrics(self) -> list[str]:
-        return [metric for metric in profilers.METRICS if metric not in self.unknown]
+        return [metric for metric in OF_HARDWARE if metric not in self.unknown]
 
     def _ncu_options(self) -> list[str]:
         return profilers.ncu_options(self._metrics)

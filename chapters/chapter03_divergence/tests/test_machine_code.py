@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from chapters.expected import ROOT
 from chapters.tests import machine
-from chapters.tests.expected import ROOT
 from chapters.tests.machine import compiled, named
 from common.records import machine_code
 from common.records.machine_code import Code

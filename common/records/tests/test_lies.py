@@ -34,7 +34,8 @@ import pytest
 from common.records import checks, columns, comparison, consoles, history, manifest, regions
 from common.records.checks import load_set
 from common.records.comparison import Reason
-from common.records.naming import COUNTER_ALIASES, EMBEDDED, REFERENCE
+from common.records.counters import NCU
+from common.records.naming import EMBEDDED, REFERENCE
 from common.records.reading import DataError
 from common.records.recordings import Recordings
 from common.records.sets import RecordedSet, read_set
@@ -177,7 +178,7 @@ def _counted(chapter: str, variant: str, n: int, factor: float, *metrics: str) -
             assert runs
             for launch in (launch for run in runs for launch in run["launches"]):
                 for metric in metrics:
-                    launch["metrics"][COUNTER_ALIASES.get(metric, metric)] *= factor
+                    launch["metrics"][NCU.get(metric, metric)] *= factor
 
         scratch.edit("counters.json", change)
 

@@ -14,7 +14,8 @@ import pytest
 
 from common.records import columns
 from common.records.checks import load_set
-from common.records.naming import COUNTER_ALIASES, EMBEDDED, LOCAL, REFERENCE, SECOND
+from common.records.counters import NCU
+from common.records.naming import EMBEDDED, LOCAL, REFERENCE, SECOND
 from common.records.reading import DataError
 from common.records.recordings import (
     BrokenLocalSet,
@@ -408,7 +409,7 @@ def test_counters_by_alias_and_by_name(recordings: Recordings) -> None:
     found = recordings.counters("chapter02_smem", "smem")
     by_alias = counter_of(found, "global_load_sectors")
     assert by_alias == 2**24 * 4 / 32
-    assert by_alias == counter_of(found, COUNTER_ALIASES["global_load_sectors"])
+    assert by_alias == counter_of(found, NCU["global_load_sectors"])
     with pytest.raises(NoSuchRun, match="near it: global_load_sectors"):
         counter_of(found, "global_load_sector")
 

@@ -13,7 +13,8 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxRole
 
 from common.records import schema
-from common.records.naming import REFERENCE, SECOND, STALLS, run_name
+from common.records.counters import CYCLES, unit_of
+from common.records.naming import REFERENCE, SECOND, run_name
 from common.records.rates import peak_of
 from common.records.recordings import RecordedRun, Run
 from common.records.schema import CountedRun, TimedRun
@@ -117,35 +118,27 @@ FIELDS: dict[str, tuple[str, Write]] = {
     "passes": (_("passes"), lambda found: units.count(len(found.repeats))),
 }
 
-#: Counters that are not plain counts.
+#: How a counter is written, by its unit; a plain count has none.
 COUNTER_UNITS: dict[str, Callable[[float], str]] = {
-    "dram_read_bytes": units.decimal_bytes,
-    "dram_write_bytes": units.decimal_bytes,
-    "occupancy_pct": units.percent,
-    "shared_configured": units.binary_bytes,
+    "bytes": units.decimal_bytes,
+    "binary bytes": units.binary_bytes,
+    "%": units.percent,
+    CYCLES: lambda value: _("{count} cycles per instruction").format(count=units.digits(value)),
 }
 
 
 def counter_text(name: str, value: float) -> str:
-    if name.endswith((".pct", "_pct")) or ".pct_of" in name:
-        return units.percent(value)
-    if _is_stall(name):
-        return _("{count} cycles per instruction").format(count=units.digits(value))
-    return COUNTER_UNITS.get(name, units.count)(value)
-
-
-def _is_stall(name: str) -> bool:
-    return name in STALLS or name in STALLS.values()
+    return COUNTER_UNITS.get(unit_of(name), units.count)(value)
 
 
 def stall_unit(name: str) -> str:
     """What a table's row says once, in place of its cells."""
-    return _(", cycles per instruction") if _is_stall(name) else ""
+    return _(", cycles per instruction") if unit_of(name) == CYCLES else ""
 
 
 def counter_cell(name: str, value: float) -> str:
     """A counter in a table, where the row has the unit of a stall reason."""
-    return units.digits(value) if _is_stall(name) else counter_text(name, value)
+    return units.digits(value) if unit_of(name) == CYCLES else counter_text(name, value)
 
 
 DEVICE_FIELDS: dict[str, Callable[[schema.Device], str]] = {

@@ -11,7 +11,8 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 
 from common.records.comparison import Reason
-from common.records.naming import COUNTER_ALIASES, EMBEDDED
+from common.records.counters import COUNTERS, NCU, ncu_name
+from common.records.naming import EMBEDDED
 from common.records.recordings import RecordedRun, counter_of, is_stale
 from common.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
 from common.records.sets import NoSuchRun
@@ -40,6 +41,9 @@ from .numbers import (
 from .provenance import dagger, short_device
 from .strings import _
 from .table import Cell, Column, table
+
+#: What the embedded device counts as hardware does.
+_EXACT = [name for name, each in COUNTERS.items() if each.embedded == "exact"]
 
 
 def _microseconds(*values: float) -> str:
@@ -254,7 +258,7 @@ class Counters(LookupDirective):
             founds += _told_apart(both, self.options.get("metrics"))
         metrics = self.options.get("metrics") or [
             alias
-            for alias, metric in COUNTER_ALIASES.items()
+            for alias, metric in NCU.items()
             if all(metric in launch["metrics"] for f in founds for launch in f.run["launches"])
         ]
         by_device = book.has_local()
@@ -282,7 +286,7 @@ class Counters(LookupDirective):
                 reasons += beneath[1]
         caption = _caption(founds[0].run, False, False)
         made = table(columns, rows, "counters", caption=caption, row_classes=kinds)
-        names = [COUNTER_ALIASES.get(metric, metric) for metric in metrics]
+        names = [ncu_name(metric) for metric in metrics]
         command = _command(founds[-1], names)
         on_hardware = block(f"$ {command}", "printed", [nodes.Text(_("With a GPU"))], "command")
         embedded = pairs[-1][1]
@@ -298,7 +302,7 @@ class Counters(LookupDirective):
     def _on_embedded(self, book: Book, chapter: str, variants: list[str]) -> list[nodes.Node]:
         size = self.options.get("n"), self.options.get("block")
         founds = [book.counters_on_embedded(RunName(chapter, name, *size)) for name in variants]
-        metrics = self.options.get("metrics") or list(COUNTER_ALIASES)[:8]
+        metrics = self.options.get("metrics") or _EXACT
         columns = [Column(_("counter")), *(Column(found.run["variant"], True) for found in founds)]
         rows: list[list[Cell]] = [
             [
@@ -316,7 +320,7 @@ class Counters(LookupDirective):
         rows: list[list[Cell]] = [
             [
                 metric.replace("_", " ").removesuffix(" pct"),
-                [nodes.literal("", COUNTER_ALIASES.get(metric, metric))],
+                [nodes.literal("", ncu_name(metric))],
             ]
             for metric in metrics
         ]
@@ -334,7 +338,7 @@ def _told_apart(both: Both[CountedRun], metrics: list[str] | None) -> list[Recor
         return founds
     try:
         texts = [
-            [counter_text(metric, counter_of(one, metric)) for metric in metrics or COUNTER_ALIASES]
+            [counter_text(metric, counter_of(one, metric)) for metric in metrics or NCU]
             for one in founds
         ]
     except NoSuchRun:

@@ -8,8 +8,9 @@ from fnmatch import fnmatchcase
 from operator import add, mul, sub, truediv
 from typing import Any
 
+from common.records.counters import STALLS
 from common.records.floors import EMPTY_BLOCKS, floors
-from common.records.naming import DEFAULT_BLOCK, DEFAULT_N, STALLS, run_name, size_text
+from common.records.naming import DEFAULT_BLOCK, DEFAULT_N, run_name, size_text
 from common.records.recordings import RecordedRun, Recordings, counter_of
 from common.records.schema import CountedRun, TimedRun
 from common.records.sets import NoSuchRun

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from common.records.naming import COUNTER_ALIASES
+from common.records.counters import NCU
 from common.records.schema import Device, TimedRun
 
 from ..numbers import error_of, given, peak_percent, predicted_occupancy, stay_us
@@ -50,11 +50,11 @@ DEVICE: dict[str, tuple[Kind, Callable[[Device], float]]] = {
 
 
 def is_counter(name: str) -> bool:
-    return name not in FIELDS and (name in COUNTER_ALIASES or name == STALL_ALL or "__" in name)
+    return name not in FIELDS and (name in NCU or name == STALL_ALL or "__" in name)
 
 
 def counter_kind(name: str) -> Kind:
-    metric = COUNTER_ALIASES.get(name, name)
+    metric = NCU.get(name, name)
     if metric.endswith(".pct") or ".pct_of" in metric:
         return Kind.PERCENT
     if ("__bytes_" in metric and metric.endswith(".sum")) or name == "shared_configured":
@@ -74,4 +74,4 @@ def kind_of(name: str) -> Kind | None:
 
 
 def names() -> list[str]:
-    return [*FIELDS, SPREAD, STALL_ALL, *FLOORS, *COUNTER_ALIASES]
+    return [*FIELDS, SPREAD, STALL_ALL, *FLOORS, *NCU]

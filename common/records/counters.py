@@ -1,0 +1,53 @@
+"""The counters' table, ``common/counters.json``: what each is called here and by ncu.
+
+Python's standard library alone: ``tools/measure`` has nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+FILE = Path(__file__).resolve().parents[1] / "counters.json"
+
+
+class Counter(NamedTuple):
+    """One of them; what recorded files have it under is its name by ncu."""
+
+    name: str
+    ncu: str
+    unit: str  # none of a plain count
+    counts: str
+    #: How the embedded device counts it: as hardware does, of the PTX, or not.
+    embedded: Literal["exact", "PTX", "no"]
+
+
+COUNTERS = {
+    each["name"]: Counter(**each)
+    for each in json.loads(FILE.read_text(encoding="utf-8"))["counters"]
+}
+#: ncu's name of each, by the book's.
+NCU = {name: each.ncu for name, each in COUNTERS.items()}
+#: What only the embedded device counts.
+OF_PTX = tuple(each.ncu for each in COUNTERS.values() if each.embedded == "PTX")
+#: What hardware counts; and of that, what the embedded device counts exactly.
+OF_HARDWARE = tuple(each.ncu for each in COUNTERS.values() if each.embedded != "PTX")
+OF_BOTH = tuple(each.ncu for each in COUNTERS.values() if each.embedded == "exact")
+#: The unit of what warps wait for.
+CYCLES = "cycles per instruction"
+#: What warps wait for: ncu's name of each, by the book's.
+STALLS = {name: each.ncu for name, each in COUNTERS.items() if each.unit == CYCLES}
+
+
+def ncu_name(name: str) -> str:
+    """Of a counter that is asked for by the book's name or by ncu's own."""
+    return NCU.get(name, name)
+
+
+def unit_of(name: str) -> str:
+    """Of a counter by either name; ncu's own names say what is a percentage."""
+    for each in COUNTERS.values():
+        if name in (each.name, each.ncu):
+            return each.unit
+    return "%" if name.endswith(".pct") or ".pct_of" in name else ""
