@@ -26,7 +26,6 @@ from figures.kit.axes import (
 )
 from figures.kit.chapter import Chapter, Plot
 from figures.kit.pictures import (
-    MissingData,
     Picture,
     Table,
     View,
@@ -153,7 +152,7 @@ def chapter_blocks(view: View, chapter: str, shown: Sequence[str] = ()) -> Pictu
     variants = [name for name in view.variants(chapter) if not shown or name in shown]
     sweeps = [sweep for v in variants if len(sweep := view.over_block(chapter, v, n)) > 1]
     if not sweeps:
-        raise MissingData(f"{chapter} is recorded at one block size only in {view.known.name}")
+        raise NoSuchRun(f"{chapter} is recorded at one block size only in {view.known.name}")
     roof = view.read_roof()
     blocks = sorted({found.run["block"] for sweep in sweeps for found in sweep})
 
@@ -202,10 +201,7 @@ def chapter_counters(view: View, chapter: str, shown: Sequence[str] = ()) -> Pic
 
     def measured(found: RecordedRun[CountedRun]) -> float:
         names = ("global_load_sectors", "global_store_sectors")
-        try:
-            return sum(counter_of(found, name) for name in names)
-        except NoSuchRun as error:
-            raise MissingData(str(error)) from None
+        return sum(counter_of(found, name) for name in names)
 
     def derived(found: RecordedRun[CountedRun]) -> int | None:
         run = found.run

@@ -8,12 +8,12 @@ from matplotlib.figure import Figure
 
 from common.records.naming import DEFAULT_BLOCK
 from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures import chapters
 from figures.kit import style
 from figures.kit.chapter import number_of
 from figures.kit.pictures import (
     LARGE_N,
-    MissingData,
     Picture,
     Table,
     View,
@@ -43,7 +43,7 @@ def library(view: View) -> RecordedRun:
     for name, chapter in chapters.known().items():
         if chapter.library:
             return view.find(name, chapter.library, LARGE_N, DEFAULT_BLOCK)
-    raise MissingData("no chapter names a library's sum")
+    raise NoSuchRun("no chapter names a library's sum")
 
 
 def spine(view: View) -> Picture:

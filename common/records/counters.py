@@ -46,8 +46,10 @@ def ncu_name(name: str) -> str:
 
 
 def unit_of(name: str) -> str:
-    """Of a counter by either name; ncu's own names say what is a percentage."""
-    for each in COUNTERS.values():
-        if name in (each.name, each.ncu):
-            return each.unit
-    return "%" if name.endswith(".pct") or ".pct_of" in name else ""
+    """Of a counter that is asked for by the book's name. By ncu's own it is a plain count, unless
+    that name says otherwise."""
+    if name in COUNTERS:
+        return COUNTERS[name].unit
+    if name.endswith(".pct") or ".pct_of" in name:
+        return "%"
+    return CYCLES if name in STALLS.values() else ""

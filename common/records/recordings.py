@@ -35,6 +35,7 @@ from common.records.naming import (
     run_name,
     size_text,
 )
+from common.records.quantities import QUANTITIES
 from common.records.reading import DataError, read_embedded
 from common.records.schema import (
     CheckedRun,
@@ -77,6 +78,21 @@ class RecordedRun(Generic[Run]):
     repeats: tuple[TimedRun, ...] = ()
     #: The kernel's hash today; None where the run names no region or the region is gone.
     hash_now: str | None = None
+
+    def values(self, name: str) -> tuple[float, ...]:
+        """One of the quantities of a timed run, in each pass."""
+        return tuple(self._quantity(name, run) for run in self.repeats)
+
+    def value(self, name: str) -> float:
+        """The same over all passes."""
+        return self._quantity(name, self.run)
+
+    def _quantity(self, name: str, run: Any) -> float:
+        try:
+            return float(QUANTITIES[name](run, self.provenance.gpu))
+        except KeyError:
+            where = run_name(self.run)
+            raise NoSuchRun(f"'{name}' is null, or missing, in {where}") from None
 
 
 #: What a counter is asked of: hardware's count, or the embedded device's.

@@ -217,7 +217,7 @@ CHASES = {"pointer_chase": "L2 emptied", "pointer_chase_l2": "L2 warm"}
 
 def hop_ns(found: RecordedRun) -> float:
     """The latency of one load of a pointer chase."""
-    return time_of(found) * 1000 / float(found.run["params"]["hops"])
+    return 1000 * found.value("latency")
 
 
 def timing_latency(view: View) -> Picture:

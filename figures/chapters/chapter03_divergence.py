@@ -20,16 +20,7 @@ from figures.kit.canvas import SHARED_HUE, canvas, cell
 from figures.kit.chapter import Chapter
 from figures.kit.costs import tiles
 from figures.kit.patterns import STORE, Finish, Kernel, finish_spreading, folded
-from figures.kit.pictures import (
-    MissingData,
-    Picture,
-    Table,
-    View,
-    name_of,
-    run_columns,
-    run_row,
-    time_of,
-)
+from figures.kit.pictures import Picture, Table, View, name_of, run_columns, run_row, time_of
 from figures.kit.style import Theme
 from figures.kit.trees import EXAMPLE, by_level, draw_steps, margin_note, values_after
 from figures.kit.words import listed, size, time_text, times_text
@@ -203,7 +194,7 @@ def paths_sweep(view: View) -> Picture:
     mixed = {paths: one for (region, paths), one in found_of.items() if region == "mixed-paths"}
     by_warp = {paths: one for (region, paths), one in found_of.items() if region == "sorted-paths"}
     if len(mixed) < 2 or not by_warp:
-        raise MissingData(f"{chapter}'s paths are not recorded in {view.known.name}")
+        raise NoSuchRun(f"{chapter}'s paths are not recorded in {view.known.name}")
     counts = sorted(mixed)
     founds = [mixed[paths] for paths in counts]
     apart = by_warp[max(by_warp)]
@@ -294,11 +285,8 @@ def _lifetime(found: RecordedRun[CountedRun]) -> dict[str, float]:
 
     ncu gives the cycles that a warp waits per instruction issued.
     """
-    try:
-        stalls = {name: counter_of(found, name) for name in STALLS}
-        instructions = counter_of(found, "instructions")
-    except NoSuchRun as error:
-        raise MissingData(str(error)) from None
+    stalls = {name: counter_of(found, name) for name in STALLS}
+    instructions = counter_of(found, "instructions")
     (launch,) = found.run["launches"]
     warps = launch["grid"][0] * launch["block"][0] / patterns.WARP
     cycles = {

@@ -15,7 +15,7 @@ from figures.kit.axes import explain_marks, heading
 from figures.kit.canvas import GLOBAL_HUE, canvas
 from figures.kit.chapter import Chapter
 from figures.kit.costs import tiles
-from figures.kit.pictures import MissingData, Picture, Table, View, name_of, time_of
+from figures.kit.pictures import Picture, Table, View, name_of, time_of
 from figures.kit.style import Theme
 from figures.kit.words import bytes_text, listed, size, time_text, times_text
 
@@ -44,9 +44,9 @@ def _asked(view: View) -> list[RecordedRun]:
     names = {run["variant"] for run in view.runs(chapter) if "shared_kib" in run["params"]}
     founds = [view.find(chapter, name, n) for name in (*names, "dynamic_unroll4")]
     if len(founds) < 3:
-        raise MissingData(f"{chapter}'s sweep of shared bytes is not recorded in {view.known.name}")
+        raise NoSuchRun(f"{chapter}'s sweep of shared bytes is not recorded in {view.known.name}")
     if "shared_reserved" not in view.device or "blocks_per_sm" not in founds[0].run:
-        raise MissingData(f"{view.known.name} does not say how many blocks fit an SM")
+        raise NoSuchRun(f"{view.known.name} does not say how many blocks fit an SM")
     return sorted(founds, key=lambda found: _bytes(found))
 
 
@@ -62,7 +62,7 @@ def _fit(found: RecordedRun) -> int:
 
 def _given(found: RecordedRun, number: int | None) -> int:
     if number is None:
-        raise MissingData(f"{name_of(found)} lacks its shared bytes, or the blocks that fit an SM")
+        raise NoSuchRun(f"{name_of(found)} lacks its shared bytes, or the blocks that fit an SM")
     return number
 
 
@@ -79,7 +79,7 @@ def shared_box(view: View) -> Picture:
     asked = {name_of(found): found for found in _asked(view)}
     missing = [name for name in IN_THE_BOX if name not in asked]
     if missing:
-        raise MissingData(f"{view.known.name} lacks {listed(missing)}")
+        raise NoSuchRun(f"{view.known.name} lacks {listed(missing)}")
     founds = [asked[name] for name in IN_THE_BOX]
     device, block = view.device, founds[0].run["block"]
     threads = device["max_threads_per_sm"]
@@ -231,10 +231,7 @@ def shared_occupancy(view: View) -> Picture:
         return float(100 * blocks * warps / room)
 
     predicted = [occupancy(_fit(found)) for found in founds]
-    try:
-        measured = [counter_of(found, "occupancy_pct") for found in counted]
-    except NoSuchRun as error:
-        raise MissingData(str(error)) from None
+    measured = [counter_of(found, "occupancy_pct") for found in counted]
     # The stairs between the points are drawn where the rule gives the calculator's own numbers.
     known = all(
         blocks_that_fit(device, block, size) == found.run["blocks_per_sm"]

@@ -13,11 +13,12 @@ from matplotlib.ticker import NullLocator
 from common.input import SEED, input_value
 from common.records.naming import DEFAULT_BLOCK
 from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures.kit import style
 from figures.kit.canvas import canvas
 from figures.kit.chapter import Chapter
 from figures.kit.patterns import BANKS, WARP
-from figures.kit.pictures import MissingData, Picture, Table, View, run_columns, run_row, time_of
+from figures.kit.pictures import Picture, Table, View, run_columns, run_row, time_of
 from figures.kit.style import DASHES, MARKERS, Theme
 from figures.kit.words import size, time_text
 
@@ -153,7 +154,7 @@ def histogram_methods(view: View, n: int) -> Picture:
         method: found_of[method] for method in METHODS if set(found_of.get(method, {})) == set(DATA)
     }
     if len(methods) < 2:
-        raise MissingData(f"{chapter} at n = {size(n)} is not recorded in {view.known.name}")
+        raise NoSuchRun(f"{chapter} at n = {size(n)} is not recorded in {view.known.name}")
     read = view.find(chapter, "read", n)
     founds = [methods[method][data] for method in methods for data in DATA]
     times = [time_of(found) for found in founds]

@@ -16,11 +16,12 @@ from common.input import SEED, input_bits
 from common.records.libraries import FloatSum, recorded_sums, same_bits_of
 from common.records.naming import REFERENCE, SECOND
 from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures.kit import style
 from figures.kit.axes import draw_curves, heading, label_ends, sizes_axis
 from figures.kit.canvas import canvas
 from figures.kit.chapter import Chapter
-from figures.kit.pictures import MissingData, Picture, Table, View, rate_of
+from figures.kit.pictures import Picture, Table, View, rate_of
 from figures.kit.style import MARKERS, Theme
 from figures.kit.words import listed, power, size
 
@@ -290,7 +291,7 @@ def error_and_speed(view: View, n: int) -> Picture:
             found_of.setdefault(method, {})[data] = view.find(NAME, f"{method}_{data}", n, block)
     if any("error" not in run for row in found_of.values() for f in row.values()
            for run in f.repeats):  # fmt: skip
-        raise MissingData(f"{NAME} at n = {size(n)} is recorded without errors")
+        raise NoSuchRun(f"{NAME} at n = {size(n)} is recorded without errors")
     founds = [found for row in found_of.values() for found in row.values()]
     root = view.recordings.root
     sums = recorded_sums(root, NAME, view.known.name)
@@ -400,7 +401,7 @@ def same_bits(view: View) -> Picture:
     root = view.recordings.root
     lines = same_bits_of(root, NAME, view.known.name)
     if not lines:
-        raise MissingData(f"{NAME} has no same_bits in {view.known.name}")
+        raise NoSuchRun(f"{NAME} has no same_bits in {view.known.name}")
     sums: dict[tuple[str, int], tuple[set[str], set[str]]] = {}
     for line in lines:
         exact, plain = sums.setdefault((line.data, line.n), (set(), set()))

@@ -19,13 +19,14 @@ from common.records import columns
 from common.records.counters import NCU
 from common.records.naming import LOCAL, REFERENCE, run_name
 from common.records.recordings import Recordings
+from common.records.sets import NoSuchRun
 from figures import catalogue, chapters, draw, marks
 from figures.chapters import chapter03_divergence, chapter06_dynamic_smem
 from figures.every_chapter import chapter_blocks, chapter_counters, chapter_time
 from figures.kit import style
 from figures.kit.axes import bar_chart
 from figures.kit.chapter import Chapter
-from figures.kit.pictures import MissingData, Picture, View
+from figures.kit.pictures import Picture, View
 from figures.kit.words import card
 from figures.tests import synthetic
 
@@ -392,7 +393,7 @@ def test_a_smaller_card_is_drawn_at_the_size_it_has(tmp_path: Path) -> None:
         columns.write(path, data)
     view = _view(root)
     assert "2²⁶" in chapter_time(view, "chapter01_gmem").alt
-    with pytest.raises(MissingData, match="one block size only"):
+    with pytest.raises(NoSuchRun, match="one block size only"):
         chapter_blocks(view, "chapter01_gmem")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from common.records.counters import COUNTERS, NCU, OF_BOTH, OF_HARDWARE, OF_PTX, unit_of
+from common.records.counters import COUNTERS, CYCLES, NCU, OF_BOTH, OF_HARDWARE, OF_PTX, unit_of
 
 ROOT = Path(__file__).resolve().parents[3]
 DEVICE = ROOT / "tools/emulator/src"
@@ -41,7 +41,9 @@ def test_recorded_files_have_them_in_the_tables_order(path: Path) -> None:
     assert [metric for metric in metrics if metric in OF_BOTH] == [*OF_BOTH]
 
 
-def test_a_percentage_is_known_by_either_name() -> None:
+def test_a_unit_goes_with_the_books_name_and_with_what_ncus_says() -> None:
     assert unit_of("dram_throughput_pct") == unit_of(NCU["dram_throughput_pct"]) == "%"
     assert unit_of("sm__cycles_active.avg.pct_of_peak_sustained_elapsed") == "%"
     assert unit_of("instructions") == unit_of("sm__cycles_active.sum") == ""
+    assert unit_of("dram_read_bytes") == "bytes" and unit_of(NCU["dram_read_bytes"]) == ""
+    assert unit_of("stall_wait") == unit_of(NCU["stall_wait"]) == CYCLES

@@ -25,11 +25,9 @@ from common.records.naming import EMBEDDED, LOCAL, REFERENCE, SECOND
 from common.records.reading import DataError
 from common.records.recordings import (
     BrokenLocalSet,
-    Counted,
     RecordedRun,
     Recordings,
     Run,
-    counter_of,
 )
 from common.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
 from common.records.sets import NoSuchRun, Provenance, RecordedSet, provenance_of
@@ -320,12 +318,6 @@ class Book:
         if own and own.consoles.get(name, text) != text:
             return own.consoles[name], provenance, True
         return text, provenance, False
-
-    def counter(self, found: Counted, metric: str) -> float:
-        try:
-            return counter_of(found, metric)
-        except NoSuchRun as miss:
-            raise Lost(str(miss)) from None
 
     def sanitizer(self, chapter: str, variant: str) -> list[RecordedRun[CheckedRun]]:
         recordings = self._data("sanitizer.json", chapter=chapter)

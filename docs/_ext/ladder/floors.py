@@ -21,7 +21,7 @@ from .book import Book, Both, Lost
 from .directive import LookupDirective
 from .folded import fold
 from .names import BadName, RunName, whole
-from .numbers import RecordedRole, hop_ns
+from .numbers import RecordedRole
 from .provenance import short_device
 from .strings import _
 from .table import Cell, Column, table
@@ -172,7 +172,8 @@ class InFlight(RecordedRole):
 
         def written(found: RecordedRun) -> str:
             device = found.provenance.gpu
-            needed = device["peak_gb_per_s"] * hop_ns(found.run)  # GB/s are bytes per nanosecond
+            # GB/s are 1000 bytes per microsecond.
+            needed = 1000 * device["peak_gb_per_s"] * found.value("latency")
             return units.decimal_bytes(
                 needed if self.text == "device" else needed / device["sm_count"]
             )

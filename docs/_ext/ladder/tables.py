@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -24,20 +24,7 @@ from .book import Book, Both, Lost, nearest
 from .directive import LookupDirective
 from .folded import fold
 from .names import BadName, RunName, whole
-from .numbers import (
-    Value,
-    Write,
-    counter_cell,
-    counter_text,
-    error_of,
-    gb_per_s,
-    median_us,
-    over,
-    peak_percent,
-    predicted_occupancy,
-    stall_unit,
-    stay_us,
-)
+from .numbers import Write, counter_cell, counter_text, of_passes, stall_unit
 from .provenance import dagger, short_device
 from .strings import _
 from .table import Cell, Column, table
@@ -55,50 +42,41 @@ def _spread(found: RecordedRun) -> str:
     return f"{_microseconds(spread.low)}{units.DASH}{_microseconds(spread.high)}"
 
 
-def _count_or_dash(value: float | None) -> str:
-    return units.DASH if value is None else units.count(value)
+def _or_dash(name: str, write: Callable[..., str]) -> Write:
+    """A dash where the run doesn't tell: only sums of floats have an error, and so on."""
+
+    def written(found: RecordedRun) -> str:
+        try:
+            return str(write(*found.values(name)))
+        except NoSuchRun:
+            return units.DASH
+
+    return written
 
 
-def _time(name: Literal["p25_us", "p75_us"]) -> Write:
-    return over(lambda run, device: run[name], _microseconds)
-
-
-def _off_by(found: RecordedRun) -> str:
-    """A dash where no error is recorded: only sums of floats have one."""
-    return over(error_of, units.error)(found) if "error" in found.run else units.DASH
-
-
-def _bare(name: Literal["shared_bytes", "registers", "local_bytes"]) -> Write:
-    return lambda found: _count_or_dash(found.run[name])
-
-
-def _where_resident(value: Value) -> Write:
-    """Only where it is known how many blocks fit an SM."""
-    write = over(value, units.steady)
-    return lambda found: units.DASH if found.run.get("blocks_per_sm") is None else write(found)
+def _blocks(found: RecordedRun) -> str:
+    """A dash for a library's own grid."""
+    return units.count(found.run["grid"]) if found.run["grid"] else units.DASH
 
 
 #: Columns of ``numbers``, the unit in the heading.
 COLUMNS: dict[str, tuple[str, Write]] = {
-    "median": (_("median, µs"), over(median_us, _microseconds)),
+    "median": (_("median, µs"), of_passes("median", _microseconds)),
     "ci": (_("spread, µs"), _spread),
-    "p25": (_("lower quartile, µs"), _time("p25_us")),
-    "p75": (_("upper quartile, µs"), _time("p75_us")),
+    "p25": (_("lower quartile, µs"), of_passes("p25", _microseconds)),
+    "p75": (_("upper quartile, µs"), of_passes("p75", _microseconds)),
     "min": (_("shortest, µs"), lambda found: _microseconds(found.run["min_us"])),
-    "gbps": (_("GB/s"), over(gb_per_s, units.steady)),
-    "peak": (_("% of peak"), over(peak_percent, units.steady)),
+    "gbps": (_("GB/s"), of_passes("gbps", units.steady)),
+    "peak": (_("% of peak"), _or_dash("peak", units.steady)),
     "samples": (_("samples"), lambda found: units.count(len(found.run["samples_us"]))),
-    "grid": (_("blocks"), lambda found: _count_or_dash(found.run["grid"] or None)),
-    "shared": (_("shared memory, B"), _bare("shared_bytes")),
-    "resident": (
-        _("blocks per SM"),
-        lambda found: _count_or_dash(found.run.get("blocks_per_sm")),
-    ),
-    "occupancy": (_("occupancy predicted, %"), _where_resident(predicted_occupancy)),
-    "stay": (_("a block\u2019s stay, µs"), _where_resident(stay_us)),
-    "registers": (_("registers"), _bare("registers")),
-    "local": (_("local memory, B"), _bare("local_bytes")),
-    "error": (_("off by"), _off_by),
+    "grid": (_("blocks"), _blocks),
+    "shared": (_("shared memory, B"), _or_dash("shared", units.count)),
+    "resident": (_("blocks per SM"), _or_dash("resident", units.count)),
+    "occupancy": (_("occupancy predicted, %"), _or_dash("occupancy", units.steady)),
+    "stay": (_("a block\u2019s stay, µs"), _or_dash("stay", units.steady)),
+    "registers": (_("registers"), _or_dash("registers", units.count)),
+    "local": (_("local memory, B"), _or_dash("local", units.count)),
+    "error": (_("off by"), _or_dash("error", units.error)),
 }
 #: Against the first row of the same size and device; not a field of a run.
 GAIN = "gain"
@@ -277,7 +255,7 @@ class Counters(LookupDirective):
         for metric in metrics:
             unit = stall_unit(metric)
             row: list[Cell] = [metric.replace("_", " ").removesuffix(" pct") + unit]
-            row += [counter_cell(metric, book.counter(found, metric)) for found in founds]
+            row += [counter_cell(metric, counter_of(found, metric)) for found in founds]
             rows.append(row)
             kinds.append("")
             if beneath := compared.row(metric, pairs):
@@ -307,7 +285,7 @@ class Counters(LookupDirective):
         rows: list[list[Cell]] = [
             [
                 metric.replace("_", " "),
-                *(counter_text(metric, book.counter(found, metric)) for found in founds),
+                *(counter_text(metric, counter_of(found, metric)) for found in founds),
             ]
             for metric in metrics
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter00_timing import hop_ns
 from figures.chapters.chapter05_unroll4.flight import SPINE, in_flight, pipe
 from figures.kit import patterns, style
@@ -13,16 +14,7 @@ from figures.kit.canvas import arrow, canvas, cell
 from figures.kit.chapter import Chapter
 from figures.kit.costs import folding
 from figures.kit.patterns import LOAD, SHUFFLE, UNROLLED, folded
-from figures.kit.pictures import (
-    MissingData,
-    Picture,
-    Table,
-    View,
-    leaders_text,
-    name_of,
-    rate_of,
-    time_of,
-)
+from figures.kit.pictures import Picture, Table, View, leaders_text, name_of, rate_of, time_of
 from figures.kit.style import DASHES, MARKERS, SERIES, Theme
 from figures.kit.trees import EXAMPLE
 from figures.kit.words import bytes_text, listed, rate_text, significant, size
@@ -141,7 +133,7 @@ def _one_load_at_a_time(view: View, n: int) -> RecordedRun | None:
     """Chapter 2's grid-stride kernel, where the set has it at this size."""
     try:
         return view.find("chapter02_smem", "smem_stride", n)
-    except MissingData:
+    except NoSuchRun:
         return None
 
 
@@ -155,7 +147,7 @@ def unroll_sweep(view: View) -> Picture:
         if "unroll" in run["params"]
     }
     if len(found_of) < 2:
-        raise MissingData(f"{chapter}'s unroll sweep is not recorded in {view.known.name}")
+        raise NoSuchRun(f"{chapter}'s unroll sweep is not recorded in {view.known.name}")
     factors = sorted(found_of)
     founds = [found_of[factor] for factor in factors]
     chase = view.find("chapter00_timing", "pointer_chase")

@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from common.records.naming import DEFAULT_BLOCK
 from common.records.recordings import RecordedRun
 from common.records.schema import TimedRun
+from common.records.sets import NoSuchRun
 from figures.kit import style
 from figures.kit.chapter import number_of
 from figures.kit.pictures import (
     LARGE_N,
-    MissingData,
     Picture,
     Table,
     View,
@@ -72,7 +72,7 @@ def every_kernel(view: View) -> list[tuple[str, RecordedRun]]:
             run = _chosen(runs)
             kernels.append((chapter, view.find(chapter, variant, run["n"], run["block"])))
     if not kernels:
-        raise MissingData(f"no kernel's bytes are recorded in {view.known.name}")
+        raise NoSuchRun(f"no kernel's bytes are recorded in {view.known.name}")
     return kernels
 
 

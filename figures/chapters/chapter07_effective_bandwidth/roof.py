@@ -7,12 +7,12 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter07_effective_bandwidth.kernels import NAME
 from figures.kit import style
 from figures.kit.chapter import number_of
 from figures.kit.pictures import (
     LARGE_N,
-    MissingData,
     Picture,
     Table,
     View,
@@ -33,7 +33,7 @@ def climbed(view: View) -> list[tuple[str, str, RecordedRun]]:
     """The climb's rungs as far as this chapter: what comes later is not given away."""
     so_far = [rung for rung in climb(view) if number_of(rung[0]) <= number_of(NAME)]
     if not so_far:
-        raise MissingData(f"no rung of the climb is recorded in {view.known.name}")
+        raise NoSuchRun(f"no rung of the climb is recorded in {view.known.name}")
     return so_far
 
 

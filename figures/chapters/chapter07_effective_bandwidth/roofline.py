@@ -14,7 +14,7 @@ from figures.chapters.chapter04_bank_conflicts.plots import PRODUCT
 from figures.chapters.chapter07_effective_bandwidth.kernels import BLOCK, METHODS, NAME, ROOFS
 from figures.kit import style
 from figures.kit.axes import note
-from figures.kit.pictures import MissingData, Picture, Table, View, name_of, time_of
+from figures.kit.pictures import Picture, Table, View, name_of, time_of
 from figures.kit.style import Theme
 from figures.kit.words import listed, significant, size
 
@@ -39,7 +39,7 @@ def _counted(view: View) -> list[tuple[str, RecordedRun, float, float]]:
             work = counter_of(counts, "instructions")
             moved = counter_of(counts, "dram_read_bytes")
             moved += counter_of(counts, "dram_write_bytes")
-        except (MissingData, NoSuchRun):
+        except NoSuchRun:
             continue  # a faulty form or another block, which were not timed; or not counted
         # A kernel that an earlier chapter teaches is shown there; chapter 7's methods here, too.
         own = chapter == NAME or found.run["from"] == chapter
@@ -47,7 +47,7 @@ def _counted(view: View) -> list[tuple[str, RecordedRun, float, float]]:
             rows.append((chapter, found, work, moved))
     missing = {*METHODS, *ROOFS} - {name_of(row[1]) for row in rows if row[0] == NAME}
     if missing:
-        raise MissingData(f"{listed(sorted(missing))} are not counted in {view.known.name}")
+        raise NoSuchRun(f"{listed(sorted(missing))} are not counted in {view.known.name}")
     return rows
 
 

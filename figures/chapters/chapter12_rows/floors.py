@@ -53,7 +53,7 @@ class Card:
 
 def card_of(view: View) -> Card:
     """
-    :raises MissingData: the set has no chapter 0, or no empty kernel
+    :raises NoSuchRun: the set has no chapter 0, or no empty kernel
     """
     empty = view.find(*EMPTY_BLOCKS)
     return Card(

@@ -10,10 +10,11 @@ from matplotlib.ticker import NullLocator
 from common.records.libraries import Table as Asked
 from common.records.libraries import recorded
 from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter12_rows.floors import METHODS, among_lowest, card_of, floors_of
 from figures.kit import style
 from figures.kit.axes import draw_curves, heading, label_ends, sizes_axis
-from figures.kit.pictures import MissingData, Picture, Table, View, time_of
+from figures.kit.pictures import Picture, Table, View, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, short_size, significant, size
 
@@ -32,10 +33,10 @@ def runs_of(view: View, method: str, n: int) -> dict[int, RecordedRun]:
     for columns in COLUMNS:
         try:
             found[columns] = view.find(NAME, f"{method}_{columns}", n)
-        except MissingData:
+        except NoSuchRun:
             continue
     if not found:
-        raise MissingData(f"{NAME} has no runs of {method} at n = {n}")
+        raise NoSuchRun(f"{NAME} has no runs of {method} at n = {n}")
     return found
 
 
@@ -363,7 +364,7 @@ def _fastest(view: View, work: str, columns: int, n: int) -> float | None:
     for name in names:
         try:
             times.append(time_of(view.find(NAME, name, n)))
-        except MissingData:
+        except NoSuchRun:
             continue
     return min(times, default=None)
 
@@ -380,7 +381,7 @@ def beside_pytorch(view: View, n: int) -> Picture:
                 if theirs is not None and ours is not None:
                     rows.append((work, count, columns, ours, theirs))
     if not rows:
-        raise MissingData(f"{NAME} has no times of PyTorch in {view.known.name}")
+        raise NoSuchRun(f"{NAME} has no times of PyTorch in {view.known.name}")
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(4.4)

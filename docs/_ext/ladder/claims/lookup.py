@@ -162,11 +162,7 @@ class Lookup:
         if name == SPREAD:
             medians = [one["median_us"] for one in found.repeats]
             return (max(medians) / min(medians) - 1,)
-        device = found.provenance.gpu
-        try:
-            return tuple(float(FIELDS[name][1](one, device)) for one in found.repeats)
-        except (TypeError, KeyError):
-            raise NoSuchRun(f"'{name}' is null, or missing, in {run_name(found.run)}") from None
+        return tuple(FIELDS[name][1] * value for value in found.values(name))
 
     def floor(self, name: str, run: Run) -> Values:
         found = self.timed(run)

@@ -5,31 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from common.records.counters import NCU
-from common.records.schema import Device, TimedRun
+from common.records.schema import Device
 
-from ..numbers import error_of, given, peak_percent, predicted_occupancy, stay_us
 from .amounts import Kind
 
-FIELDS: dict[str, tuple[Kind, Callable[[TimedRun, Device], float]]] = {
-    "time": (Kind.TIME, lambda run, device: run["median_us"]),
-    "median": (Kind.TIME, lambda run, device: run["median_us"]),
-    "min": (Kind.TIME, lambda run, device: run["min_us"]),
-    "p25": (Kind.TIME, lambda run, device: run["p25_us"]),
-    "p75": (Kind.TIME, lambda run, device: run["p75_us"]),
-    "stay": (Kind.TIME, stay_us),
-    "latency": (Kind.TIME, lambda run, device: run["median_us"] / float(run["params"]["hops"])),
-    "gbps": (Kind.RATE, lambda run, device: 1e3 * run["gb_per_s"]),
-    "peak": (Kind.PERCENT, lambda run, device: peak_percent(run, device) / 100),
-    "occupancy": (Kind.PERCENT, lambda run, device: predicted_occupancy(run, device) / 100),
-    "registers": (Kind.COUNT, lambda run, device: given(run["registers"])),
-    "local": (Kind.BYTES, lambda run, device: given(run["local_bytes"])),
-    "shared": (Kind.BYTES, lambda run, device: given(run["shared_bytes"])),
-    "grid": (Kind.COUNT, lambda run, device: run["grid"]),
-    "resident": (Kind.COUNT, lambda run, device: given(run["blocks_per_sm"])),
-    "error": (Kind.ERROR, error_of),
-    "samples": (Kind.COUNT, lambda run, device: len(run["samples_us"])),
+#: What each of a run's quantities measures, as :data:`QUANTITIES` has it, and one of it in the
+#: amounts' own units.
+FIELDS: dict[str, tuple[Kind, float]] = {
+    **dict.fromkeys(("time", "median", "min", "p25", "p75", "stay", "latency"), (Kind.TIME, 1)),
+    "gbps": (Kind.RATE, 1e3),
+    **dict.fromkeys(("peak", "occupancy"), (Kind.PERCENT, 1 / 100)),
+    **dict.fromkeys(("registers", "grid", "resident", "samples"), (Kind.COUNT, 1)),
+    **dict.fromkeys(("local", "shared"), (Kind.BYTES, 1)),
+    "error": (Kind.ERROR, 1),
 }
-
 #: How far the passes' medians lie apart: the longest over the shortest, less one.
 SPREAD = "spread"
 #: All that warps wait for, and the cycles in which they issue: what the stall reasons add up to.
