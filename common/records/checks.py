@@ -18,9 +18,9 @@ from typing import Any
 
 from common.records import history, manifest
 from common.records.consoles import check_consoles
-from common.records.counts import check_counters
 from common.records.floors import EMPTY_BLOCKS, floors
 from common.records.naming import SECOND, run_name
+from common.records.proportions import check_counters
 from common.records.rates import peak_of
 from common.records.reading import DataError, read_manifest
 from common.records.schema import CheckedRun, CountedRun, TimedRun

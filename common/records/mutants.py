@@ -157,7 +157,9 @@ class Mutants:
 
 
 def digest(source: bytes) -> str:
-    return hashlib.sha256(source).hexdigest()[:16]
+    """Of a source. The readers lay in figures/ when the runs of today's record were made: where a
+    module lies makes no kernel and no net another."""
+    return hashlib.sha256(source.replace(b"common.records", b"figures.records")).hexdigest()[:16]
 
 
 def read(text: str) -> Mutants:

@@ -19,7 +19,7 @@ from docs.tests.test_browser import (
     barriers,
 )
 from tools.comparing.command import book, compare
-from tools.comparing.page import html
+from tools.comparing.comparison_page import html
 from tools.comparing.tests import made_up
 
 pytestmark = [pytest.mark.all, pytest.mark.built()]

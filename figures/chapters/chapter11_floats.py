@@ -14,8 +14,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
 from common.input import SEED, input_bits
-from common.records.libraries import FloatSum, recorded_sums, same_bits_of
 from common.records.naming import REFERENCE, SECOND
+from common.records.other_libraries import FloatSum, recorded_sums, same_bits_of
 from common.records.recordings import RecordedRun
 from common.records.sets import NoSuchRun
 from figures.kit import style

@@ -13,7 +13,7 @@ import pytest
 
 from chapters.tests.programs import program
 from common.input import SEED
-from common.records import libraries
+from common.records import other_libraries as libraries
 from figures.chapters import chapter11_floats as floats
 from figures.tests.test_traces import trace
 

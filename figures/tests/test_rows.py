@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from common.records.recordings import Recordings
-from figures.chapters.chapter12_rows import floors, plots
+from figures.chapters.chapter12_rows import plots
+from figures.chapters.chapter12_rows import row_floors as floors
 from figures.kit.pictures import View, time_of
 
 pytestmark = pytest.mark.all

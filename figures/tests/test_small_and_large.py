@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from common.records import libraries
+from common.records import other_libraries as libraries
 from figures.chapters.chapter13_small_and_large import ring
 
 pytestmark = pytest.mark.all

@@ -13,9 +13,9 @@ from common.records.reading import DataError
 from common.records.recordings import BrokenLocalSet, Recordings
 from figures.cards import MOST_CARDS
 from tools.comparing import ROOT, Refused
+from tools.comparing.comparison_page import html
 from tools.comparing.content import Content, content
 from tools.comparing.opening import opened
-from tools.comparing.page import html
 from tools.files import named_file, require_writable, write_whole
 from tools.terminal import Parser, complain
 

@@ -18,7 +18,7 @@ from figures.kit.pictures import Picture, View, rate_of, time_of
 from figures.kit.words import bytes_text, rate_text, significant, size, times_text
 from tools.comparing import book_claims, properties
 from tools.comparing.book_claims import BookClaim, Tally, Verdict
-from tools.comparing.notices import book_chapters, made_up, notices, one_gpu_chapters
+from tools.comparing.card_notices import book_chapters, made_up, notices, one_gpu_chapters
 from tools.comparing.opening import Opened, is_reference
 from tools.comparing.properties import Property
 from tools.measuring.notices import Notice

@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from common.records import checks
-from common.records.counts import check_counters
 from common.records.exported import BadExport, unpack
 from common.records.naming import EMBEDDED, LOCAL, REFERENCE, SECOND
+from common.records.proportions import check_counters
 from common.records.reading import DataError, read_chapter, read_counters, read_sanitizer
 from common.records.recordings import Recordings
 from common.records.sets import ChapterRecord, RecordedSet

@@ -41,7 +41,7 @@ from tools.measuring.plan import (
 )
 from tools.measuring.programs import Program, Variant, chapter_names, find_programs, probe
 from tools.measuring.provenance import Source, source_of, write_stamp
-from tools.measuring.records import Record, collected, merged, publish, refuse_change
+from tools.measuring.set_files import Record, collected, merged, publish, refuse_change
 from tools.measuring.steps import Parts, Result, Step, Worker, duration
 from tools.terminal import Parser, complain
 

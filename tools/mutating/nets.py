@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from common.records import traces
-from common.records.counters import NCU, OF_BOTH, OF_PTX
 from common.records.mutants import digest
 from tools.mutating import ROOT, Failure
 from tools.mutating.shapes import (
@@ -30,11 +29,25 @@ from tools.mutating.shapes import (
 )
 
 #: The columns that hardware has too.
-MEMORY = tuple(sorted(OF_BOTH))
+MEMORY = (
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+)
 #: What a change may cost in time that no memory counter sees: branches that part a warp, and narrow
 #: loads that one wide load no longer replaces. Asked of what gets through all else.
-HIDDEN = (NCU["diverging_branches"], NCU["mergeable_shared_loads"])
-WORK = tuple(sorted({*OF_PTX} - {NCU["mergeable_shared_loads"]}))
+HIDDEN = ("source__diverging_branches.sum", "source__mergeable_shared_loads.sum")
+WORK = (
+    "source__branches.sum",
+    "source__diverging_branches.sum",
+    "source__thread_instructions.sum",
+    "source__warp_instructions.sum",
+)
 #: Instructions of a warp, per launch: at small shapes, under the checks, and at large ones.
 MOST, MOST_LOOKED_AT, MOST_LARGE = 20_000_000, 3_000_000, 400_000_000
 LIMIT = "the limit that was set"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tools import files
-from tools.measuring import embedded, plan, profilers, programs, records
+from tools.measuring import embedded, plan, profilers, programs, set_files
 from tools.measuring.programs import Program, Variant
 from tools.measuring.provenance import Source
 from tools.measuring.steps import Estimate, Progress, Step, duration
@@ -210,19 +210,19 @@ def test_all_files_of_a_set_are_replaced_or_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = tmp_path / ".partial"
-    records.publish(tmp_path, work, {"a.json": b"old", "b.json": b"old"})
+    set_files.publish(tmp_path, work, {"a.json": b"old", "b.json": b"old"})
 
     def full_after_a(path: Path, content: bytes) -> None:
         if path.name != "a.json":
             raise OSError(errno.ENOSPC, "No space left on device")
         files.write_whole(path, content)
 
-    monkeypatch.setattr(records, "write_whole", full_after_a)
+    monkeypatch.setattr(set_files, "write_whole", full_after_a)
     with pytest.raises(OSError, match="No space"):
-        records.publish(tmp_path, work, {"a.json": b"new", "b.json": b"new"})
+        set_files.publish(tmp_path, work, {"a.json": b"new", "b.json": b"new"})
     assert [(tmp_path / name).read_text() for name in ("a.json", "b.json")] == ["old", "old"]
     monkeypatch.undo()
-    records.publish(tmp_path, work, {"a.json": b"new", "b.json": b"new"})
+    set_files.publish(tmp_path, work, {"a.json": b"new", "b.json": b"new"})
     assert [(tmp_path / name).read_text() for name in ("a.json", "b.json")] == ["new", "new"]
 
 

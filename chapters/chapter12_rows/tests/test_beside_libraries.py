@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from common.records.libraries import Table, recorded, times
+from common.records.other_libraries import Table, recorded, times
 from common.records.recordings import NoSuchRun, Recordings
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from common.records.libraries import rings_of
+from common.records.other_libraries import rings_of
 from figures.chapters.chapter13_small_and_large.plots import NAME
 from tools.tests.built import BUILD, ROOT, nvcc, on_embedded, tool
 

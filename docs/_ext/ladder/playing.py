@@ -24,7 +24,7 @@ from common.records.sets import NoSuchRun
 
 from .book import Book
 from .directive import LookupDirective
-from .floors import CHASE
+from .floors_table import CHASE
 from .names import BadName
 from .provenance import short_device
 

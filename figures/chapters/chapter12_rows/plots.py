@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from common.records.libraries import Table as Asked
-from common.records.libraries import recorded
+from common.records.other_libraries import Table as Asked
+from common.records.other_libraries import recorded
 from common.records.recordings import RecordedRun
 from common.records.sets import NoSuchRun
-from figures.chapters.chapter12_rows.floors import METHODS, among_lowest, card_of, floors_of
+from figures.chapters.chapter12_rows.row_floors import METHODS, among_lowest, card_of, floors_of
 from figures.kit import style
 from figures.kit.axes import draw_curves, heading, label_ends, sizes_axis
 from figures.kit.pictures import Picture, Table, View, time_of

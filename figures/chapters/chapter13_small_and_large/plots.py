@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from common.records.libraries import WholeSum, steady_times, whole_sums
+from common.records.other_libraries import WholeSum, steady_times, whole_sums
 from common.records.recordings import RecordedRun
 from common.records.sets import NoSuchRun
 from figures.kit import style

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from common.records.libraries import rings_of
+from common.records.other_libraries import rings_of
 from common.records.sets import NoSuchRun
 from figures.chapters.chapter13_small_and_large.plots import NAME, STAGE_KIB, with_times
 from figures.kit import style

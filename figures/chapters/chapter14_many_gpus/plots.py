@@ -11,7 +11,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from common.records.libraries import path_of
+from common.records.other_libraries import path_of
 from common.records.recordings import RecordedRun
 from common.records.sets import NoSuchRun
 from figures.kit import style

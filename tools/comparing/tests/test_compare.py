@@ -25,11 +25,11 @@ from figures.kit.pictures import View
 from figures.kit.words import listed, time_text
 from tools.comparing import Refused, command, properties
 from tools.comparing.book_claims import Verdict, held
+from tools.comparing.card_notices import made_up as made_up_mark
+from tools.comparing.card_notices import notices
+from tools.comparing.comparison_page import html
 from tools.comparing.content import Content, Failed, chapters_there
-from tools.comparing.notices import made_up as made_up_mark
-from tools.comparing.notices import notices
 from tools.comparing.opening import Opened, opened, read
-from tools.comparing.page import html
 from tools.comparing.tests import made_up
 from tools.comparing.tests.conftest import PAGES, ROOT, Compare, Told
 from tools.measuring.notices import Notice
