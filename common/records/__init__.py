@@ -6,7 +6,8 @@
 - ``reading``: reads a file, and refuses what cannot be vouched for
 - ``sets``: one folder of files, of one device
 - ``manifest``: the hashes of a set's files
-- ``checks``: what a set must satisfy as a whole (``consoles``, ``proportions``, ``floors``, ``history``)
+- ``checks``: what a set must satisfy as a whole (``consoles``, ``proportions``, ``floors`` and
+  ``history``)
 - ``recordings``: all sets together, which questions are put to
 - ``comparison``: the embedded device's counters beside hardware's
 - ``verdict``: what several passes of a run say together: its time, and which of two is faster
