@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools.measuring.programs import Variant, find_programs
 from tools.tests import built
-from tools.tests.built import BUILD
+from tools.tests.built import BUILD, ROOT
 from tools.tests.limits import LIMIT
 
 
@@ -38,6 +38,23 @@ def run(chapter: str, *arguments: str, cwd: Path | None = None) -> subprocess.Co
         timeout=LIMIT,
         check=False,
     )
+
+
+def built_for_a_t4(chapter: str, folder: Path) -> Path:
+    """The program as a chapter's folder alone gives it, for a card that the build isn't for."""
+    make = ["cmake", "--build", folder, "--target", f"{chapter}_program"]
+    configure = ["cmake", "-S", ROOT / "chapters" / chapter, "-B", folder]
+    for command in ([*configure, "-DCMAKE_CUDA_ARCHITECTURES=75-virtual"], make):
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+            env=built.environment(),
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "chapters" / chapter / chapter
 
 
 def on_embedded(chapter: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:

@@ -164,7 +164,7 @@ def test_no_right_kernel_of_the_book_is_accused(page: Page) -> None:
 
 
 def test_of_the_faulty_forms_it_says_what_is_so(page: Page) -> None:
-    """A wrong sum has its elements named, and a right one is not accused."""
+    """A wrong sum has its elements named; a right one is accused only where it is right by luck."""
     page.goto(address("chapters/chapter02_smem"))
     told = page.evaluate(EVERY, True)
     assert len({each["name"].partition(",")[0] for each in told}) >= 10
@@ -173,15 +173,17 @@ def test_of_the_faulty_forms_it_says_what_is_so(page: Page) -> None:
         assert "why" not in each and not each["error"], each
         sums = each["sums"]
         if each["stopped"]:
-            assert not sums, each
+            assert not any(one["fault"] or one["sum"] for one in sums), each
         elif each["ok"]:
-            assert sums and not any(one["fault"] for one in sums), each
+            faults = [one["what"] for one in sums if one["fault"]]
+            assert sums and all("memory that was never written" in what for what in faults), each
         else:
             lines = [line for one in sums for line in (one["what"], *one["details"])]
             foreign = any("elements of other memory too" in line for line in lines)
             none = any("nothing back that an element of its data is in" in line for line in lines)
-            named = any(one["fault"] and one["sum"]["others"] for one in sums)
-            assert named or foreign or none, each
+            unwritten = any("memory that was never written" in line for line in lines)
+            named = any(one["fault"] and one["sum"] and one["sum"]["others"] for one in sums)
+            assert named or foreign or none or unwritten, each
             assert not any(one["sum"] and one["sum"]["proved"] for one in sums), each
             accused += 1
     assert accused >= 4

@@ -65,9 +65,10 @@ def book(checkout: Callable[..., Path], run: Run) -> Path:
             )
     # Chapter 12's rows are longer than others' arrays need be.
     size = "2 ** (16 if program.chapter == 'chapter12_rows' else 10)"
-    shapes = f"shapes_of(variant) if program.chapter == {COUNTED!r} else [({size}, variant.block)]"
-    few = f"in ({shapes})"
-    rewritten(copy / "tools/measuring/embedded.py", "in shapes_of(variant):\n", f"{few}:\n")
+    few = f"shapes_of if program.chapter == {COUNTED!r} else lambda each: [({size}, each.block)]"
+    called = "cases_of(program, {})"
+    counting = copy / "tools/measuring/embedded.py"
+    rewritten(counting, called.format("shapes_of)"), called.format(f"{few})"))
     done = guide(run, copy, 3 * LIMIT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"The guide: {ROOT}/build/guide/index.html" in done.stdout

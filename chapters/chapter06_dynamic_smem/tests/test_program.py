@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from chapters.tests.programs import on_embedded
+from chapters.tests.programs import built_for_a_t4, on_embedded
+from tools.tests import built
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
 CHAPTER = "chapter06_dynamic_smem"
 
 
-def test_what_a_smaller_device_has_no_shared_memory_for() -> None:
+@pytest.mark.release
+def test_what_a_smaller_device_has_no_shared_memory_for(tmp_path: Path) -> None:
     """Left out of a default run, with a note; refused where it is asked for by name."""
-    done = on_embedded(CHAPTER, "--n", "5000", EMU_DEVICE_PROFILE="t4")
+    program = built_for_a_t4(CHAPTER, tmp_path)
+    done = built.on_embedded(program, "--n", "5000", EMU_DEVICE_PROFILE="t4")
     assert done.returncode == 0, done.stdout + done.stderr
     notes = [line for line in done.stdout.splitlines() if line.startswith("note: left out: ")]
     assert [line.split()[3] for line in notes] == ["ask96k", "ask227k", "ask96k_unroll16"]
     assert all("64 KiB" in line for line in notes)
     assert "launched with 65536, the most asked for: cudaSuccess" in done.stdout
     named = ["--variant", "ask96k", "--n", "5000"]
-    done = on_embedded(CHAPTER, *named, EMU_DEVICE_PROFILE="t4")
+    done = built.on_embedded(program, *named, EMU_DEVICE_PROFILE="t4")
     assert done.returncode == 2 and "ask96k needs 96 KiB" in done.stderr
 
 

@@ -9,17 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from chapters.tests.programs import built_for_a_t4
 from tools.tests.built import BUILD, nvcc, on_embedded
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device", "matrices")]
 
 ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter08_multi_pass"
+BUILT = BUILD / "chapters" / CHAPTER / CHAPTER
 PER_THREAD = 8  # kPerThread
 
 
 def chapter(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return on_embedded(BUILD / "chapters" / CHAPTER / CHAPTER, "--once", *arguments, **more)
+    return on_embedded(BUILT, "--once", *arguments, **more)
 
 
 def passes(n: int, share: int) -> int:
@@ -92,15 +94,23 @@ def test_a_finished_sum_that_might_overflow_is_refused() -> None:
 TILE = 4 * 4 * 256  # elements that a block of 256 has under way at once
 
 
-@pytest.mark.parametrize(("profile", "name"), [("h200", "H200"), ("t4", "T4")])
-@pytest.mark.parametrize("tiles", [1, 2])
-def test_a_last_tile_has_any_length(tiles: int, profile: str, name: str) -> None:
-    """One tile is a path of its own; and before 8.0 a warp adds up by shuffles."""
-    for more in (-5, -4, -1, 0, 1, 3, 4, 5, 7, 8):
-        n = str(tiles * TILE + more)
-        done = chapter("--variant", "whole", "whole32", "--n", n, EMU_DEVICE_PROFILE=profile)
-        assert done.returncode == 0, f"n = {n}: {done.stdout}{done.stderr}"
-        assert f"{name})" in done.stdout
+def any_last_tile(program: Path, profile: str) -> None:
+    """One tile is a path of its own."""
+    for tiles in (1, 2):
+        for more in (-5, -4, -1, 0, 1, 3, 4, 5, 7, 8):
+            shape = ["--variant", "whole", "whole32", "--n", str(tiles * TILE + more)]
+            done = on_embedded(program, "--once", *shape, EMU_DEVICE_PROFILE=profile)
+            assert done.returncode == 0, f"{shape}: {done.stdout}{done.stderr}"
+            assert f"{profile.upper()})" in done.stdout
+
+
+def test_a_last_tile_has_any_length() -> None:
+    any_last_tile(BUILT, "h200")
+
+
+@pytest.mark.release
+def test_a_last_tile_has_any_length_where_warps_add_by_shuffles(tmp_path: Path) -> None:
+    any_last_tile(built_for_a_t4(CHAPTER, tmp_path), "t4")
 
 
 def test_an_int_holds_the_first_65535_numbers_and_no_more() -> None:

@@ -252,7 +252,12 @@ def test_a_compiler_that_breaks(tmp_path: Path) -> None:
 def test_an_embedded_device_that_cannot_be_built(tmp_path: Path) -> None:
     """In a copy of what the judge reads, with a CMake that fails."""
     copy = tmp_path / "copy"
-    for part in ("tools/judging", "tools/emulator", "chapters/chapter02_smem/puzzles"):
+    for part in (
+        "tools/judging",
+        "tools/emulator",
+        "figures/records",
+        "chapters/chapter02_smem/puzzles",
+    ):
         shutil.copytree(ROOT / part, copy / part, ignore=lambda *_: {"tests", "fuzz", "src"})
     for name in ("judge", "files.py", "terminal.py", "python.sh"):
         shutil.copy(ROOT / "tools" / name, copy / "tools" / name)
