@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from figures.records import columns
 
+from common.records import columns
 from tools.measuring import ROOT, Failure, embedded, made_of
 from tools.measuring.programs import chapter_names
 from tools.tests.built import BUILD
