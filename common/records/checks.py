@@ -208,8 +208,6 @@ def _block_starts(loaded: RecordedSet) -> dict[int, float]:
 
 # --------------------------------------------------------------------------------- sanitizer
 
-TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-
 
 def check_sanitizer(folder: Path, loaded: RecordedSet) -> None:
     """Findings come with their status and messages."""

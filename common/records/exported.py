@@ -23,7 +23,6 @@ from common.records import columns
 
 FORMAT = "a recording of The Reduction Ladder"
 VERSION = 2
-SUFFIX = ".json.gz"
 #: Bytes of the file, and of what is in it. The book's largest set has 4 MB, in a file of 0.9.
 MOST_PACKED = 32 * 2**20
 MOST_UNPACKED = 256 * 2**20

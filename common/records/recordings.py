@@ -338,13 +338,6 @@ class Recordings:
                     return runs
         raise NoSuchRun(f"compute-sanitizer was not recorded on {chapter}/{variant}")
 
-    def console(self, chapter: str, *, only: str | None = None) -> tuple[str, str]:
-        """What the chapter's program printed, its command first, and the set it is from."""
-        for known in self.sets(only):
-            if chapter in known.consoles:
-                return known.consoles[chapter], known.name
-        raise NoSuchRun(f"no console output of {chapter} is recorded")
-
     def _recorded(
         self,
         known: RecordedSet | EmbeddedSet,
