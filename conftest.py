@@ -33,7 +33,7 @@ FIRST = (
     "tools/mutating/tests/test_mistakes.py",
     "docs/tests/test_browser.py",
     "docs/tests/test_editions.py",
-    "figures/tests/test_embedded_set.py",
+    "common/records/tests/test_embedded_set.py",
     "tools/emulator/tests/test_corpus.py",
     "tools/emulator/tests/test_sanitized.py",
     "figures/tests/test_pictures.py",
@@ -48,7 +48,7 @@ FIRST = (
     "chapters/tests/test_embedded_checks.py",
     "chapters/tests/test_schedules.py",
     "docs/tests/test_device_plans.py",
-    "figures/tests/test_lies.py",
+    "common/records/tests/test_lies.py",
     "docs/tests/test_pages_open.py",
     "docs/tests/test_rendered.py",
 )

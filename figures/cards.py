@@ -11,24 +11,16 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from common.records.naming import DEFAULT_BLOCK
+from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures import chapters
 from figures.kit import style
 from figures.kit.axes import heading, label_ends, sizes_axis
 from figures.kit.chapter import Plot
-from figures.kit.pictures import (
-    MissingData,
-    Picture,
-    Table,
-    View,
-    rate_of,
-    run_columns,
-    run_row,
-    time_of,
-)
+from figures.kit.pictures import Picture, Table, View, rate_of, run_columns, run_row, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import card, rate_text, size, time_text, times_text
-from figures.records.naming import DEFAULT_BLOCK
-from figures.records.recordings import RecordedRun
 
 #: As many cards as a picture shows apart.
 MOST_CARDS = 4
@@ -60,7 +52,7 @@ class Rung:
 def _at(view: View, chapter: str, variant: str, n: int) -> RecordedRun | None:
     try:
         return view.find(chapter, variant, n, DEFAULT_BLOCK)
-    except MissingData:
+    except NoSuchRun:
         return None
 
 
@@ -85,7 +77,7 @@ def common_climb(views: Sequence[View]) -> tuple[int, list[Rung]]:
         for n in set.intersection(*(_sizes(view, name, variant) for view in views)):
             at_size[n] = at_size.get(n, 0) + 1
     if not at_size:
-        raise MissingData("no rung of the climb is recorded at the same size on all of these cards")
+        raise NoSuchRun("no rung of the climb is recorded at the same size on all of these cards")
     n = max(at_size, key=lambda size: (at_size[size], size))
     rungs = [
         Rung(name, change, tuple(_at(view, name, variant, n) for view in views))
@@ -288,7 +280,7 @@ def last_rung() -> tuple[str, str, str]:
     for name, chapter in reversed(chapters.known().items()):
         if chapter.spine and chapter.library:
             return name, list(chapter.spine)[-1], chapter.library
-    raise MissingData("no chapter names a library's sum")
+    raise NoSuchRun("no chapter names a library's sum")
 
 
 def sizes_with_library(views: Sequence[View]) -> Picture:
@@ -304,7 +296,7 @@ def sizes_with_library(views: Sequence[View]) -> Picture:
                 label = names[which] if variant == ours else f"{names[which]}, CUB"
                 curves.append((label, which, variant == theirs, founds))
     if not any(len(founds) > 1 for *_, founds in curves):
-        raise MissingData(f"{chapter}/{ours} is recorded at no two sizes on any of these cards")
+        raise NoSuchRun(f"{chapter}/{ours} is recorded at no two sizes on any of these cards")
     ns = sorted({found.run["n"] for *_, founds in curves for found in founds})
 
     def draw(theme: Theme) -> Figure:
@@ -384,7 +376,7 @@ def _of_the_book(make: ManyCards) -> Plot:
 
     def plot(view: View) -> Picture:
         if view.known.is_local:
-            raise MissingData("the guide draws the book's two cards; tools/compare draws yours")
+            raise NoSuchRun("the guide draws the book's two cards; tools/compare draws yours")
         others = [
             View(view.recordings, known)
             for known in view.recordings.second.values()

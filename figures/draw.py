@@ -15,14 +15,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from common.records.naming import LOCAL
+from common.records.reading import DataError
+from common.records.recordings import RecordedRun, Recordings, is_stale
+from common.records.regions import RegionError
+from common.records.sets import NoSuchRun
 from figures import catalogue, marks, readme
 from figures.kit import style
-from figures.kit.pictures import MissingData, Picture, View
-from figures.records.naming import LOCAL
-from figures.records.reading import DataError
-from figures.records.recordings import RecordedRun, Recordings, is_stale
-from figures.records.regions import RegionError
-from figures.records.sets import NoSuchRun
+from figures.kit.pictures import Picture, View
 from figures.spine import spine
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,24 +41,22 @@ def _plot(make: Callable[[View], Picture], recordings: Recordings) -> tuple[Pict
     Beside a local card stands the reference's, beside that the second: never three in a picture.
     """
     second = None if recordings.local else next(iter(recordings.second.values()), None)
-    reference: Picture | MissingData
+    reference: Picture | NoSuchRun
     try:
         reference = make(View(recordings, recordings.reference, second))
-    except MissingData as missing:
-        reference = missing
     except NoSuchRun as missing:
-        reference = MissingData(str(missing))
+        reference = missing
     if recordings.local:
         try:
             local = make(View(recordings, recordings.local, recordings.reference))
-        except MissingData:
+        except NoSuchRun:
             pass
         else:
-            said = "" if isinstance(reference, MissingData) else f" The book's own: {reference.alt}"
+            said = "" if isinstance(reference, NoSuchRun) else f" The book's own: {reference.alt}"
             return Picture(
                 local.draw, local.alt + said, local.caption, local.table, local.runs
             ), LOCAL
-    if isinstance(reference, MissingData):
+    if isinstance(reference, NoSuchRun):
         raise reference
     return reference, recordings.reference.name
 
@@ -169,7 +167,7 @@ def _write_preview(folder: Path, root: Path, recordings: Recordings) -> None:
     path, marked = folder / "preview.png", folder / "preview.mark"
     try:
         picture = spine(View(recordings, recordings.reference))
-    except MissingData:
+    except NoSuchRun:
         path.unlink(missing_ok=True)
         return
     mark = marks.mark(picture, spine, root / DATA)
@@ -212,12 +210,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in asked.only or (*catalogue.plots(asked.root), *catalogue.diagrams()):
             try:
                 _draw(asked.out, name, asked.root, recordings)
-            except MissingData as missing:
+            except NoSuchRun as missing:
                 print(f"figures: {name} not drawn: {missing}", file=sys.stderr)
                 _remove(asked.out, name)
                 skipped += 1
         return 1 if skipped and asked.strict else 0
-    except (DataError, RegionError, UnknownFigure, MissingData) as error:
+    except (DataError, RegionError, UnknownFigure, NoSuchRun) as error:
         print(f"figures: {error}", file=sys.stderr)
     except OSError as error:
         print(f"figures: {error.filename} cannot be written: {error.strerror}", file=sys.stderr)

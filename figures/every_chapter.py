@@ -8,6 +8,11 @@ from itertools import combinations
 
 from matplotlib.figure import Figure
 
+from common.records.derived import gb_per_s
+from common.records.recordings import RecordedRun, counter_of
+from common.records.schema import CountedRun
+from common.records.sets import NoSuchRun
+from common.records.verdict import TIE, ratios, timed
 from figures.chapters import derived_counts
 from figures.kit import style
 from figures.kit.axes import (
@@ -21,7 +26,6 @@ from figures.kit.axes import (
 )
 from figures.kit.chapter import Chapter, Plot
 from figures.kit.pictures import (
-    MissingData,
     Picture,
     Table,
     View,
@@ -35,11 +39,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import SERIES, Theme
 from figures.kit.words import listed, rate_text, significant, size, time_text, times_text
-from figures.records.derived import gb_per_s
-from figures.records.recordings import RecordedRun, counter_of
-from figures.records.schema import CountedRun
-from figures.records.sets import NoSuchRun
-from figures.records.verdict import TIE, ratios, timed
 
 
 def chapter_time(view: View, chapter: str, shown: Sequence[str] = ()) -> Picture:
@@ -153,7 +152,7 @@ def chapter_blocks(view: View, chapter: str, shown: Sequence[str] = ()) -> Pictu
     variants = [name for name in view.variants(chapter) if not shown or name in shown]
     sweeps = [sweep for v in variants if len(sweep := view.over_block(chapter, v, n)) > 1]
     if not sweeps:
-        raise MissingData(f"{chapter} is recorded at one block size only in {view.known.name}")
+        raise NoSuchRun(f"{chapter} is recorded at one block size only in {view.known.name}")
     roof = view.read_roof()
     blocks = sorted({found.run["block"] for sweep in sweeps for found in sweep})
 
@@ -202,10 +201,7 @@ def chapter_counters(view: View, chapter: str, shown: Sequence[str] = ()) -> Pic
 
     def measured(found: RecordedRun[CountedRun]) -> float:
         names = ("global_load_sectors", "global_store_sectors")
-        try:
-            return sum(counter_of(found, name) for name in names)
-        except NoSuchRun as error:
-            raise MissingData(str(error)) from None
+        return sum(counter_of(found, name) for name in names)
 
     def derived(found: RecordedRun[CountedRun]) -> int | None:
         run = found.run

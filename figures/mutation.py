@@ -6,11 +6,11 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from common.records import mutants
 from figures.kit.axes import bar_chart
 from figures.kit.pictures import Picture, Table
 from figures.kit.style import Theme
 from figures.kit.words import listed
-from figures.records import mutants
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 
-from figures.records.recordings import Recordings
+from common.records.recordings import Recordings
 
 _PART = re.compile(
     r"(?P<begin><!-- begin (?P<name>\w+) -->\n).*?(?P<end><!-- end (?P=name) -->)", re.DOTALL

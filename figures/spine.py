@@ -6,12 +6,14 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from common.records.naming import DEFAULT_BLOCK
+from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures import chapters
 from figures.kit import style
 from figures.kit.chapter import number_of
 from figures.kit.pictures import (
     LARGE_N,
-    MissingData,
     Picture,
     Table,
     View,
@@ -22,8 +24,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import Theme
 from figures.kit.words import rate_text, size, times_text
-from figures.records.naming import DEFAULT_BLOCK
-from figures.records.recordings import RecordedRun
 
 #: Points per character of a label, and what its number takes before it.
 _LETTER, _NUMBER = 6.0, 44
@@ -43,7 +43,7 @@ def library(view: View) -> RecordedRun:
     for name, chapter in chapters.known().items():
         if chapter.library:
             return view.find(name, chapter.library, LARGE_N, DEFAULT_BLOCK)
-    raise MissingData("no chapter names a library's sum")
+    raise NoSuchRun("no chapter names a library's sum")
 
 
 def spine(view: View) -> Picture:

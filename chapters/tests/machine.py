@@ -8,9 +8,9 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from chapters.tests.expected import CHAPTERS, ROOT, expected
-from figures.records import machine_code
-from figures.records.machine_code import Code, MachineCode
+from chapters.expected import CHAPTERS, ROOT, expected
+from common.records import machine_code
+from common.records.machine_code import Code, MachineCode
 from tools.tests.built import environment, nvcc, tool
 
 ARCH = "sm_90"

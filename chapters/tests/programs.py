@@ -42,8 +42,8 @@ def run(chapter: str, *arguments: str, cwd: Path | None = None) -> subprocess.Co
 
 def built_for_a_t4(chapter: str, folder: Path) -> Path:
     """The program as a chapter's folder alone gives it, for a card that the build isn't for."""
-    make = ["cmake", "--build", folder, "--target", f"{chapter}_program"]
-    configure = ["cmake", "-S", ROOT / "chapters" / chapter, "-B", folder]
+    make: list[str | Path] = ["cmake", "--build", folder, "--target", f"{chapter}_program"]
+    configure: list[str | Path] = ["cmake", "-S", ROOT / "chapters" / chapter, "-B", folder]
     for command in ([*configure, "-DCMAKE_CUDA_ARCHITECTURES=75-virtual"], make):
         done = subprocess.run(
             command,

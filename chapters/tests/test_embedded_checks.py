@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from chapters.tests.expected import BLOCKS, CHAPTERS, ROOT, Finding, expected
+from chapters.expected import BLOCKS, CHAPTERS, ROOT, Finding, expected
 from chapters.tests.programs import program, variants
 from tools.tests.limits import LIMIT
 

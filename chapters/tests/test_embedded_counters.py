@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from chapters.tests.expected import CHAPTERS, ROOT, expected
+from chapters.expected import CHAPTERS, ROOT, expected
 from chapters.tests.programs import variants
-from figures.records import columns
+from common.records import columns
 from tools.measuring.profilers import kernel_name
 from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from chapters.tests.expected import CHAPTERS, expected
+from chapters.expected import CHAPTERS, expected
 from chapters.tests.programs import program
 from tools.tests.limits import LIMIT
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from chapters.tests.expected import CHAPTERS, expected
+from chapters.expected import CHAPTERS, expected
 from tools.tests.built import BUILD, environment, nvcc, tool
 
 pytestmark = [pytest.mark.all, pytest.mark.built("all")]

@@ -15,7 +15,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from chapters.tests import machine  # noqa: E402
-from figures.records import machine_code  # noqa: E402
+from common.records import machine_code  # noqa: E402
 
 pytestmark = pytest.mark.all
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chapters.tests.expected import CHAPTERS
+from chapters.expected import CHAPTERS
 from chapters.tests.programs import program, run, variants
 
 pytestmark = pytest.mark.built("programs", "embedded_device")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from chapters.tests.expected import CHAPTERS
+from chapters.expected import CHAPTERS
 from chapters.tests.programs import run
 from tools.tests.built import BUILD, nvcc
 

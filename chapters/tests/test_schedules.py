@@ -17,9 +17,9 @@ from functools import cache
 
 import pytest
 
-from chapters.tests.expected import CHAPTERS, ROOT, expected
+from chapters.expected import CHAPTERS, ROOT, expected
 from chapters.tests.programs import program, variants
-from figures.records.regions import regions
+from common.records.regions import regions
 from tools.measuring.programs import Variant
 from tools.tests.limits import LIMIT
 

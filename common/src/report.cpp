@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "book/list.hpp"
+#include "counters.hpp"
 
 namespace book {
 namespace {
@@ -92,18 +93,14 @@ std::string counter_table(const Session& session, const std::vector<Run>& runs) 
     const char* heading;
     std::vector<std::string> metrics;  // of which it is the sum
   };
-  const std::string requests = "l1tex__t_requests_pipe_lsu_mem_global_op_";
-  const std::string sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_";
-  const std::string wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_";
-  const std::string conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_";
   const std::vector<Column> columns = {
-      {"loads", {requests + "ld.sum"}},
-      {"sectors", {sectors + "ld.sum"}},
-      {"stores", {requests + "st.sum"}},
-      {"sectors", {sectors + "st.sum"}},
-      {"shared loads", {wavefronts + "ld.sum"}},
-      {"stores", {wavefronts + "st.sum"}},
-      {"conflicts", {conflicts + "ld.sum", conflicts + "st.sum"}},
+      {"loads", {counters::kGlobalLoadRequests}},
+      {"sectors", {counters::kGlobalLoadSectors}},
+      {"stores", {counters::kGlobalStoreRequests}},
+      {"sectors", {counters::kGlobalStoreSectors}},
+      {"shared loads", {counters::kSharedLoadWavefronts}},
+      {"stores", {counters::kSharedStoreWavefronts}},
+      {"conflicts", {counters::kSharedLoadConflicts, counters::kSharedStoreConflicts}},
   };
   std::vector<std::vector<std::string>> rows{{"variant", "n", "block", "grid"}};
   for (const Column& column : columns) rows[0].emplace_back(column.heading);

@@ -8,9 +8,9 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from figures.records import columns
-from figures.records.reading import DataError, read_chapter
-from figures.records.schema import Attributes, ChapterFile, MeasuredChapter, MeasuredRun
+from common.records import columns
+from common.records.reading import DataError, read_chapter
+from common.records.schema import Attributes, ChapterFile, MeasuredChapter, MeasuredRun
 from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
 

@@ -20,7 +20,6 @@ from docs.editions.stories import PARTS, Story
 HERE = Path(__file__).parent
 #: Debian's fonts-linuxlibertine. Without it the text is set in what comes with Matplotlib.
 LIBERTINE = Path("/usr/share/fonts/opentype/linux-libertine")
-PAPERS = ("a4", "letter")
 
 
 def write(stories: list[Story], paper: str, out: Path) -> None:

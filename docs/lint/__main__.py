@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 from docs.lint import texts, tics, waivers
-from docs.tests.pages import ROOT
+from docs.page_source import ROOT
 
 
 def _claims(asked: argparse.Namespace) -> None:

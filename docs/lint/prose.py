@@ -1,6 +1,6 @@
 """A page's prose as sentences, in which what is covered is told from what is not.
 
-Covered is what a role shows that reads recorded runs (`VALUES` in docs/tests/pages.py), the words
+Covered is what a role shows that reads recorded runs (`VALUES` in docs/page_source.py), the words
 of a `claim` role, the paragraphs of a `claim` directive, and a sentence that cites a source or
 links to a page elsewhere. Code, formulas, comments and lists of sources are not prose.
 """
@@ -15,8 +15,8 @@ from hashlib import sha256
 
 from docutils import nodes
 
+from docs import page_source as pages
 from docs.lint.words import CODE, VALUE, Word, claiming
-from docs.tests import pages
 
 _CODE = (nodes.literal, nodes.math, nodes.raw, nodes.image, nodes.target, nodes.problematic)
 _NO_PROSE = (nodes.citation, nodes.comment, nodes.literal_block, nodes.system_message)

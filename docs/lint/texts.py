@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from docs import page_source as pages
 from docs.lint import prose
 from docs.lint.words import CODE, VALUE
-from docs.tests import pages
 
 #: Where the texts are. Tests and recorded data say nothing to a reader.
 PAGES = ("docs/*.rst", "docs/chapters/*.rst", "docs/notebooks/*.rst")

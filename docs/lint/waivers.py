@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from docs import page_source as pages
 from docs.lint import figures, prose
 from docs.lint.prose import Sentence
-from docs.tests import pages
 
 FILE = Path(__file__).with_name("waivers.txt")
 KINDS = ("open", "arithmetic", "citation", "opinion")

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from figures.records import columns, regions
-from figures.records.naming import COUNTER_ALIASES
-from figures.records.transcripts import EXAMPLES, FOLDER
+from common.records import columns, regions
+from common.records.counters import NCU, OF_BOTH
+from common.records.transcripts import EXAMPLES, FOLDER
 
 REFERENCE_DEVICE = "NVIDIA H200"
 SECOND_DEVICE = "NVIDIA H100"
@@ -116,7 +116,7 @@ class FakeSet:
         )
 
     def count(self, chapter: str, variant: str, *, n: int = 2**24, **values: float) -> None:
-        metrics = {COUNTER_ALIASES[alias]: value for alias, value in values.items()}
+        metrics = {NCU[alias]: value for alias, value in values.items()}
         launch = {"kernel": variant, "grid": [1, 1, 1], "block": [256, 1, 1], "metrics": metrics}
         command = f"ncu --csv --page raw --metrics {','.join(metrics)} ./run --once --variant"
         command += f" another {variant} a_third --n {n} --block 256"
@@ -194,9 +194,6 @@ class FakeSet:
 
 
 EMBEDDED_DEVICE = {"name": "embedded device", "passes_for": "NVIDIA H200"}
-EIGHT = list(COUNTER_ALIASES.values())[:8]
-#: Requests before sectors, as tools/measure has them.
-EIGHT_IN_ORDER = [EIGHT[at] for at in (0, 2, 1, 3, 4, 5, 6, 7)]
 
 
 def embedded_counters(runs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -206,7 +203,7 @@ def embedded_counters(runs: list[dict[str, Any]]) -> dict[str, Any]:
         "schema": columns.SCHEMA_VERSION,
         "device": EMBEDDED_DEVICE,
         "toolkit": "13.0.88",
-        "metrics": [*EIGHT_IN_ORDER, *sorted(counted - {*EIGHT_IN_ORDER})],
+        "metrics": [*OF_BOTH, *sorted(counted - {*OF_BOTH})],
         "runs": [
             {"region": None, "kernel_hash": None, **run, "command": "tools/emulate ./run"}
             for run in runs

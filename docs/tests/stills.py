@@ -14,9 +14,9 @@ from typing import Any
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page, expect, sync_playwright
 
+from common.records import columns
 from docs.tests.test_browser import GUIDE, ROOT, address
 from docs.tests.test_run_here import LOOKED, OPEN
-from figures.records import columns
 from tools.browser import launched
 
 FILE = ROOT / "docs/stills.json.gz"

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from docutils import nodes
 
-from docs.tests import pages
-from docs.tests.pages import CHAPTERS, DOCS, NOTEBOOKS, Page, Section
+from docs import page_source as pages
+from docs.page_source import CHAPTERS, DOCS, NOTEBOOKS, Page, Section
 from figures import chapters
 from figures.kit.chapter import number_of
 

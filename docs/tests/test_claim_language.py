@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from common.records.naming import REFERENCE
+from common.records.recordings import Recordings
+from common.records.sets import NoSuchRun
 from docs.tests.conftest import GMEM, SMEM, Book
-from figures.records.naming import REFERENCE
-from figures.records.recordings import Recordings
-from figures.records.sets import NoSuchRun
 
 pytestmark = pytest.mark.all
 

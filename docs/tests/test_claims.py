@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from common.records import columns
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book, Built
-from figures.records import columns
 
 pytestmark = pytest.mark.all
 

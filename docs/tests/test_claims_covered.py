@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from docs import page_source as pages
 from docs.lint import figures, prose, waivers
 from docs.lint.prose import Sentence
 from docs.lint.waivers import Waiver
 from docs.lint.words import claiming
-from docs.tests import pages
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import docs.tests.conftest  # noqa: F401  finds the extension
-from docs.tests import pages
-from figures.records.recordings import Recordings
-from figures.records.sets import NoSuchRun
+from common.records.recordings import Recordings
+from common.records.sets import NoSuchRun
+from docs import page_source as pages
 
 PAGES = sorted(
     path

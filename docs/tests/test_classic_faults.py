@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 from bs4 import Tag
+from ladder import faults
+from ladder.faults import BadFaults, Classic
 
-from chapters.tests.expected import CHAPTERS, Expected, expected
+from chapters.expected import CHAPTERS, Expected, expected
 from chapters.tests.programs import run, variants
+from common.records.mutants import NETS
+from common.records.regions import regions
 from docs.tests.conftest import Book, Built
 from docs.tests.test_rendered import GUIDE, _parsed, guide_is_there
-from figures.records import faults
-from figures.records.faults import BadFaults, Classic
-from figures.records.mutants import NETS
-from figures.records.regions import regions
 
 pytestmark = [pytest.mark.all, pytest.mark.built("guide")]
 
@@ -146,8 +146,7 @@ SOURCE = "Page\n====\n\n.. classic-faults:: all\n"
 
 def chapter(book: Book, expected: str = EXPECTED, legacy: str = LEGACY) -> Built:
     folder = book.root / "chapters/chapter02_smem"
-    (folder / "tests").mkdir(exist_ok=True)
-    (folder / "tests/expected.py").write_text(expected, encoding="utf-8")
+    (folder / "expected.py").write_text(expected, encoding="utf-8")
     (folder / "legacy.cuh").write_text(legacy, encoding="utf-8")
     page = ":orphan:\n\nTwo\n===\n"
     return book.build(index=SOURCE, chapters__chapter02_smem=page)

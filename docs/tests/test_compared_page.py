@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import docs.tests.conftest  # noqa: F401  finds the extension
-from docs.tests.pages import DOCS
+from docs.page_source import DOCS
 from docs.tests.test_browser import (
     AXE,
     COLOURS,
@@ -19,7 +19,7 @@ from docs.tests.test_browser import (
     barriers,
 )
 from tools.comparing.command import book, compare
-from tools.comparing.page import html
+from tools.comparing.comparison_page import html
 from tools.comparing.tests import made_up
 
 pytestmark = [pytest.mark.all, pytest.mark.built()]

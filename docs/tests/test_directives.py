@@ -10,10 +10,10 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from bs4 import BeautifulSoup
 
+from common.records import machine_code, races
+from common.records.races import Case, Recording
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book, Built
-from figures.records import machine_code, races
-from figures.records.races import Case, Recording
 
 pytestmark = pytest.mark.all
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
+from common.records.comparison import chapters
+from common.records.recordings import Recordings
+from common.records.transcripts import ROOMS, transcripts
+from docs.page_source import ROOT
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book
-from docs.tests.pages import ROOT
-from figures.comparison import chapters
-from figures.records.recordings import Recordings
-from figures.records.transcripts import ROOMS, transcripts
 
 pytestmark = pytest.mark.all
 
@@ -33,7 +33,7 @@ Counts = list[dict[str, Any]]
 
 
 def eight(**values: int) -> dict[str, int]:
-    return {**dict.fromkeys(list(fake.COUNTER_ALIASES)[:8], 0), **values}
+    return {**dict.fromkeys(list(fake.NCU)[:8], 0), **values}
 
 
 @pytest.fixture
@@ -48,8 +48,8 @@ def counts(book: Book) -> Counts:
     one.write()
     embedded = copy.deepcopy(one.counts)
     metrics = metrics_of(embedded, "smem")
-    metrics[fake.COUNTER_ALIASES["shared_load_wavefronts"]] = 1000
-    metrics[fake.COUNTER_ALIASES["shared_load_conflicts"]] = 0
+    metrics[fake.NCU["shared_load_wavefronts"]] = 1000
+    metrics[fake.NCU["shared_load_conflicts"]] = 0
     return embedded
 
 
@@ -87,7 +87,7 @@ def test_counts_stand_beneath_hardwares_with_the_difference(book: Book, counts: 
 
 
 def test_a_difference_without_a_reason_says_so(book: Book, counts: Counts) -> None:
-    metrics_of(counts, "gmem")[fake.COUNTER_ALIASES["global_load_sectors"]] += 1
+    metrics_of(counts, "gmem")[fake.NCU["global_load_sectors"]] += 1
     fake.embedded_set(book.root, counts)
     page = book.build(index=TABLE).page()
     assert rows(page)[2] == ["embedded device", "4001 +1?", "2000 ±0"]
@@ -139,7 +139,7 @@ def test_an_edited_kernel_is_counted_afresh_and_hardwares_count_marked(
 
     kernels = book.root / "chapters" / SMEM / "kernels.cuh"
     kernels.write_text(kernels.read_text().replace("in[0]", "in[1]"))
-    metrics_of(counts, "smem")[fake.COUNTER_ALIASES["global_load_sectors"]] = 3000
+    metrics_of(counts, "smem")[fake.NCU["global_load_sectors"]] = 3000
     fake.own_run(book.root, SMEM, counts, PRINTED.replace("65536", "3000"))
     after = book.build()
     assert after.read == ["index"]  # what was counted is among the page's inputs
@@ -159,7 +159,7 @@ def test_an_edited_kernel_is_counted_afresh_and_hardwares_count_marked(
 def test_a_new_count_alone_makes_the_page_again(book: Book, counts: Counts) -> None:
     fake.embedded_set(book.root, counts)
     book.build(index=TABLE)
-    metrics_of(counts, "smem")[fake.COUNTER_ALIASES["global_load_sectors"]] = 3000
+    metrics_of(counts, "smem")[fake.NCU["global_load_sectors"]] = 3000
     fake.own_run(book.root, SMEM, counts, PRINTED)
     assert book.build().read == ["index"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
+from common.records import columns
 from docs.tests.conftest import GMEM, SMEM, Book, Built
-from figures.records import columns
 
 pytestmark = pytest.mark.all
 

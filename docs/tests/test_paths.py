@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.tests.pages import DOCS, ROOT
+from docs.page_source import DOCS, ROOT
 
 ROOMS = ("chapters", "common", "docs", "figures", "tools", ".ci")
 TEXTS = [

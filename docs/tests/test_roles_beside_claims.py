@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from docs.tests import pages
-from docs.tests.pages import CHAPTERS, NOTEBOOKS, Page
+from docs import page_source as pages
+from docs.page_source import CHAPTERS, NOTEBOOKS, Page
 
 #: Roles that show a recorded run's number, and what stands between two runs.
 ROLES = {"measured": None, "counter": None, "ratio": " / ", "difference": " - "}

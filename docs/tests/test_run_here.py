@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from common.records import columns
 from docs.tests.test_browser import (
     EVERY_PAGE,
     GUIDE,
@@ -24,7 +25,6 @@ from docs.tests.test_browser import (
     all_barriers,
     as_wide_as,
 )
-from figures.records import columns
 from tools.tests.built import BUILD
 from tools.tests.limits import LIMIT
 

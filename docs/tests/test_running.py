@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from bs4 import Tag
 
+from common.records import columns
 from docs.tests.conftest import GMEM, SMEM, Book, Built, write
-from figures.records import columns
 
 pytestmark = pytest.mark.all
 

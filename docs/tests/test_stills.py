@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from common.records import columns
 from docs.tests import stills
 from docs.tests.test_browser import (
     GUIDE,
@@ -21,7 +22,6 @@ from docs.tests.test_browser import (
     as_wide_as,
 )
 from docs.tests.test_run_here import OPEN, looked
-from figures.records import columns
 
 pytestmark = [
     pytest.mark.all,

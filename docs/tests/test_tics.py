@@ -10,7 +10,7 @@ import pytest
 from docs.lint import texts, tics
 from docs.lint.texts import Paragraph
 from docs.lint.tics import Tic
-from docs.tests.pages import ROOT
+from docs.page_source import ROOT
 
 
 @pytest.fixture(scope="module")

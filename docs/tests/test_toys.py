@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from common.records.counters import NCU
+from common.records.recordings import Recordings
 from docs.tests.test_browser import GUIDE, address
 from docs.tests.test_run_here import looked
 from figures.chapters.chapter13_small_and_large import ring
-from figures.records.naming import COUNTER_ALIASES
-from figures.records.recordings import Recordings
 from tools.tests.built import ROOT
 
 pytestmark = [
@@ -84,7 +84,7 @@ def test_the_gpu_counted_as_many(page: Page) -> None:
 
 def _wavefronts(recorded: Recordings, variant: str) -> float:
     (launch,) = recorded.counters("chapter04_bank_conflicts", variant).run["launches"]
-    return launch["metrics"][COUNTER_ALIASES["shared_load_wavefronts"]]
+    return launch["metrics"][NCU["shared_load_wavefronts"]]
 
 
 def test_as_many_blocks_fit_as_the_occupancy_calculator_found(page: Page) -> None:
@@ -167,7 +167,7 @@ def test_a_warp_touches_the_sectors_that_the_gpu_counted(page: Page) -> None:
         toy.get_by_label("plus").fill(str(late))
         toy.get_by_label("Bytes per lane").select_option(str(width))
         (launch,) = recorded.counters("chapter10_coalescing", variant).run["launches"]
-        found = [launch["metrics"][COUNTER_ALIASES[f"global_load_{what}"]]
+        found = [launch["metrics"][NCU[f"global_load_{what}"]]
                  for what in ("sectors", "requests")]  # fmt: skip
         shown = float(toy.get_attribute("data-sectors") or 0)
         assert found[0] / found[1] == pytest.approx(shown, rel=1e-3), variant

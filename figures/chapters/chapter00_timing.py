@@ -7,6 +7,7 @@ import math
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
+from common.records.recordings import RecordedRun
 from figures.kit import patterns, style
 from figures.kit.axes import draw_curves, heading, l2_line, label_ends, sizes_axis
 from figures.kit.canvas import GLOBAL_HUE, SHARED_HUE, arrow, canvas, rounded_box
@@ -14,7 +15,6 @@ from figures.kit.chapter import Chapter
 from figures.kit.pictures import Picture, Table, View, name_of, time_of
 from figures.kit.style import SERIES, Theme
 from figures.kit.words import bytes_text, listed, size, time_text
-from figures.records.recordings import RecordedRun
 
 NAME = "chapter00_timing"
 
@@ -217,7 +217,7 @@ CHASES = {"pointer_chase": "L2 emptied", "pointer_chase_l2": "L2 warm"}
 
 def hop_ns(found: RecordedRun) -> float:
     """The latency of one load of a pointer chase."""
-    return time_of(found) * 1000 / float(found.run["params"]["hops"])
+    return 1000 * found.value("latency")
 
 
 def timing_latency(view: View) -> Picture:

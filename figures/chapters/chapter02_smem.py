@@ -10,6 +10,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from common.records import machine_code
 from figures.kit import patterns, slots
 from figures.kit.axes import bar_chart
 from figures.kit.canvas import GLOBAL_HUE, SHARED_HUE, arrow, canvas, cell
@@ -42,7 +43,6 @@ from figures.kit.trees import (
     values_after,
 )
 from figures.kit.words import listed, size, time_text
-from figures.records import machine_code
 
 #: chapter 1's first tree, in shared memory.
 INTERLEAVED: Finish = bind(finish_spreading, strided=False)

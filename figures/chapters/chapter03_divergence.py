@@ -9,6 +9,10 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from common.records.counters import STALLS
+from common.records.recordings import RecordedRun, counter_of
+from common.records.schema import CountedRun
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter02_smem import INTERLEAVED, interleaved
 from figures.kit import costs, patterns, style
 from figures.kit.axes import heading, letters_for_a_box
@@ -16,23 +20,10 @@ from figures.kit.canvas import SHARED_HUE, canvas, cell
 from figures.kit.chapter import Chapter
 from figures.kit.costs import tiles
 from figures.kit.patterns import STORE, Finish, Kernel, finish_spreading, folded
-from figures.kit.pictures import (
-    MissingData,
-    Picture,
-    Table,
-    View,
-    name_of,
-    run_columns,
-    run_row,
-    time_of,
-)
+from figures.kit.pictures import Picture, Table, View, name_of, run_columns, run_row, time_of
 from figures.kit.style import Theme
 from figures.kit.trees import EXAMPLE, by_level, draw_steps, margin_note, values_after
 from figures.kit.words import listed, size, time_text, times_text
-from figures.records.naming import STALLS
-from figures.records.recordings import RecordedRun, counter_of
-from figures.records.schema import CountedRun
-from figures.records.sets import NoSuchRun
 
 NAME = "chapter03_divergence"
 #: Points: letters that are readable on a telephone still.
@@ -203,7 +194,7 @@ def paths_sweep(view: View) -> Picture:
     mixed = {paths: one for (region, paths), one in found_of.items() if region == "mixed-paths"}
     by_warp = {paths: one for (region, paths), one in found_of.items() if region == "sorted-paths"}
     if len(mixed) < 2 or not by_warp:
-        raise MissingData(f"{chapter}'s paths are not recorded in {view.known.name}")
+        raise NoSuchRun(f"{chapter}'s paths are not recorded in {view.known.name}")
     counts = sorted(mixed)
     founds = [mixed[paths] for paths in counts]
     apart = by_warp[max(by_warp)]
@@ -294,11 +285,8 @@ def _lifetime(found: RecordedRun[CountedRun]) -> dict[str, float]:
 
     ncu gives the cycles that a warp waits per instruction issued.
     """
-    try:
-        stalls = {name: counter_of(found, name) for name in STALLS}
-        instructions = counter_of(found, "instructions")
-    except NoSuchRun as error:
-        raise MissingData(str(error)) from None
+    stalls = {name: counter_of(found, name) for name in STALLS}
+    instructions = counter_of(found, "instructions")
     (launch,) = found.run["launches"]
     warps = launch["grid"][0] * launch["block"][0] / patterns.WARP
     cycles = {

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from common.records.recordings import RecordedRun, counter_of
+from common.records.schema import Device
+from common.records.sets import NoSuchRun
 from figures.kit import patterns, style
 from figures.kit.axes import explain_marks, heading
 from figures.kit.canvas import GLOBAL_HUE, canvas
 from figures.kit.chapter import Chapter
 from figures.kit.costs import tiles
-from figures.kit.pictures import MissingData, Picture, Table, View, name_of, time_of
+from figures.kit.pictures import Picture, Table, View, name_of, time_of
 from figures.kit.style import Theme
 from figures.kit.words import bytes_text, listed, size, time_text, times_text
-from figures.records.recordings import RecordedRun, counter_of
-from figures.records.schema import Device
-from figures.records.sets import NoSuchRun
 
 NAME = "chapter06_dynamic_smem"
 
@@ -44,9 +45,9 @@ def _asked(view: View) -> list[RecordedRun]:
     names = {run["variant"] for run in view.runs(chapter) if "shared_kib" in run["params"]}
     founds = [view.find(chapter, name, n) for name in (*names, "dynamic_unroll4")]
     if len(founds) < 3:
-        raise MissingData(f"{chapter}'s sweep of shared bytes is not recorded in {view.known.name}")
+        raise NoSuchRun(f"{chapter}'s sweep of shared bytes is not recorded in {view.known.name}")
     if "shared_reserved" not in view.device or "blocks_per_sm" not in founds[0].run:
-        raise MissingData(f"{view.known.name} does not say how many blocks fit an SM")
+        raise NoSuchRun(f"{view.known.name} does not say how many blocks fit an SM")
     return sorted(founds, key=lambda found: _bytes(found))
 
 
@@ -62,7 +63,7 @@ def _fit(found: RecordedRun) -> int:
 
 def _given(found: RecordedRun, number: int | None) -> int:
     if number is None:
-        raise MissingData(f"{name_of(found)} lacks its shared bytes, or the blocks that fit an SM")
+        raise NoSuchRun(f"{name_of(found)} lacks its shared bytes, or the blocks that fit an SM")
     return number
 
 
@@ -79,7 +80,7 @@ def shared_box(view: View) -> Picture:
     asked = {name_of(found): found for found in _asked(view)}
     missing = [name for name in IN_THE_BOX if name not in asked]
     if missing:
-        raise MissingData(f"{view.known.name} lacks {listed(missing)}")
+        raise NoSuchRun(f"{view.known.name} lacks {listed(missing)}")
     founds = [asked[name] for name in IN_THE_BOX]
     device, block = view.device, founds[0].run["block"]
     threads = device["max_threads_per_sm"]
@@ -217,6 +218,46 @@ def shared_fit(view: View) -> Picture:
     )
 
 
+def _draw_occupancy(
+    sizes: list[int],
+    stairs: list[tuple[int, float]],
+    predicted: list[float],
+    measured: list[float],
+    times: list[float],
+    theme: Theme,
+) -> Figure:
+    figure, panels = style.new_panels(2, shared=False)
+    for axes in panels:
+        axes.set_xlim(0, sizes[-1] * 1.02)
+        marks = [b for b in (0, 48, 96, 227) if b * 1024 <= sizes[-1]]
+        axes.set_xticks([1024 * mark for mark in marks], [str(mark) for mark in marks])
+        axes.set_xlabel("KiB per block")
+        axes.grid(axis="y")
+    left, right = panels
+    if stairs:
+        left.step([x for x, _ in stairs], [y for _, y in stairs], where="post",
+                  color=theme.drawn("blue"), lw=1.4, zorder=2)  # fmt: skip
+    left.plot(sizes, predicted, ls="none", marker="o", markersize=9, color=theme.background,
+              markeredgecolor=theme.drawn("blue"), markeredgewidth=1.8, zorder=3,
+              clip_on=False)  # fmt: skip
+    left.plot(sizes, measured, ls="none", marker="D", markersize=5.5,
+              color=theme.drawn("vermillion"), zorder=4, clip_on=False)  # fmt: skip
+    left.set_ylim(0, 105)
+    explain_marks(left, theme, (("○ predicted", "blue", 0.93), ("◆ counted", "vermillion", 0.82)))
+    heading(left, "Occupancy, %")
+    # A line for the eye alone: what lies between the points comes in steps, as at the left.
+    right.plot(sizes, times, color=theme.muted, lw=1.2, ls=":", zorder=2)
+    right.plot(sizes, times, ls="none", marker="s", markersize=7, zorder=3, clip_on=False,
+               color=theme.drawn("vermillion"))  # fmt: skip
+    right.set_ylim(0, max(times) * 1.12)
+    milli = max(times) >= 1000
+    right.yaxis.set_major_formatter(
+        lambda value, _place: f"{value / 1000:.1f}" if milli and value else f"{value:.0f}"
+    )
+    heading(right, f"Time, {'ms' if milli else 'µs'}")
+    return figure
+
+
 def shared_occupancy(view: View) -> Picture:
     """Occupancy, predicted and counted, and time, against the bytes that each block asks for."""
     chapter = "chapter06_dynamic_smem"
@@ -231,10 +272,7 @@ def shared_occupancy(view: View) -> Picture:
         return float(100 * blocks * warps / room)
 
     predicted = [occupancy(_fit(found)) for found in founds]
-    try:
-        measured = [counter_of(found, "occupancy_pct") for found in counted]
-    except NoSuchRun as error:
-        raise MissingData(str(error)) from None
+    measured = [counter_of(found, "occupancy_pct") for found in counted]
     # The stairs between the points are drawn where the rule gives the calculator's own numbers.
     known = all(
         blocks_that_fit(device, block, size) == found.run["blocks_per_sm"]
@@ -243,41 +281,7 @@ def shared_occupancy(view: View) -> Picture:
     fine = [1024 * k for k in range(1, sizes[-1] // 1024 + 1)]
     stairs = [(b, occupancy(blocks_that_fit(device, block, b))) for b in fine] if known else []
 
-    def draw(theme: Theme) -> Figure:
-        figure, panels = style.new_panels(2, shared=False)
-        for axes in panels:
-            axes.set_xlim(0, sizes[-1] * 1.02)
-            marks = [b for b in (0, 48, 96, 227) if b * 1024 <= sizes[-1]]
-            axes.set_xticks([1024 * mark for mark in marks], [str(mark) for mark in marks])
-            axes.set_xlabel("KiB per block")
-            axes.grid(axis="y")
-        left, right = panels
-        if stairs:
-            left.step([x for x, _ in stairs], [y for _, y in stairs], where="post",
-                      color=theme.drawn("blue"), lw=1.4, zorder=2)  # fmt: skip
-        left.plot(sizes, predicted, ls="none", marker="o", markersize=9, color=theme.background,
-                  markeredgecolor=theme.drawn("blue"), markeredgewidth=1.8, zorder=3,
-                  clip_on=False)  # fmt: skip
-        left.plot(sizes, measured, ls="none", marker="D", markersize=5.5,
-                  color=theme.drawn("vermillion"), zorder=4, clip_on=False)  # fmt: skip
-        left.set_ylim(0, 105)
-        explain_marks(
-            left, theme, (("○ predicted", "blue", 0.93), ("◆ counted", "vermillion", 0.82))
-        )
-        heading(left, "Occupancy, %")
-        times = [time_of(found) for found in founds]
-        # A line for the eye alone: what lies between the points comes in steps, as at the left.
-        right.plot(sizes, times, color=theme.muted, lw=1.2, ls=":", zorder=2)
-        right.plot(sizes, times, ls="none", marker="s", markersize=7, zorder=3, clip_on=False,
-                   color=theme.drawn("vermillion"))  # fmt: skip
-        right.set_ylim(0, max(times) * 1.12)
-        milli = max(times) >= 1000
-        right.yaxis.set_major_formatter(
-            lambda value, _place: f"{value / 1000:.1f}" if milli and value else f"{value:.0f}"
-        )
-        heading(right, f"Time, {'ms' if milli else 'µs'}")
-        return figure
-
+    times = [time_of(found) for found in founds]
     first, last = founds[0], founds[-1]
     steps = [
         f"{bytes_text(size_)}: {want:.0f} % predicted and {got:.0f} % counted, "
@@ -285,7 +289,7 @@ def shared_occupancy(view: View) -> Picture:
         for size_, want, got, found in zip(sizes, predicted, measured, founds, strict=True)
     ]
     return Picture(
-        draw=draw,
+        draw=partial(_draw_occupancy, sizes, stairs, predicted, measured, times),
         alt=(
             f"On {view.device_name}, occupancy and time of one kernel at n = {size(n)}, by the "
             f"shared memory that each block of {block} threads asks for: {'; '.join(steps)}. The "

@@ -10,32 +10,22 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
+from common.input import SEED, input_value
+from common.records.naming import DEFAULT_BLOCK
+from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures.kit import style
 from figures.kit.canvas import canvas
 from figures.kit.chapter import Chapter
 from figures.kit.patterns import BANKS, WARP
-from figures.kit.pictures import MissingData, Picture, Table, View, run_columns, run_row, time_of
+from figures.kit.pictures import Picture, Table, View, run_columns, run_row, time_of
 from figures.kit.style import DASHES, MARKERS, Theme
 from figures.kit.words import size, time_text
-from figures.records.naming import DEFAULT_BLOCK
-from figures.records.recordings import RecordedRun
 
 NAME = "chapter09_histogram"
 
 
-SEED = 2018  # a program's own default
-
-
 LOAD_BYTES = 16
-
-
-def input_value(seed: int, position: int) -> int:
-    """The value at a position, as common/include/book/input.hpp makes it."""
-    mask = 2**64 - 1
-    z = (seed + (position + 1) * 0x9E3779B97F4A7C15) & mask
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-    return (z ^ (z >> 31)) >> 56
 
 
 def first_bytes() -> list[int]:
@@ -164,7 +154,7 @@ def histogram_methods(view: View, n: int) -> Picture:
         method: found_of[method] for method in METHODS if set(found_of.get(method, {})) == set(DATA)
     }
     if len(methods) < 2:
-        raise MissingData(f"{chapter} at n = {size(n)} is not recorded in {view.known.name}")
+        raise NoSuchRun(f"{chapter} at n = {size(n)} is not recorded in {view.known.name}")
     read = view.find(chapter, "read", n)
     founds = [methods[method][data] for method in methods for data in DATA]
     times = [time_of(found) for found in founds]

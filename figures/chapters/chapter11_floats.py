@@ -4,43 +4,34 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial as bind
 from typing import NamedTuple
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
+from common.input import SEED, input_bits
+from common.records.naming import REFERENCE, SECOND
+from common.records.other_libraries import FloatSum, recorded_sums, same_bits_of
+from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures.kit import style
 from figures.kit.axes import draw_curves, heading, label_ends, sizes_axis
 from figures.kit.canvas import canvas
 from figures.kit.chapter import Chapter
-from figures.kit.pictures import MissingData, Picture, Table, View, rate_of
+from figures.kit.pictures import Picture, Table, View, rate_of
 from figures.kit.style import MARKERS, Theme
 from figures.kit.words import listed, power, size
-from figures.records.libraries import FloatSum, recorded_sums, same_bits_of
-from figures.records.naming import REFERENCE, SECOND
-from figures.records.recordings import RecordedRun
 
 NAME = "chapter11_floats"
-
-SEED = 2018  # a program's own default
-
-MASK = 2**64 - 1
-
-
-def input_bits(seed: int, position: int) -> int:
-    """The bits at a position, as common/include/book/input.hpp makes them."""
-    z = (seed + (position + 1) * 0x9E3779B97F4A7C15) & MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-    return z ^ (z >> 31)
 
 
 def wide_at(seed: int, position: int) -> int:
     """The bits of the float at a position of the wide data, as problem.cuh makes them."""
-    bits = input_bits(seed, position)
+    bits: int = input_bits(seed, position)
     power = ((bits & 0xFFFF) * 120) >> 16
     return (bits >> 32) & 0x807FFFFF | (67 + power) << 23
 
@@ -292,6 +283,65 @@ def _bits_told(sums: list[FloatSum], n: int) -> str:
     return text
 
 
+def _draw_rows(axes: Axes, rows: Sequence[Row], floor: float, theme: Theme) -> None:
+    for place, row in enumerate(rows):
+        errors = [max(row.errors[data], floor) for data in DATA]
+        axes.plot([min(errors), max(errors)], [place] * 2, color=theme.grid, lw=4, zorder=1)
+        for turn, (hue, marker, x) in enumerate(zip(HUES, MARKERS, errors, strict=False)):
+            axes.plot([x], [place + APART * (turn - 1.5)], ls="none", marker=marker,
+                      markersize=7, color=theme.drawn(hue), zorder=3,
+                      clip_on=False)  # fmt: skip
+        axes.annotate(
+            row.speed, xy=(1.03, place), xycoords=("axes fraction", "data"), va="center",
+            annotation_clip=False, weight="bold" if row.bits == "same bits" else "normal",
+        )  # fmt: skip
+        for which, same in enumerate(row.kept):
+            axes.annotate("●" if same else "○", xy=(1, place),
+                          xytext=(TRIES_FROM + TRIES_STEP * which, 0), ha="center",
+                          xycoords=("axes fraction", "data"), textcoords="offset points",
+                          va="center_baseline", annotation_clip=False)  # fmt: skip
+
+
+def _draw_errors(ours: Sequence[Row], theirs: Sequence[Row], floor: float, theme: Theme) -> Figure:
+    rows = [*ours, *theirs]
+    figure, axes = style.new_figure(1.6 + 0.45 * len(rows))
+    axes.axvspan(floor / 2, HALF_ULP, color=theme.tint("green", 0.85), lw=0, zorder=0)
+    _draw_rows(axes, rows, floor, theme)
+    if theirs:
+        axes.axhline(len(ours) - 0.5, color=theme.muted, lw=0.8)
+    axes.annotate("GB/s", xy=(1.03, -0.85), xycoords=("axes fraction", "data"), va="center",
+                  color=theme.muted, annotation_clip=False)  # fmt: skip
+    if any(row.kept for row in rows):
+        for which, name in enumerate(TRIES):
+            axes.annotate(name, xy=(1, -0.6), xytext=(TRIES_FROM + TRIES_STEP * which, 0),
+                          xycoords=("axes fraction", "data"), textcoords="offset points",
+                          rotation=90, ha="center", va="bottom",
+                          color=theme.muted, annotation_clip=False)  # fmt: skip
+    axes.text(math.sqrt(floor / 2 * HALF_ULP), METHODS.index("atomics"),
+              "the nearest\nfloat lies\nin here", color=theme.written("green"),
+              ha="center", va="center")  # fmt: skip
+    axes.set_yticks(
+        range(len(rows)),
+        [f"{r.name}\n{r.bits}" if r.bits else r.name.replace(" ", "\n", 1) for r in rows],
+    )
+    axes.set_ylim(len(rows) - 0.45, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_xscale("log")
+    axes.set_xlim(floor / 2, 1e-3)
+    decades = range(round(math.log10(floor)), -2)
+    axes.set_xticks([10.0**one for one in decades], [power(10, one) for one in decades])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.grid(axis="x")
+    axes.set_xlabel("off by, relative to the exact sum")
+    symbols = ("●", "■", "▲", "◆")
+    for place, (data, hue, symbol) in enumerate(zip(DATA, HUES, symbols, strict=True)):
+        axes.annotate(f"{symbol} {data}", xy=(-0.2 + 0.33 * place, 1.02),
+                      xycoords="axes fraction", color=theme.written(hue),
+                      va="bottom")  # fmt: skip
+    return figure
+
+
 def error_and_speed(view: View, n: int) -> Picture:
     """How far off each way to add is on each kind of data, beside its speed; ours and others'."""
     found_of: dict[str, dict[str, RecordedRun]] = {}
@@ -301,7 +351,7 @@ def error_and_speed(view: View, n: int) -> Picture:
             found_of.setdefault(method, {})[data] = view.find(NAME, f"{method}_{data}", n, block)
     if any("error" not in run for row in found_of.values() for f in row.values()
            for run in f.repeats):  # fmt: skip
-        raise MissingData(f"{NAME} at n = {size(n)} is recorded without errors")
+        raise NoSuchRun(f"{NAME} at n = {size(n)} is recorded without errors")
     founds = [found for row in found_of.values() for found in row.values()]
     root = view.recordings.root
     sums = recorded_sums(root, NAME, view.known.name)
@@ -310,59 +360,6 @@ def error_and_speed(view: View, n: int) -> Picture:
     ours, theirs = list(_ours(found_of, tried)), list(_theirs(sums, n))
     rows = ours + theirs
     floor = 10 ** math.floor(math.log10(min(e for r in rows for e in r.errors.values() if e)))
-
-    def draw(theme: Theme) -> Figure:
-        figure, axes = style.new_figure(1.6 + 0.45 * len(rows))
-        axes.axvspan(floor / 2, HALF_ULP, color=theme.tint("green", 0.85), lw=0, zorder=0)
-        for place, row in enumerate(rows):
-            errors = [max(row.errors[data], floor) for data in DATA]
-            axes.plot([min(errors), max(errors)], [place] * 2, color=theme.grid, lw=4, zorder=1)
-            for turn, (hue, marker, x) in enumerate(zip(HUES, MARKERS, errors, strict=False)):
-                axes.plot([x], [place + APART * (turn - 1.5)], ls="none", marker=marker,
-                          markersize=7, color=theme.drawn(hue), zorder=3,
-                          clip_on=False)  # fmt: skip
-            axes.annotate(
-                row.speed, xy=(1.03, place), xycoords=("axes fraction", "data"), va="center",
-                annotation_clip=False, weight="bold" if row.bits == "same bits" else "normal",
-            )  # fmt: skip
-            for which, same in enumerate(row.kept):
-                axes.annotate("●" if same else "○", xy=(1, place),
-                              xytext=(TRIES_FROM + TRIES_STEP * which, 0), ha="center",
-                              xycoords=("axes fraction", "data"), textcoords="offset points",
-                              va="center_baseline", annotation_clip=False)  # fmt: skip
-        if theirs:
-            axes.axhline(len(ours) - 0.5, color=theme.muted, lw=0.8)
-        axes.annotate("GB/s", xy=(1.03, -0.85), xycoords=("axes fraction", "data"), va="center",
-                      color=theme.muted, annotation_clip=False)  # fmt: skip
-        if any(row.kept for row in rows):
-            for which, name in enumerate(TRIES):
-                axes.annotate(name, xy=(1, -0.6), xytext=(TRIES_FROM + TRIES_STEP * which, 0),
-                              xycoords=("axes fraction", "data"), textcoords="offset points",
-                              rotation=90, ha="center", va="bottom",
-                              color=theme.muted, annotation_clip=False)  # fmt: skip
-        axes.text(math.sqrt(floor / 2 * HALF_ULP), METHODS.index("atomics"),
-                  "the nearest\nfloat lies\nin here", color=theme.written("green"),
-                  ha="center", va="center")  # fmt: skip
-        axes.set_yticks(
-            range(len(rows)),
-            [f"{r.name}\n{r.bits}" if r.bits else r.name.replace(" ", "\n", 1) for r in rows],
-        )
-        axes.set_ylim(len(rows) - 0.45, -0.6)
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
-        axes.set_xscale("log")
-        axes.set_xlim(floor / 2, 1e-3)
-        decades = range(round(math.log10(floor)), -2)
-        axes.set_xticks([10.0**one for one in decades], [power(10, one) for one in decades])
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.grid(axis="x")
-        axes.set_xlabel("off by, relative to the exact sum")
-        symbols = ("●", "■", "▲", "◆")
-        for place, (data, hue, symbol) in enumerate(zip(DATA, HUES, symbols, strict=True)):
-            axes.annotate(f"{symbol} {data}", xy=(-0.2 + 0.33 * place, 1.02),
-                          xycoords="axes fraction", color=theme.written(hue),
-                          va="bottom")  # fmt: skip
-        return figure
 
     right = [r.name for r in ours if r.errors == ours[METHODS.index("exact")].errors]
     ill = ", ".join(
@@ -373,7 +370,7 @@ def error_and_speed(view: View, n: int) -> Picture:
     beside = f", and {listed([r.name for r in theirs])}," if theirs else ""
     slow_ones = [f"{r.name} {r.speed} GB/s" for r in theirs]
     return Picture(
-        draw=draw,
+        draw=bind(_draw_errors, ours, theirs, floor),
         alt=(
             f"On {view.device_name}, sums of n = {size(n)} floats by seven methods{beside} on four "
             f"kinds of data. {listed(right).capitalize()} give the nearest float on all of them. "
@@ -411,7 +408,7 @@ def same_bits(view: View) -> Picture:
     root = view.recordings.root
     lines = same_bits_of(root, NAME, view.known.name)
     if not lines:
-        raise MissingData(f"{NAME} has no same_bits in {view.known.name}")
+        raise NoSuchRun(f"{NAME} has no same_bits in {view.known.name}")
     sums: dict[tuple[str, int], tuple[set[str], set[str]]] = {}
     for line in lines:
         exact, plain = sums.setdefault((line.data, line.n), (set(), set()))

@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import NullLocator
 
+from common.records.recordings import RecordedRun
 from figures.kit import style
 from figures.kit.pictures import View, rate_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import short_size
-from figures.records.recordings import RecordedRun
 
 #: Points, where a plot is narrower than the page.
 BOX_PT = 13.6

@@ -9,22 +9,18 @@ from typing import Any, TypeVar
 
 from matplotlib.figure import Figure
 
+from common.records.naming import DEFAULT_BLOCK
+from common.records.rates import gpus_of, peak_of
+from common.records.recordings import RecordedRun, Recordings, is_faster
+from common.records.schema import CountedRun, Device, TimedRun
+from common.records.sets import NoSuchRun, RecordedSet
+from common.records.verdict import timed
 from figures.kit.style import Theme
 from figures.kit.words import card, listed
-from figures.records.naming import DEFAULT_BLOCK
-from figures.records.rates import gpus_of, peak_of
-from figures.records.recordings import RecordedRun, Recordings, is_faster
-from figures.records.schema import CountedRun, Device, TimedRun
-from figures.records.sets import NoSuchRun, RecordedSet
-from figures.records.verdict import timed
 
 LARGE_N = 2**28
 
 Found = TypeVar("Found")
-
-
-class MissingData(Exception):
-    """A picture cannot be drawn from a set, because it lacks something; says what."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +87,7 @@ class View:
             name = f"the book's {name}"
         try:
             return name, view, find(view)
-        except MissingData:
+        except NoSuchRun:
             return None
 
     def runs(self, chapter: str) -> list[TimedRun]:
@@ -100,7 +96,7 @@ class View:
         Those are compared with each other, across the chapters: `find` has them by name.
         """
         if chapter not in self.known.chapters:
-            raise MissingData(f"{chapter} is not recorded in {self.known.name}")
+            raise NoSuchRun(f"{chapter} is not recorded in {self.known.name}")
         return [
             run
             for run in self.known.chapters[chapter].shown
@@ -118,18 +114,12 @@ class View:
     def find(
         self, chapter: str, variant: str, n: int | None = None, block: int | None = None
     ) -> RecordedRun:
-        try:
-            return self.recordings.run(chapter, variant, n, block, only=self.known.name)
-        except NoSuchRun as error:
-            raise MissingData(str(error)) from None
+        return self.recordings.run(chapter, variant, n, block, only=self.known.name)
 
     def counters(
         self, chapter: str, variant: str, n: int | None = None, block: int | None = None
     ) -> RecordedRun[CountedRun]:
-        try:
-            return self.recordings.counters(chapter, variant, n, block, only=self.known.name)
-        except NoSuchRun as error:
-            raise MissingData(str(error)) from None
+        return self.recordings.counters(chapter, variant, n, block, only=self.known.name)
 
     def over_n(self, chapter: str, variant: str, block: int | None = None) -> list[RecordedRun]:
         """The variant's runs at all sizes, at a block size: at that which has most of them."""
@@ -138,7 +128,7 @@ class View:
         block = block or (blocks.most_common(1)[0][0] if blocks else DEFAULT_BLOCK)
         sizes = sorted({run["n"] for run in mine if run["block"] == block})
         if len(sizes) < 3:
-            raise MissingData(f"{chapter}/{variant} is recorded at {len(sizes)} sizes only")
+            raise NoSuchRun(f"{chapter}/{variant} is recorded at {len(sizes)} sizes only")
         return [self.find(chapter, variant, n, block) for n in sizes]
 
     def over_block(self, chapter: str, variant: str, n: int) -> list[RecordedRun]:
@@ -162,7 +152,7 @@ class View:
         sizes = swept or sizes
         shared = set.intersection(*sizes.values()) if sizes else set()
         if not shared:
-            raise MissingData(f"no size at which all of {chapter} is recorded in {self.known.name}")
+            raise NoSuchRun(f"no size at which all of {chapter} is recorded in {self.known.name}")
         return max(shared)
 
     def read_roof(self) -> RecordedRun:
@@ -177,7 +167,7 @@ class View:
                     candidate = (run["gb_per_s"], chapter, run)
                     best = max(best or candidate, candidate, key=lambda known: known[0])
         if best is None:
-            raise MissingData(f"{self.known.name} has no run beyond the L2's size")
+            raise NoSuchRun(f"{self.known.name} has no run beyond the L2's size")
         _, chapter, run = best
         return self.find(chapter, run["variant"], run["n"], run["block"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from figures.records.machine_code import Code, Instruction, NoSuchCode, loop
+from common.records.machine_code import Code, Instruction, NoSuchCode, loop
 
 ADD, SHARED, BARRIER, REST = "add", "shared", "barrier", "rest"
 _OPERATIONS = {"LDS": SHARED, "STS": SHARED, "BAR": BARRIER}

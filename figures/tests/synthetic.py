@@ -14,11 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from common.records import columns
+from common.records.counters import NCU, STALLS
+from common.records.naming import REFERENCE
+from common.records.schema import Device
 from figures import chapters
 from figures.kit.costs import Counts
-from figures.records import columns
-from figures.records.naming import COUNTER_ALIASES, REFERENCE, STALLS
-from figures.records.schema import Device
 
 CHAPTERS = (
     "chapter00_timing",
@@ -275,7 +276,7 @@ def _bank_counters() -> list[dict[str, Any]]:
                     "grid": [n // block, 1, 1],
                     "block": [block, 1, 1],
                     "metrics": {
-                        COUNTER_ALIASES[f"shared_{what}"]: float(value)
+                        NCU[f"shared_{what}"]: float(value)
                         for what, value in (
                             ("load_wavefronts", passes),
                             ("load_conflicts", passes - 2**24),
@@ -474,11 +475,10 @@ def _counters(device: str) -> dict[str, Any]:
             if counts is None:  # no pattern is written down: the input's sectors, read once
                 counts = Counts(global_load_sectors=n // 8, global_store_sectors=grid)
             metrics = {
-                COUNTER_ALIASES[name]: float(getattr(counts, name))
-                for name in counts.__dataclass_fields__
+                NCU[name]: float(getattr(counts, name)) for name in counts.__dataclass_fields__
             }
             resident = _RESIDENT.get(params.get("shared_kib", 0), 8)
-            metrics[COUNTER_ALIASES["occupancy_pct"]] = 12.0 * resident
+            metrics[NCU["occupancy_pct"]] = 12.0 * resident
             metrics |= _work(n, _VARIANTS[chapter][variant][2])
             runs.append(_counted(chapter, variant, n, block, grid, metrics, params))
     for place, (_, _, rate, factor) in enumerate(_METHODS):
@@ -500,7 +500,7 @@ def _work(n: int, rate: float) -> dict[str, float]:
     counts = {"instructions": n / 32 * (4 + 9000 / rate), "dram_read_bytes": 4.0 * n}
     counts["dram_write_bytes"] = n / 64
     counts |= dict.fromkeys(STALLS, 1.25)
-    return {COUNTER_ALIASES[name]: value for name, value in counts.items()}
+    return {NCU[name]: value for name, value in counts.items()}
 
 
 def _counted(

@@ -16,11 +16,11 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from common.records.recordings import Recordings
+from common.records.sets import NoSuchRun
 from figures import catalogue, draw, every_chapter
 from figures.kit import style
-from figures.kit.pictures import MissingData, Picture
-from figures.records.recordings import Recordings
-from figures.records.sets import NoSuchRun
+from figures.kit.pictures import Picture
 
 pytestmark = pytest.mark.all
 
@@ -120,7 +120,7 @@ def pictures() -> dict[str, Picture]:
         for name in catalogue.plots(ROOT):
             try:
                 yield name, draw.make(name, ROOT, recordings)[0]
-            except (MissingData, NoSuchRun):
+            except NoSuchRun:
                 continue
 
     return dict(drawn())

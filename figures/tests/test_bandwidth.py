@@ -9,6 +9,11 @@ from typing import Any
 
 import pytest
 
+from common.records import columns
+from common.records.naming import REFERENCE
+from common.records.rates import issue_rate
+from common.records.recordings import RecordedRun, Recordings
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter07_effective_bandwidth.kernels import (
     BLOCK,
     NAME,
@@ -19,11 +24,7 @@ from figures.chapters.chapter07_effective_bandwidth.kernels import (
 from figures.chapters.chapter07_effective_bandwidth.methods import finished, methods
 from figures.chapters.chapter07_effective_bandwidth.roof import climbed, roof
 from figures.chapters.chapter07_effective_bandwidth.roofline import roofline
-from figures.kit.pictures import MissingData, View, rate_of
-from figures.records import columns
-from figures.records.naming import REFERENCE
-from figures.records.rates import issue_rate
-from figures.records.recordings import RecordedRun, Recordings
+from figures.kit.pictures import View, rate_of
 from figures.tests import synthetic
 
 pytestmark = pytest.mark.all
@@ -155,5 +156,5 @@ def test_a_roofline_without_counts_says_whose_are_missing(edited: Callable[..., 
     def forget(runs: list[dict[str, Any]]) -> None:
         runs[:] = [run for run in runs if run["variant"] not in ("reduce2", "read")]
 
-    with pytest.raises(MissingData, match=r"^read and reduce2 are not counted"):
+    with pytest.raises(NoSuchRun, match=r"^read and reduce2 are not counted"):
         roofline(edited("counters.json", forget))

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from common.records import columns
+from common.records.naming import LOCAL, SECOND
+from common.records.recordings import Recordings
+from common.records.sets import NoSuchRun
 from figures import cards, draw
 from figures.cards import climb_shares, climb_times, common_climb, names_of, sizes_with_library
 from figures.kit import style
-from figures.kit.pictures import MissingData, View
-from figures.records import columns
-from figures.records.naming import LOCAL, SECOND
-from figures.records.recordings import Recordings
+from figures.kit.pictures import View
 from figures.tests import synthetic
 
 pytestmark = pytest.mark.all
@@ -54,7 +55,7 @@ def test_the_size_is_one_that_all_have(views: list[View], two: Recordings, tmp_p
         data = columns.read(path)
         data["runs"] = [run for run in data["runs"] if run["n"] < 2**28]
         columns.write(path, data)
-    from figures.records.sets import read_set
+    from common.records.sets import read_set
 
     two.second["small"] = read_set(folder)
     try:
@@ -87,7 +88,7 @@ def test_nothing_in_common_is_no_picture(views: list[View]) -> None:
     kept = dict(views[1].known.chapters)
     views[1].known.chapters.clear()
     try:
-        with pytest.raises(MissingData, match="no rung of the climb is recorded at the same size"):
+        with pytest.raises(NoSuchRun, match="no rung of the climb is recorded at the same size"):
             climb_times(views)
     finally:
         views[1].known.chapters.update(kept)

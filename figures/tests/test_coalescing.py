@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from chapters.tests.programs import program
+from common.records import traces
+from common.records.recordings import Recordings
 from figures import chapters
 from figures.chapters.chapter10_coalescing import rules, sweeps
 from figures.chapters.chapter10_coalescing.kernels import PATTERNS
@@ -26,8 +28,6 @@ from figures.chapters.chapter10_coalescing.rules import (
 from figures.kit import costs, patterns
 from figures.kit.patterns import Access
 from figures.kit.pictures import View
-from figures.records import traces
-from figures.records.recordings import Recordings
 from figures.tests.test_traces import METRICS
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]

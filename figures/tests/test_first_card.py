@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from common.records.naming import LOCAL, REFERENCE, SECOND
+from common.records.recordings import Recordings
+from common.records.sets import NoSuchRun
 from figures import draw
-from figures.records.naming import LOCAL, REFERENCE, SECOND
-from figures.records.recordings import Recordings
-from figures.records.sets import NoSuchRun
 from figures.tests import synthetic
 
 pytestmark = pytest.mark.all

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from chapters.tests.programs import program
+from common.input import SEED
+from common.records import other_libraries as libraries
 from figures.chapters import chapter11_floats as floats
-from figures.records import libraries
 from figures.tests.test_traces import trace
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
@@ -36,7 +37,7 @@ def test_its_floats_add_up_to_the_programs_sum(kind: str, at: Callable[[int, int
     )  # fmt: skip
     told = re.search(r"the exact sum, to the nearest float: (\S+)", done.stdout)
     assert told
-    total = float(sum(exact(at(floats.SEED, position)) for position in range(n)))
+    total = float(sum(exact(at(SEED, position)) for position in range(n)))
     assert struct.pack("<f", total) == struct.pack("<f", float(told[1]))
 
 
@@ -55,7 +56,7 @@ def test_a_lane_finds_its_bin_where_the_diagram_has_it(
     for turn in range(LOADS * COMPONENTS):
         load, component = divmod(turn, COMPONENTS)
         for lane in range(LANES):
-            word = at(floats.SEED, COMPONENTS * (lane + LANES * load) + component)
+            word = at(SEED, COMPONENTS * (lane + LANES * load) + component)
             row = loads[turn].addresses[lane] // 8
             assert row == LANES * floats.bin_of(word) + lane
 

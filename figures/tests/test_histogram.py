@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from common.input import SEED, input_value
+from common.records.recordings import Recordings
 from figures.chapters import chapter09_histogram as histogram
 from figures.kit.patterns import WARP
 from figures.kit.pictures import View
-from figures.records.recordings import Recordings
 from figures.tests.test_traces import trace
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
@@ -31,10 +32,7 @@ def test_a_lane_adds_where_the_diagram_has_it(
     ]
     assert len(atomics) == histogram.LOAD_BYTES
     for offset, part in enumerate(atomics):
-        values = [
-            histogram.input_value(histogram.SEED, histogram.LOAD_BYTES * lane + offset)
-            for lane in range(WARP)
-        ]
+        values = [input_value(SEED, histogram.LOAD_BYTES * lane + offset) for lane in range(WARP)]
         words = [layout(lane, value) for lane, value in enumerate(values)]
         assert [address // 4 for address in part.addresses] == words
         banks = histogram.by_bank(layout, values)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from common.records.counters import STALLS
+from common.records.recordings import Recordings
 from figures.chapters import chapter05_unroll4, chapter06_dynamic_smem
 from figures.chapters.chapter00_timing import hop_ns
 from figures.chapters.chapter05_unroll4.flight import (
@@ -16,8 +18,6 @@ from figures.chapters.chapter05_unroll4.flight import (
     spread_out,
 )
 from figures.kit.pictures import View
-from figures.records.naming import STALLS
-from figures.records.recordings import Recordings
 
 pytestmark = pytest.mark.all
 

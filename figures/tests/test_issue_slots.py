@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from common.records import machine_code
+from common.records.machine_code import Code, NoSuchCode
+from common.records.recordings import Recordings, counter_of
 from figures.chapters.chapter01_gmem.walks import walks
 from figures.chapters.chapter02_smem import slot_colours
 from figures.kit import slots
 from figures.kit.style import LIGHT, contrast, luminance
-from figures.records import machine_code
-from figures.records.machine_code import Code, NoSuchCode
-from figures.records.recordings import Recordings, counter_of
 
 pytestmark = pytest.mark.all
 

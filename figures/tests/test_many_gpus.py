@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from common.records import columns
+from common.records.checks import load_set
+from common.records.naming import LOCAL, REFERENCE
+from common.records.rates import peak_of
+from common.records.reading import DataError, read_chapter
+from common.records.recordings import Recordings
+from common.records.sets import NoSuchRun, RecordedSet
 from figures.chapters.chapter14_many_gpus import plots
-from figures.kit.pictures import MissingData, View
-from figures.records import columns
-from figures.records.naming import LOCAL, REFERENCE
-from figures.records.rates import peak_of
-from figures.records.reading import DataError, read_chapter
-from figures.records.recordings import Recordings
-from figures.records.sets import RecordedSet, load_set
+from figures.kit.pictures import View
 
 pytestmark = pytest.mark.all
 
@@ -75,7 +76,7 @@ def test_the_model_is_held_to_four_gpus(view: View) -> None:
 def test_a_readers_model_is_held_to_their_own_gpus(view: View) -> None:
     own = plots.model(_local(view, FOUR))
     assert "sums on 4 GPUs of the same type" in own.caption and " 0 µs" not in own.caption
-    with pytest.raises(MissingData, match="nothing to hold the model to"):
+    with pytest.raises(NoSuchRun, match="nothing to hold the model to"):
         plots.model(_local(view, PAIR.name))
 
 

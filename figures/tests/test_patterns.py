@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from common.records.naming import REFERENCE
+from common.records.recordings import Recordings, counter_of, is_stale
+from common.records.sets import NoSuchRun
 from figures import chapters
 from figures.chapters.chapter01_gmem.kernels import gmem
 from figures.chapters.chapter02_smem import interleaved, smem, smem_stride
@@ -18,9 +21,6 @@ from figures.chapters.chapter05_unroll4 import shuffle_partner
 from figures.kit import costs, patterns
 from figures.kit.costs import Counts, Work
 from figures.kit.patterns import GLOBAL, LOAD, SHARED, STORE, Access, Kernel
-from figures.records.naming import REFERENCE
-from figures.records.recordings import Recordings, counter_of, is_stale
-from figures.records.sets import NoSuchRun
 
 pytestmark = pytest.mark.all
 

@@ -15,17 +15,19 @@ from pathlib import Path
 
 import pytest
 
+from common.records import columns
+from common.records.counters import NCU
+from common.records.naming import LOCAL, REFERENCE, run_name
+from common.records.recordings import Recordings
+from common.records.sets import NoSuchRun
 from figures import catalogue, chapters, draw, marks
 from figures.chapters import chapter03_divergence, chapter06_dynamic_smem
 from figures.every_chapter import chapter_blocks, chapter_counters, chapter_time
 from figures.kit import style
 from figures.kit.axes import bar_chart
 from figures.kit.chapter import Chapter
-from figures.kit.pictures import MissingData, Picture, View
+from figures.kit.pictures import Picture, View
 from figures.kit.words import card
-from figures.records import columns
-from figures.records.naming import COUNTER_ALIASES, LOCAL, REFERENCE, run_name
-from figures.records.recordings import Recordings
 from figures.tests import synthetic
 
 pytestmark = pytest.mark.all
@@ -70,7 +72,8 @@ def test_a_chapters_module_is_all_that_its_figures_need(repository: Path, tmp_pa
         repository / "figures", copy, ignore=shutil.ignore_patterns("data", "tests", "__pycache__")
     )
     (copy / "data").symlink_to(repository / "figures" / "data")
-    (tmp_path / "chapters").symlink_to(repository / "chapters")
+    for name in ("chapters", "common"):
+        (tmp_path / name).symlink_to(repository / name)
     (copy / "chapters" / "chapter99_new.py").write_text(
         "from figures.chapters.chapter01_gmem.diagrams import tree_gmem\n"
         "from figures.kit.chapter import Chapter\n"
@@ -89,7 +92,8 @@ def test_only_what_an_edit_changes_is_drawn_again(repository: Path, tmp_path: Pa
         tmp_path / "figures",
         ignore=shutil.ignore_patterns("tests", "__pycache__"),
     )
-    (tmp_path / "chapters").symlink_to(repository / "chapters")
+    for name in ("chapters", "common"):
+        (tmp_path / name).symlink_to(repository / name)
     names = ("tree_gmem", "tree_smem", "chapter01_counters", "chapter02_counters")
     command = [sys.executable, "-m", "figures.draw", "--out", "drawn", "--only", *names]
 
@@ -132,6 +136,7 @@ def test_a_module_that_names_another_chapter_is_refused(repository: Path, tmp_pa
     shutil.copytree(
         repository / "figures", copy, ignore=shutil.ignore_patterns("data", "tests", "__pycache__")
     )
+    (tmp_path / "common").symlink_to(repository / "common")
     (copy / "chapters" / "chapter99_new.py").write_text(
         "from figures.kit.chapter import Chapter\nCHAPTER = Chapter('chapter98_old')\n"
     )
@@ -356,7 +361,7 @@ def test_a_derived_count_that_is_off_is_said(tmp_path: Path) -> None:
     data = columns.read(path)
     for run in data["runs"]:
         if (run["chapter"], run["variant"]) == ("chapter02_smem", "smem"):
-            metric = COUNTER_ALIASES["global_load_sectors"]
+            metric = NCU["global_load_sectors"]
             run["launches"][0]["metrics"][metric] += 1
     columns.write(path, data)
     alt = chapter_counters(_view(root), "chapter02_smem").alt
@@ -388,7 +393,7 @@ def test_a_smaller_card_is_drawn_at_the_size_it_has(tmp_path: Path) -> None:
         columns.write(path, data)
     view = _view(root)
     assert "2²⁶" in chapter_time(view, "chapter01_gmem").alt
-    with pytest.raises(MissingData, match="one block size only"):
+    with pytest.raises(NoSuchRun, match="one block size only"):
         chapter_blocks(view, "chapter01_gmem")
 
 

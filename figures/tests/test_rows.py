@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from figures.chapters.chapter12_rows import floors, plots
+from common.records.recordings import Recordings
+from figures.chapters.chapter12_rows import plots
+from figures.chapters.chapter12_rows import row_floors as floors
 from figures.kit.pictures import View, time_of
-from figures.records.recordings import Recordings
 
 pytestmark = pytest.mark.all
 

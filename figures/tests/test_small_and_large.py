@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from common.records import other_libraries as libraries
 from figures.chapters.chapter13_small_and_large import ring
-from figures.records import libraries
 
 pytestmark = pytest.mark.all
 

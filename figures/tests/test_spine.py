@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from common.records.recordings import Recordings
+from common.records.verdict import Outcome, verdict
 from figures import chapters
 from figures.kit.pictures import View, time_of
-from figures.records.recordings import Recordings
-from figures.records.verdict import Outcome, verdict
 from figures.spine import climb, spine
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from chapters.tests.programs import program
+from common.records import traces
 from figures.chapters.chapter02_smem import smem_stride
 from figures.kit import costs, patterns
 from figures.kit.patterns import GLOBAL, SHARED, STORE, Access, Kernel
-from figures.records import traces
 from figures.tests.test_patterns import REGISTERED, tiles_of_a_block
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]

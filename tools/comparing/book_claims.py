@@ -23,9 +23,9 @@ from ladder.claims.lookup import Lookup
 from ladder.claims.statement import Axis, Claim
 from ladder.names import chapter_of
 
-from docs.tests import pages
-from figures.records.recordings import Recordings
-from figures.records.sets import NoSuchRun
+from common.records.recordings import Recordings
+from common.records.sets import NoSuchRun
+from docs import page_source as pages
 
 _ROLE = re.compile(r":claim:`(?P<words>[^`<]+)<(?P<claims>[^`]+)>`")
 #: So much of a paragraph says which one it is.

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from common.records.naming import REFERENCE
+from common.records.reading import DataError
+from common.records.recordings import BrokenLocalSet, Recordings
 from figures.cards import MOST_CARDS
-from figures.records.naming import REFERENCE
-from figures.records.reading import DataError
-from figures.records.recordings import BrokenLocalSet, Recordings
 from tools.comparing import ROOT, Refused
+from tools.comparing.comparison_page import html
 from tools.comparing.content import Content, content
 from tools.comparing.opening import opened
-from tools.comparing.page import html
 from tools.files import named_file, require_writable, write_whole
 from tools.terminal import Parser, complain
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 from markupsafe import escape
 
+from common.records.recordings import Recordings
+from common.records.schema import Device
+from common.records.sets import NoSuchRun, RecordedSet
 from figures import cards, draw
 from figures.kit.chapter import number_of
-from figures.kit.pictures import MissingData, Picture, View, rate_of, time_of
+from figures.kit.pictures import Picture, View, rate_of, time_of
 from figures.kit.words import bytes_text, rate_text, significant, size, times_text
-from figures.records.recordings import Recordings
-from figures.records.schema import Device
-from figures.records.sets import RecordedSet
 from tools.comparing import book_claims, properties
 from tools.comparing.book_claims import BookClaim, Tally, Verdict
-from tools.comparing.notices import book_chapters, made_up, notices, one_gpu_chapters
+from tools.comparing.card_notices import book_chapters, made_up, notices, one_gpu_chapters
 from tools.comparing.opening import Opened, is_reference
 from tools.comparing.properties import Property
 from tools.measuring.notices import Notice
@@ -193,7 +193,7 @@ def chapters_there(known: RecordedSet, recordings: Recordings) -> str:
 def _drawn(title: str, name: str, views: Sequence[View]) -> Drawn:
     try:
         picture: Picture = cards.PICTURES[name](views)
-    except MissingData as missing:
+    except NoSuchRun as missing:
         return Drawn(title, missing=str(missing))
     light, dark = draw.drawings(name, picture).values()
     return Drawn(
@@ -327,7 +327,7 @@ def _hardware(views: Sequence[View]) -> list[Row]:
     def roof(view: View) -> str:
         try:
             return rate_text(rate_of(view.read_roof()))
-        except MissingData:
+        except NoSuchRun:
             return "not measured"
 
     def of_record(field: str) -> list[str]:
@@ -387,7 +387,7 @@ def _summary(
                 gain = times_text(time_of(mine[0]) / time_of(mine[-1]))
                 said.append(f"{name} {gain} as fast")
         lines.append(f"the climb at {size(n)}, first rung to last: {'; '.join(said) or 'no two'}")
-    except MissingData as missing:
+    except NoSuchRun as missing:
         lines.append(f"no climb: {missing}")
     warned = {
         one.name: dict.fromkeys(each.name for each in one.notices if each.is_warning)

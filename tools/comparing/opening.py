@@ -14,13 +14,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from figures.records import checks
-from figures.records.counts import check_counters
-from figures.records.exported import BadExport, unpack
-from figures.records.naming import EMBEDDED, LOCAL, REFERENCE, SECOND
-from figures.records.reading import DataError, read_chapter, read_counters, read_sanitizer
-from figures.records.recordings import Recordings
-from figures.records.sets import ChapterRecord, RecordedSet
+from common.records import checks
+from common.records.exported import BadExport, unpack
+from common.records.naming import EMBEDDED, LOCAL, REFERENCE, SECOND
+from common.records.proportions import check_counters
+from common.records.reading import DataError, read_chapter, read_counters, read_sanitizer
+from common.records.recordings import Recordings
+from common.records.sets import ChapterRecord, RecordedSet
 from tools.comparing import ROOT, Refused
 
 Kind = TypeVar("Kind")

@@ -17,13 +17,13 @@ from ladder.claims.lookup import Lookup
 from ladder.claims.quantities import is_counter
 from ladder.claims.statement import OfDevice, Quantity
 
+from common.records.naming import REFERENCE
+from common.records.recordings import RecordedRun
+from common.records.schema import Device
+from common.records.sets import NoSuchRun
 from figures.cards import NEAR
-from figures.kit.pictures import MissingData, View, rate_of
+from figures.kit.pictures import View, rate_of
 from figures.kit.words import bytes_text, rate_text, significant
-from figures.records.naming import REFERENCE
-from figures.records.recordings import RecordedRun
-from figures.records.schema import Device
-from figures.records.sets import NoSuchRun
 from tools.comparing.book_claims import BookClaim
 
 #: Attributes that differ by less are the same for a rule.
@@ -131,7 +131,7 @@ def _bandwidth(claim: BookClaim, ours: Side, theirs: Side) -> Iterator[Property]
     """Memory limits a run of the claim on a card, and not all that it is compared with."""
     try:
         roofs = [rate_of(side.view.read_roof()) for side in (ours, theirs)]
-    except MissingData:
+    except NoSuchRun:
         return
     if not _differ(*roofs):
         return

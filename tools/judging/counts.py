@@ -1,24 +1,24 @@
 """What is counted, under the names that a puzzle's goals use."""
 
-#: ncu's names, and what a puzzle calls them.
+from common.records.counters import NCU
+
+#: What the device counts of each launch, by the book's names.
 COUNTS = {
-    "load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-    "store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "shared_loads": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-    "shared_stores": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-    "load_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-    "store_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-    "instructions": "source__warp_instructions.sum",
-    "diverging_branches": "source__diverging_branches.sum",
+    name: NCU[name]
+    for name in (
+        *("global_load_requests", "global_load_sectors"),
+        *("global_store_requests", "global_store_sectors"),
+        *("shared_load_wavefronts", "shared_store_wavefronts"),
+        *("shared_load_conflicts", "shared_store_conflicts"),
+        *("warp_instructions", "diverging_branches"),
+    )
 }
 #: Sums of two of them.
 SUMS = {
-    "requests": ("load_requests", "store_requests"),
-    "sectors": ("load_sectors", "store_sectors"),
-    "conflicts": ("load_conflicts", "store_conflicts"),
-    "wavefronts": ("shared_loads", "shared_stores"),
+    "requests": ("global_load_requests", "global_store_requests"),
+    "sectors": ("global_load_sectors", "global_store_sectors"),
+    "conflicts": ("shared_load_conflicts", "shared_store_conflicts"),
+    "wavefronts": ("shared_load_wavefronts", "shared_store_wavefronts"),
 }
 #: Wavefronts that no conflict adds: of accesses to shared memory of up to four bytes per lane, one
 #: for each warp and instruction.

@@ -21,19 +21,19 @@ _NOWHERE = re.compile(r"reads lane (\d+), (which the mask leaves out or which ha
 
 #: What a line of the source is counted as, for a goal's count, and its name.
 _BY_LINE = {
-    "load_requests": ("global_requests", "global requests"),
-    "store_requests": ("global_requests", "global requests"),
+    "global_load_requests": ("global_requests", "global requests"),
+    "global_store_requests": ("global_requests", "global requests"),
     "requests": ("global_requests", "global requests"),
-    "load_sectors": ("global_sectors", "global sectors"),
-    "store_sectors": ("global_sectors", "global sectors"),
+    "global_load_sectors": ("global_sectors", "global sectors"),
+    "global_store_sectors": ("global_sectors", "global sectors"),
     "sectors": ("global_sectors", "global sectors"),
-    "shared_loads": ("shared_wavefronts", "shared wavefronts"),
-    "shared_stores": ("shared_wavefronts", "shared wavefronts"),
+    "shared_load_wavefronts": ("shared_wavefronts", "shared wavefronts"),
+    "shared_store_wavefronts": ("shared_wavefronts", "shared wavefronts"),
     "wavefronts": ("shared_wavefronts", "shared wavefronts"),
-    "load_conflicts": ("shared_conflicts", "bank conflicts"),
-    "store_conflicts": ("shared_conflicts", "bank conflicts"),
+    "shared_load_conflicts": ("shared_conflicts", "bank conflicts"),
+    "shared_store_conflicts": ("shared_conflicts", "bank conflicts"),
     "conflicts": ("shared_conflicts", "bank conflicts"),
-    "instructions": ("instructions", "instructions"),
+    "warp_instructions": ("instructions", "instructions"),
     "diverging_branches": ("diverging_branches", "diverging branches"),
 }
 

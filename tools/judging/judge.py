@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from figures.records import columns
+from common.records import columns
 from tools.judging import (
     REFUSED,
     ROOT,

@@ -14,7 +14,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from figures.records import derived
+from common.records import derived
 from tools.judging import ROOT, shapes, trial
 from tools.judging.arithmetic import value
 from tools.judging.files import scratch

@@ -8,7 +8,7 @@ every machine, so a test records the set again and compares. What is in it:
 - ``<chapter>.txt``: what ``./run`` prints
 - ``sources.json``: hashes of what all this was made of (``made_of``)
 
-The transcripts (figures/records/transcripts.py) are recorded with it, each where it lies.
+The transcripts (common/records/transcripts.py) are recorded with it, each where it lies.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from figures.records import columns
-from figures.records.transcripts import ROOMS, transcripts
+from common.records import columns
+from common.records.counters import OF_BOTH, OF_PTX
+from common.records.transcripts import ROOMS, transcripts
 from tools.files import write_whole
 from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, children, made_of, profilers
 from tools.measuring.programs import Program, Shape, Variant, chapter_names, find_programs
@@ -38,16 +39,6 @@ BAD_ARGUMENTS = 2
 LARGEST_N = 2**24
 #: Ends what hangs. An idle machine takes a minute for the longest, a busy one many times that.
 TIMEOUT_S = 3600.0
-
-#: What hardware counts too, and what only a reading of the PTX can tell.
-HARDWARE_METRICS = profilers.METRICS[:8]
-SOURCE_METRICS = (
-    "source__mergeable_shared_loads.sum",
-    "source__warp_instructions.sum",
-    "source__thread_instructions.sum",
-    "source__branches.sum",
-    "source__diverging_branches.sum",
-)
 
 PROBES = ROOT / "tools" / "emulator" / "probes"
 HARDWARE = "nvidia-h200"
@@ -165,9 +156,7 @@ class Device:
         done = self.csv([program.path, "--once", *shape], page)
         if done.returncode == BAD_ARGUMENTS:  # the variant doesn't take this shape
             return None
-        launches = profilers.ncu_launches(
-            page.read_text(encoding="utf-8"), (*HARDWARE_METRICS, *SOURCE_METRICS)
-        )
+        launches = profilers.ncu_launches(page.read_text(encoding="utf-8"), (*OF_BOTH, *OF_PTX))
         if variant.legacy and done.returncode == CUDA_ERROR and not launches:
             return None  # a fault that the device stops: there is nothing to count
         # A classic form may well be wrong; what it does to memory is counted all the same.
@@ -222,7 +211,7 @@ def cases_of(
 
 
 def kernel_hash(region: str | None) -> str | None:
-    from figures.records import regions
+    from common.records import regions
 
     known = regions.regions(ROOT)
     return known[region].hash if region in known else None
@@ -235,7 +224,7 @@ def counters_text(toolkit: str, runs: Iterable[dict[str, Any]]) -> str:
             "schema": columns.SCHEMA_VERSION,
             "device": DEVICE,
             "toolkit": toolkit,
-            "metrics": [*HARDWARE_METRICS, *SOURCE_METRICS],
+            "metrics": [*OF_BOTH, *OF_PTX],
             "runs": list(runs),
         }
     )
@@ -254,7 +243,7 @@ def probes(device: Device, work: Path) -> str:
     if done.returncode:
         raise Failure(f"the probes ended with status {done.returncode}: {done.stderr.strip()}")
     names = [line.split(" ", 1)[1] for line in done.stdout.splitlines()]
-    ours = profilers.ncu_launches(page.read_text(encoding="utf-8"), HARDWARE_METRICS)
+    ours = profilers.ncu_launches(page.read_text(encoding="utf-8"), OF_BOTH)
     if names != [row["probe"] for row in theirs] or len(names) != len(ours):
         raise Failure(f"{HARDWARE}.csv is of other probes: record it again on a GPU")
     runs = [
@@ -264,8 +253,8 @@ def probes(device: Device, work: Path) -> str:
             "kernel": launch["kernel"],
             "grid": launch["grid"],
             "block": launch["block"],
-            "embedded": [int(launch["metrics"][metric]) for metric in HARDWARE_METRICS],
-            "hardware": [int(row[metric]) for metric in HARDWARE_METRICS],
+            "embedded": [int(launch["metrics"][metric]) for metric in OF_BOTH],
+            "hardware": [int(row[metric]) for metric in OF_BOTH],
         }
         for number, (name, launch, row) in enumerate(zip(names, ours, theirs, strict=True))
     ]
@@ -275,7 +264,7 @@ def probes(device: Device, work: Path) -> str:
             "device": DEVICE,
             "toolkit": device.toolkit,
             "hardware": lines[0].removeprefix("# "),
-            "metrics": list(HARDWARE_METRICS),
+            "metrics": list(OF_BOTH),
             "runs": runs,
         }
     )
@@ -321,7 +310,7 @@ def replayed(device: Device, here: Path, program: Path | None, lines: Iterable[s
 
 def recorded_runs(program: Program) -> list[dict[str, Any]]:
     """The set's counts of what a page shows."""
-    from figures.records.reading import read_embedded
+    from common.records.reading import read_embedded
 
     there = {
         (run["variant"], run["n"], run["block"]): {**run}

@@ -19,10 +19,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from common.input import SEED, input_bits
 from tools.measuring import NOT_AVAILABLE
 
-SEED = 2018  # a chapter program's own default
-MASK = 2**64 - 1
 KINDS = ("uniform", "mixed", "ill", "wide")
 #: Elements made at a time: each takes some tens of bytes on the way.
 PIECE = 2**22
@@ -38,14 +37,6 @@ COLUMNS = (4, 16, 32, 256, 1024, 4096, 8192, 32768, 50257, 131072)
 Array = Any  # of NumPy, PyTorch or CuPy, none of which is here where this is checked
 
 
-def input_bits(np: Any, seed: int, positions: Array) -> Array:
-    """The bits at positions, 64-bit words, as common/include/book/input.hpp makes them."""
-    z = (positions + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
 def floats_at(np: Any, kind: str, seed: int, positions: Array) -> Array:
     """Chapter 11's floats at positions (its problem.cuh)."""
 
@@ -53,17 +44,17 @@ def floats_at(np: Any, kind: str, seed: int, positions: Array) -> Array:
         return (bits >> np.uint64(shift)).astype(np.float64)
 
     if kind == "uniform":
-        return (whole(input_bits(np, seed, positions), 40) * 2.0**-24).astype(np.float32)
+        return (whole(input_bits(seed, positions, np.uint64), 40) * 2.0**-24).astype(np.float32)
     if kind == "mixed":
-        steps = whole(input_bits(np, seed, positions), 39) - 2**24
+        steps = whole(input_bits(seed, positions, np.uint64), 39) - 2**24
         return (steps * 2.0**-24).astype(np.float32)
     if kind == "ill":
         at = positions % np.uint64(4096) + positions // np.uint64(8192) * np.uint64(4096)
-        large = 1 + whole(input_bits(np, seed, at), 53) * 2.0**-11
-        small = whole(input_bits(np, seed + 1, positions), 53) * 2.0**-23
+        large = 1 + whole(input_bits(seed, at, np.uint64), 53) * 2.0**-11
+        small = whole(input_bits(seed + 1, positions, np.uint64), 53) * 2.0**-23
         first = (positions & np.uint64(4096)) == 0
         return np.where(first, large + small, small - large).astype(np.float32)
-    bits = input_bits(np, seed, positions)
+    bits = input_bits(seed, positions, np.uint64)
     power = ((bits & np.uint64(0xFFFF)) * np.uint64(120)) >> np.uint64(16)
     words = bits >> np.uint64(32) & np.uint64(0x807FFFFF) | (power + np.uint64(67)) << np.uint64(23)
     return words.astype(np.uint32).view(np.float32)

@@ -74,7 +74,9 @@ def program_hash(chapter: str, facts: Facts, root: Path = ROOT) -> str:
     # What it links, and how it is compiled.
     cmake = (folder / "CMakeLists.txt").read_text(encoding="utf-8")
     told = re.sub(r"#.*|\s+", " ", cmake)
-    return _hash(root, sources, f"{' '.join(told.split())}\n{facts.flags}\n")
+    table = json.loads((common / "counters.json").read_text(encoding="utf-8"))["counters"]
+    counters = "\n".join(f"{each['name']} {each['ncu']}" for each in table)
+    return _hash(root, sources, f"{' '.join(told.split())}\n{facts.flags}\n{counters}\n")
 
 
 def text(chapters: Iterable[str], facts: Facts, root: Path = ROOT) -> str:
@@ -127,7 +129,7 @@ def _code_under(*folders: Path) -> Iterator[Path]:
 
 @cache
 def _code_hash(path: Path) -> str:
-    from figures.records.regions import region_hash  # comments and white space aside
+    from common.records.regions import region_hash  # comments and white space aside
 
     return region_hash(path.read_text(encoding="utf-8"))
 

@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from figures.records import columns, derived, exported, manifest
-from figures.records.naming import REFERENCE, SECOND
+from common.records import columns, derived, exported, manifest
+from common.records.counters import OF_HARDWARE
+from common.records.naming import REFERENCE, SECOND
 from tools.files import named_file, write_all, write_whole
 from tools.measuring import (
     CUDA_ERROR,
@@ -40,7 +41,7 @@ from tools.measuring.plan import (
 )
 from tools.measuring.programs import Program, Variant, chapter_names, find_programs, probe
 from tools.measuring.provenance import Source, source_of, write_stamp
-from tools.measuring.records import Record, collected, merged, refuse_change
+from tools.measuring.set_files import Record, collected, merged, refuse_change
 from tools.measuring.steps import Parts, Result, Step, Worker, duration
 from tools.terminal import Parser, complain
 
@@ -360,7 +361,7 @@ def _measure(options: argparse.Namespace) -> int:
             runs = [run for run in counted if "skipped" not in run]
             launches = [launch for run in runs for launch in run["launches"]]
             seen = {metric for launch in launches for metric in launch["metrics"]}
-            metrics = [metric for metric in profilers.METRICS if metric in seen]
+            metrics = [metric for metric in OF_HARDWARE if metric in seen]
             extra = {"ncu": ncu.version, "metrics": metrics}
             old = folder / "counters.json"
             record, note = collected(old, records, chapter_names(), extra, runs)
@@ -496,7 +497,7 @@ def _work_folder(work: Path) -> Iterator[None]:
 
 def _kernel_hashes(programs: list[Program], notes: list[str]) -> dict[str, str]:
     """The hash of every region's code, by the region's name."""
-    from figures.records import regions
+    from common.records import regions
 
     try:
         known = {name: region.hash for name, region in regions.regions(ROOT).items()}
@@ -518,7 +519,7 @@ def _counter_notes(counted: list[Result], unknown: list[str]) -> list[str]:
     launches = [launch for run in counted for launch in run.get("launches", [])]
     lacking = [
         metric
-        for metric in profilers.METRICS
+        for metric in OF_HARDWARE
         if metric not in unknown and any(metric not in launch["metrics"] for launch in launches)
     ]
     if lacking:

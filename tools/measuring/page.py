@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from figures.records import columns
+from common.records import columns
+from common.records.counters import COUNTERS, OF_BOTH
 from tools.files import write_whole
 from tools.measuring import ROOT, Failure
-from tools.measuring.embedded import HARDWARE_METRICS, Device
+from tools.measuring.embedded import Device
 from tools.measuring.launches import FOLDER, MOST_N, Listed, listed, printed_ptx
 from tools.measuring.programs import Program, find_programs
 from tools.measuring.ptx import cut, of_program
@@ -51,7 +52,7 @@ def chapter_data(build: Path, program: Program) -> dict[str, Any] | None:
         "words": recorded["words"],
         "ptx": cut(ptx, kernels),
         "variants": [_variant(each, recipes[each.name]) for each in there],
-        "metrics": HARDWARE_METRICS,
+        "counters": {each.name: each.ncu for each in COUNTERS.values() if each.embedded != "no"},
         "hardware": list(hardware(program.chapter, {each.name for each in there})),
     }
 
@@ -90,7 +91,7 @@ def _small_runs(chapter: str) -> Iterator[Run]:
         words = row["case"].split()
         variant, n, block = (words[words.index(o) + 1] for o in ("--variant", "--n", "--block"))
         differed = row["differed"].split()
-        counts = [None if m in differed else int(row[m]) for m in HARDWARE_METRICS]
+        counts = [None if m in differed else int(row[m]) for m in OF_BOTH]
         yield variant, int(n), int(block), counts
 
 
@@ -98,7 +99,7 @@ def _recorded_runs(chapter: str) -> Iterator[Run]:
     for run in columns.read(ROOT / "figures/data" / HARDWARE / "counters.json")["runs"]:
         if run["chapter"] == chapter:
             launched = [launch["metrics"] for launch in run["launches"]]
-            sums = [int(sum(metrics[m] for metrics in launched)) for m in HARDWARE_METRICS]
+            sums = [int(sum(metrics[m] for metrics in launched)) for m in OF_BOTH]
             yield run["variant"], run["n"], run["block"], list[int | None](sums)
 
 

@@ -16,13 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from common.records.counters import OF_HARDWARE
 from tools.measuring import NOT_AVAILABLE, ROOT, Failure, children, profilers
 from tools.measuring.programs import Program, Variant, json_of, once
 from tools.measuring.provenance import Source, utc_now
 from tools.measuring.steps import Result, Step, duration
 
 PARTS_VERSION = 2  # raise it when what is kept of a step changes
-#: A recording's passes: enough for figures/records/verdict.py to take their spread as it is.
+#: A recording's passes: enough for common/records/verdict.py to take their spread as it is.
 PASSES = 3
 #: A reader's own: one would not show how far passes differ, and a third takes another minute.
 READERS_PASSES = 2
@@ -169,7 +170,7 @@ class Plan:
             CounterStep(
                 name=launch.name,
                 label=f"ncu {launch}",
-                key=self._key(launch.program, launch.name, [self.ncu.version, *profilers.METRICS]),
+                key=self._key(launch.program, launch.name, [self.ncu.version, *OF_HARDWARE]),
                 alike=("ncu",),
                 work=partial(self._count, self.ncu, launch),
                 # A faulty form spoils what runs after it: it runs alone.
@@ -257,7 +258,7 @@ class Plan:
 
     @property
     def _metrics(self) -> list[str]:
-        return [metric for metric in profilers.METRICS if metric not in self.unknown]
+        return [metric for metric in OF_HARDWARE if metric not in self.unknown]
 
     def _ncu_options(self) -> list[str]:
         return profilers.ncu_options(self._metrics)
@@ -396,7 +397,7 @@ def run_name(run: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _refuse_bad_runs(record: dict[str, Any], shown: str) -> None:
-    """Only what would spoil a recording unseen; figures/records checks every field."""
+    """Only what would spoil a recording unseen; common/records checks every field."""
     runs = record.get("runs")
     if not isinstance(runs, list) or not runs:
         raise Failure(f"'{shown}' recorded no run")

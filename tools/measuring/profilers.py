@@ -8,38 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from figures.records.naming import STALLS
+from common.records.counters import OF_HARDWARE
 
-#: Hardware counters, under NVIDIA's names.
-METRICS = (
-    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-    "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
-    "lts__t_sectors_srcunit_tex_op_read.sum",
-    "dram__sectors_read.sum",
-    "dram__bytes_read.sum",
-    "dram__bytes_read.sum.per_second",
-    "dram__bytes_write.sum",
-    "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-    "smsp__inst_executed.sum",
-    "smsp__sass_average_branch_targets_threads_uniform.pct",
-    "smsp__sass_branch_targets_threads_divergent.sum",
-    "smsp__average_thread_inst_executed_per_inst_executed.ratio",
-    "smsp__average_thread_inst_executed_pred_on_per_inst_executed.ratio",
-    *STALLS.values(),
-    "launch__shared_mem_config_size",
-    "sm__warps_active.avg.pct_of_peak_sustained_active",
-    "launch__registers_per_thread",
-)
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 #: compute-sanitizer's exit status when it has found something.
 FOUND = 4
@@ -47,7 +17,7 @@ FOUND = 4
 NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
 
-def ncu_options(metrics: Sequence[str] = METRICS) -> list[str]:
+def ncu_options(metrics: Sequence[str] = OF_HARDWARE) -> list[str]:
     return [
         *("--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none"),
         *("--metrics", ",".join(metrics)),
@@ -66,7 +36,7 @@ def sanitizer_options(tool: str) -> list[str]:
     return ["--tool", tool, "--error-exitcode", str(FOUND)]
 
 
-def ncu_launches(text: str, metrics: Sequence[str] = METRICS) -> list[dict[str, Any]]:
+def ncu_launches(text: str, metrics: Sequence[str] = OF_HARDWARE) -> list[dict[str, Any]]:
     """The launches in ncu's CSV; none where there is no table. Raises ValueError on a torn one.
 
     Before the table stand ncu's own ``==PROF==`` lines and whatever the program printed. Its first

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from figures.records.columns import SCHEMA_VERSION
+from common.records.columns import SCHEMA_VERSION
 from tools.measuring import NOT_AVAILABLE, ROOT, Failure, children
 
 PT_LOAD = 1

@@ -30,14 +30,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from common.input import SEED, input_bits
 from tools.measuring import NOT_AVAILABLE
 from tools.measuring.libraries import (
-    SEED,
     Array,
     Clock,
     Way,
     heading,
-    input_bits,
     spread,
     sums_of_floats,
     torch_and_cupy,
@@ -135,7 +134,7 @@ def values(cupy: Any, n: int) -> Array:
     made = cupy.empty(n, cupy.int32)
     for start in range(0, n, PIECE):
         at = cupy.arange(start, min(start + PIECE, n), dtype=cupy.uint64)
-        made[start : start + PIECE] = input_bits(cupy, SEED, at) >> cupy.uint64(56)
+        made[start : start + PIECE] = input_bits(SEED, at, cupy.uint64) >> cupy.uint64(56)
     return made
 
 

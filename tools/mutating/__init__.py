@@ -9,7 +9,7 @@ index is changed, one at a time, and the book's own checks have to reject each c
 - ``trial``: one changed kernel, from its source to what rejects it
 - ``command``: the command line: list, run, show
 - ``mistakes``: those that are made by hand
-- ``record``: the file of results that the guide reads (``figures/records/mutants.py``)
+- ``record``: the file of results that the guide reads (``common/records/mutants.py``)
 """
 
 from pathlib import Path

@@ -24,7 +24,7 @@ import time
 from itertools import groupby
 from pathlib import Path
 
-from figures.records.mutants import FILE, digest, read, unchanged
+from common.records.mutants import FILE, digest, read, unchanged
 from tools.files import named_file, write_whole
 from tools.mutating import ROOT, Failure
 from tools.mutating.mutant import Mutant

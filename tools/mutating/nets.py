@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from figures.records import traces
-from figures.records.mutants import digest
+from common.records import traces
+from common.records.mutants import digest
 from tools.mutating import ROOT, Failure
 from tools.mutating.shapes import (
     FEW_HEAVY,

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from figures.records import mutants as recorded
+from common.records import mutants as recorded
 from tools.mutating import ROOT, Failure
 from tools.mutating.mistakes import chapters, mistakes
 from tools.mutating.nets import digest_of_nets

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from figures.records import mutants as recorded
+from common.records import mutants as recorded
 from tools.mutating import ROOT, Failure
 
 ARCHITECTURE = 900

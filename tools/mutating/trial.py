@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from figures.records.mutants import digest
+from common.records.mutants import digest
 from tools.mutating import ROOT
 from tools.mutating.mutant import Mutant
 from tools.mutating.nets import LOOKED_AT, SEEDS, Caught, Nets

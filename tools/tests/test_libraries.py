@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from common.input import SEED
 from figures.chapters import chapter11_floats
 from tools.measuring import NOT_AVAILABLE, libraries
 from tools.tests.built import BUILD
@@ -27,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_floats_are_those_of_the_chapter() -> None:
     for kind, at in (("wide", chapter11_floats.wide_at), ("uniform", chapter11_floats.uniform_at)):
         made = libraries.floats(np, kind, 5000).view(np.uint32)
-        assert made.tolist() == [at(libraries.SEED, position) for position in range(5000)]
+        assert made.tolist() == [at(SEED, position) for position in range(5000)]
 
 
 @pytest.mark.parametrize("kind", libraries.KINDS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from figures.records import columns
+from common.records import columns
 from tools.measuring import ROOT, Failure, embedded, made_of
 from tools.measuring.programs import chapter_names
 from tools.tests.built import BUILD
@@ -22,6 +22,7 @@ SOURCES = {
     "chapters/chapter01_a/CMakeLists.txt": "add_chapter(chapter01_a)  # a comment\n",
     "chapters/chapter02_b/main.cu": '#include "../chapter01_a/kernels.cuh"\n',
     "chapters/chapter02_b/CMakeLists.txt": "add_chapter(chapter02_b)\n",
+    "common/counters.json": '{"counters": [{"name": "sectors", "ncu": "t.sum", "counts": "each"}]}',
     "common/include/book/sum.hpp": "int sum();\n",
     "common/src/sum.cpp": "int sum() { return 1; }\n",
     "tools/emulator/src/isa/integer.cpp": "int add(int a, int b) { return a + b; }\n",
@@ -52,6 +53,8 @@ def recorded(root: Path, facts: made_of.Facts = FACTS) -> list[str]:
         ("chapters/chapter02_b/main.cu", "#include", "int n;\n#include", CHAPTERS[:1]),
         ("chapters/chapter02_b/CMakeLists.txt", "_b)", "_b LIBRARIES cub)", CHAPTERS[:1]),
         ("common/src/sum.cpp", "1", "2", []),
+        ("common/counters.json", ".sum", ".avg", []),
+        ("common/counters.json", "each", "all", CHAPTERS),  # which no program is made of
         ("tools/emulator/src/isa/integer.cpp", "a + b", "a - b", []),
         ("tools/emulator/include/emu/counters.h", "int", "long", []),
         # No program and no device is another for these.

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from figures.records import columns, exported
-from figures.records.naming import COUNTER_ALIASES, STALLS
+from common.records import columns, exported
+from common.records.counters import NCU, OF_HARDWARE, STALLS
 from tools.measuring import plan, profilers, programs
 from tools.measuring.measure import SANITIZERS_AT_ONCE
 from tools.tests.limits import LIMIT
@@ -42,28 +42,29 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tool in a repository of two chapters, in a folder with a space in its name."""
     folder = tmp_path_factory.mktemp("measure")
     root = folder / "a book"
-    for name in ("tools/measuring", "figures/data", "figures/kit", "figures/records"):
+    for name in ("tools/measuring", "figures/data", "figures/kit", "common/records"):
         (root / name).mkdir(parents=True)
     shutil.copy(REPOSITORY / "tools" / "measure", root / "tools")
     for name in ("files.py", "terminal.py", "python.sh"):
         shutil.copy(REPOSITORY / "tools" / name, root / "tools")
     for file in (REPOSITORY / "tools" / "measuring").glob("*.py"):
         shutil.copy(file, root / "tools" / "measuring")
+    for name in ("__init__.py", "kit/__init__.py", "kit/words.py"):
+        shutil.copy(REPOSITORY / "figures" / name, root / "figures" / name)
     for name in (
         "__init__.py",
-        "kit/__init__.py",
-        "kit/words.py",
-        "records/__init__.py",
-        "records/declarations.py",
-        "records/exported.py",
-        "records/manifest.py",
-        "records/naming.py",
-        "records/columns.py",
-        "records/derived.py",
-        "records/regions.py",
-        "records/transcripts.py",
+        "columns.py",
+        "counters.py",
+        "declarations.py",
+        "derived.py",
+        "exported.py",
+        "manifest.py",
+        "naming.py",
+        "regions.py",
+        "transcripts.py",
     ):
-        shutil.copy(REPOSITORY / "figures" / name, root / "figures" / name)
+        shutil.copy(REPOSITORY / "common/records" / name, root / "common/records" / name)
+    shutil.copy(REPOSITORY / "common/counters.json", root / "common")
     compileall.compile_dir(root, quiet=2)  # the tool leaves no bytecode itself; it starts quicker
     (root / "CMakeLists.txt").write_text("# nothing to build\n")
     (root / ".gitignore").write_text("/build/\n/figures/data/local/\n.stamp.json\n__pycache__/\n")
@@ -256,7 +257,7 @@ def test_runs_are_named_once_a_repeat_and_hashed(book: Book) -> None:
     assert set(names) == {(v, n, b, r) for v in ("plain", "picky") for n, b in once for r in (0, 1)}
     assert [name[3] for name in names] == sorted(name[3] for name in names)
 
-    from figures.records import regions
+    from common.records import regions
 
     known = regions.regions(book.root)
     assert {run["kernel_hash"] for run in runs if run["variant"] == "plain"} == {
@@ -268,7 +269,7 @@ def test_runs_are_named_once_a_repeat_and_hashed(book: Book) -> None:
 
 
 def test_the_guide_takes_what_is_written(book: Book) -> None:
-    from figures.records.sets import load_set
+    from common.records.checks import load_set
 
     book.commit()
     done = book.measure("--counters", "--sanitizers")
@@ -312,7 +313,7 @@ def test_several_gpus_have_a_set_of_their_own(book: Book) -> None:
 
 
 def _told_of_the_manifest(folder: Path) -> list[str]:
-    from figures.records.sets import load_set
+    from common.records.checks import load_set
 
     doubts = load_set(folder).doubts
     return [doubt.what for doubt in doubts if doubt.path.name == "manifest.json"]
@@ -787,9 +788,7 @@ def test_counters(book: Book) -> None:
     done = book.measure("--counters")
     assert done.returncode == 0, done.stderr
     counters = columns.read(book.local / "counters.json")
-    assert counters["ncu"] == "2025.3.1" and sorted(counters["metrics"]) == sorted(
-        profilers.METRICS
-    )
+    assert counters["ncu"] == "2025.3.1" and sorted(counters["metrics"]) == sorted(OF_HARDWARE)
     assert counters["device"]["name"] == "Fake GPU" and counters["source"]["dirty"] is False
     shapes = [(2**24, 256), (2**20, 256), (2**24, 128)]
     expected = {
@@ -815,7 +814,7 @@ def test_counters(book: Book) -> None:
     assert (launch["grid"], launch["block"]) == ([65536, 1, 1], [256, 1, 1])
     assert launch["metrics"]["smsp__inst_executed.sum"] == 67108864
     assert launch["metrics"]["sm__warps_active.avg.pct_of_peak_sustained_active"] == 0.0
-    assert len(launch["metrics"]) == len(profilers.METRICS)
+    assert len(launch["metrics"]) == len(OF_HARDWARE)
     for run in runs:  # each has its own launch
         assert run["launches"][0]["metrics"]["launch__registers_per_thread"] == len(run["variant"])
     # Of each chapter: two variants at two shapes, together; those two at the third, which one of
@@ -914,7 +913,7 @@ def test_a_metric_that_ncu_does_not_know_is_named_and_left_out(book: Book) -> No
         assert f"note: this ncu doesn't know the metric {metric}: it is left out" in done.stdout
     assert "no number" not in done.stdout
     data = columns.read(book.local / "counters.json")
-    known = [metric for metric in profilers.METRICS if metric not in unknown]
+    known = [metric for metric in OF_HARDWARE if metric not in unknown]
     assert data["metrics"] == known
     for run in data["runs"]:
         assert list(run["launches"][0]["metrics"]) == known
@@ -924,16 +923,16 @@ def test_a_metric_that_ncu_does_not_know_is_named_and_left_out(book: Book) -> No
 
 
 def test_an_ncu_that_refuses_every_metric_fails() -> None:
-    said = "==ERROR== Failed to find metric " + ", ".join(profilers.METRICS)
-    assert profilers.unknown_metrics(said, profilers.METRICS) == list(profilers.METRICS)
-    assert profilers.unknown_metrics("==PROF== " + said[10:], profilers.METRICS) == []
-    assert profilers.unknown_metrics("==ERROR== No such device.", profilers.METRICS) == []
+    said = "==ERROR== Failed to find metric " + ", ".join(OF_HARDWARE)
+    assert profilers.unknown_metrics(said, OF_HARDWARE) == list(OF_HARDWARE)
+    assert profilers.unknown_metrics("==PROF== " + said[10:], OF_HARDWARE) == []
+    assert profilers.unknown_metrics("==ERROR== No such device.", OF_HARDWARE) == []
 
 
 def test_every_stall_reason_is_counted() -> None:
     assert len(STALLS) == 18
-    assert set(STALLS.values()) <= set(profilers.METRICS)
-    assert set(STALLS) <= set(COUNTER_ALIASES)
+    assert set(STALLS.values()) <= set(OF_HARDWARE)
+    assert set(STALLS) <= set(NCU)
 
 
 def test_a_kernel_that_the_device_stops_has_no_counters(book: Book) -> None:

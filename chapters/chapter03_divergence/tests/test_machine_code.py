@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from chapters.expected import ROOT
 from chapters.tests import machine
-from chapters.tests.expected import ROOT
 from chapters.tests.machine import compiled, named
-from figures.records import machine_code
-from figures.records.machine_code import Code
+from common.records import machine_code
+from common.records.machine_code import Code
 
 pytestmark = pytest.mark.all
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from chapters.tests.programs import program
+from common.records import columns, traces
 from figures.chapters.chapter02_smem import smem
 from figures.chapters.chapter03_divergence import strided
 from figures.chapters.chapter04_bank_conflicts.kernels import (
@@ -27,7 +28,6 @@ from figures.chapters.chapter04_bank_conflicts.kernels import (
 )
 from figures.kit import costs, patterns
 from figures.kit.patterns import WARP
-from figures.records import columns, traces
 from tools.tests.built import BUILD
 
 pytestmark = pytest.mark.built("programs", "embedded_device")

@@ -6,8 +6,8 @@ import pytest
 
 from chapters.tests import machine
 from chapters.tests.machine import REGISTER
-from figures.records import machine_code
-from figures.records.machine_code import Code
+from common.records import machine_code
+from common.records.machine_code import Code
 
 pytestmark = pytest.mark.all
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chapters.tests.machine import REGISTER, compiled
-from figures.records.machine_code import Code, Instruction
+from common.records.machine_code import Code, Instruction
 
 pytestmark = pytest.mark.all
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from chapters.tests.machine import compiled
-from figures.records.machine_code import Code, Instruction
+from common.records.machine_code import Code, Instruction
 
 pytestmark = pytest.mark.all
 

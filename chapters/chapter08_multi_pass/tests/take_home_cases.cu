@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "../../../common/include/book/input.hpp"
 #include "take_home.cuh"
 
 namespace {
@@ -33,12 +34,9 @@ struct Memory {
   ~Memory() { cudaFree(data); }
 };
 
-/// 64 bits that differ from position to position (splitmix64).
+/// 64 bits that differ from position to position.
 std::uint64_t bits_at(std::uint64_t position) {
-  std::uint64_t z = (position + 1) * 0x9e3779b97f4a7c15ull;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
+  return book::input_bits(0, position);
 }
 
 struct Workspace {

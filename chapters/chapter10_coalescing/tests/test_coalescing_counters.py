@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from common.records import columns
 from figures import chapters
 from figures.chapters.chapter10_coalescing.kernels import PATTERNS
-from figures.records import columns
 
 ROOT = Path(__file__).resolve().parents[3]
 CHAPTER = "chapter10_coalescing"

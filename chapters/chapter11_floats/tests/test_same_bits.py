@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from figures.records.naming import REFERENCE
+from common.records.naming import REFERENCE
 from tools.tests.built import ROOT, nvcc, on_embedded
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from figures.records.libraries import Table, recorded, times
-from figures.records.recordings import NoSuchRun, Recordings
+from common.records.other_libraries import Table, recorded, times
+from common.records.recordings import NoSuchRun, Recordings
 
 ROOT = Path(__file__).resolve().parents[3]
 SET = "nvidia-h200"

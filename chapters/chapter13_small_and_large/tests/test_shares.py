@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from common.records.other_libraries import rings_of
 from figures.chapters.chapter13_small_and_large.plots import NAME
-from figures.records.libraries import rings_of
 from tools.tests.built import BUILD, ROOT, nvcc, on_embedded, tool
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]

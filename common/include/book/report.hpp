@@ -18,7 +18,7 @@ namespace book {
 /// Whatever tells runs apart beside variant, n and block: names and values, in order.
 using Params = std::vector<std::pair<std::string, std::variant<std::int64_t, std::string>>>;
 
-/// One measured run. Field names are those of the recorded files (figures/records/schema.py).
+/// One measured run. Field names are those of the recorded files (common/records/schema.py).
 struct Run {
   std::string variant;
   std::string from;     ///< chapter whose kernel it is

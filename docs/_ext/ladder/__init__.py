@@ -22,7 +22,7 @@ from . import (
     climbing,
     compared,
     features,
-    floors,
+    floors_table,
     folded,
     gathering,
     headers,
@@ -54,11 +54,12 @@ from . import (
 
 def _own_digest(conf: Path) -> str:
     """Changes with the code that pages are made by, so that they follow it."""
-    from figures import comparison, records, spine
+    from common import records
+    from figures import spine
     from figures.kit import style, words
     from tools.measuring import notices
 
-    modules = (comparison, spine, style, words, notices)
+    modules = (spine, style, words, notices)
     readers = [Path(module.__file__) for module in modules if module.__file__]
     readers += sorted(Path(records.__path__[0]).glob("*.py"))
     digest = hashlib.sha256()
@@ -101,7 +102,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         methods,
         compared,
         features,
-        floors,
+        floors_table,
         rungs,
         running,
         teaching,

@@ -20,20 +20,18 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from figures.records import regions as regions_module
-from figures.records.naming import EMBEDDED, LOCAL, REFERENCE, SECOND
-from figures.records.reading import DataError
-from figures.records.recordings import (
+from common.records import regions as regions_module
+from common.records.naming import EMBEDDED, LOCAL, REFERENCE, SECOND
+from common.records.reading import DataError
+from common.records.recordings import (
     BrokenLocalSet,
-    Counted,
     RecordedRun,
     Recordings,
     Run,
-    counter_of,
 )
-from figures.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
-from figures.records.sets import NoSuchRun, Provenance, RecordedSet, provenance_of
-from figures.records.transcripts import transcripts
+from common.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
+from common.records.sets import NoSuchRun, Provenance, RecordedSet, provenance_of
+from common.records.transcripts import transcripts
 from tools.measuring.notices import Notice, Record, of_the_card, sizes_left_out
 
 from . import inputs
@@ -320,12 +318,6 @@ class Book:
         if own and own.consoles.get(name, text) != text:
             return own.consoles[name], provenance, True
         return text, provenance, False
-
-    def counter(self, found: Counted, metric: str) -> float:
-        try:
-            return counter_of(found, metric)
-        except NoSuchRun as miss:
-            raise Lost(str(miss)) from None
 
     def sanitizer(self, chapter: str, variant: str) -> list[RecordedRun[CheckedRun]]:
         recordings = self._data("sanitizer.json", chapter=chapter)

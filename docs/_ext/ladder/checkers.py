@@ -9,9 +9,9 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from figures.records import races
-from figures.records.cases import digest
-from figures.records.races import Case, Recording
+from common.records import races
+from common.records.cases import digest
+from common.records.races import Case, Recording
 
 from .book import Book, Lost
 from .directive import LookupDirective

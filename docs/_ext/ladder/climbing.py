@@ -18,12 +18,13 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.writers.html5 import HTML5Translator
 
+from common.records.naming import DEFAULT_BLOCK
+from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures import chapters, spine
 from figures.kit import style
 from figures.kit.chapter import number_of
-from figures.kit.pictures import LARGE_N, MissingData, View, rate_of
-from figures.records.naming import DEFAULT_BLOCK
-from figures.records.recordings import RecordedRun
+from figures.kit.pictures import LARGE_N, View, rate_of
 
 from . import units
 from .book import Book, Lost, NotYet
@@ -49,7 +50,7 @@ class Bar:
 def _climb(book: Book) -> tuple[View, list[Bar], RecordedRun, RecordedRun]:
     """The bars, the library's sum and the read roof: of the reader's card where it has them all."""
     recordings = book.everything()
-    missing: MissingData | None = None
+    missing: NoSuchRun | None = None
     for known in (recordings.local, recordings.reference):
         if known is None:
             continue
@@ -57,7 +58,7 @@ def _climb(book: Book) -> tuple[View, list[Bar], RecordedRun, RecordedRun]:
         try:
             bars = [Bar(*each) for each in spine.climb(view)]
             return view, bars, spine.library(view), view.read_roof()
-        except MissingData as error:
+        except NoSuchRun as error:
             missing = error
     raise Lost(str(missing))
 

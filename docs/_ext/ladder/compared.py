@@ -9,13 +9,14 @@ from typing import ClassVar
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from figures import comparison
-from figures.comparison import Compared, Reason, Tally
-from figures.records.naming import COUNTER_ALIASES, REFERENCE
-from figures.records.reading import DataError
-from figures.records.recordings import RecordedRun, Recordings
-from figures.records.schema import CountedRun, EmbeddedRun
-from figures.records.sets import NoSuchRun
+from common.records import comparison
+from common.records.comparison import Compared, Reason, Tally
+from common.records.counters import NCU
+from common.records.naming import REFERENCE
+from common.records.reading import DataError
+from common.records.recordings import RecordedRun, Recordings
+from common.records.schema import CountedRun, EmbeddedRun
+from common.records.sets import NoSuchRun
 
 from . import units
 from .book import Book, Lost, NotYet, nearest
@@ -210,8 +211,8 @@ class Probes(LookupDirective):
         if not data:
             raise NotYet
         for metric in metrics:
-            if COUNTER_ALIASES.get(metric) not in data["metrics"]:
-                raise Lost(f"no counter '{metric}'{nearest(metric, COUNTER_ALIASES)}")
+            if NCU.get(metric) not in data["metrics"]:
+                raise Lost(f"no counter '{metric}'{nearest(metric, NCU)}")
         columns = [Column(_("probe"))]
         for metric in metrics:
             columns.append(Column(metric.replace("_", " "), True))
@@ -223,7 +224,7 @@ class Probes(LookupDirective):
                 raise Lost(f"no probe '{name}'{nearest(name, (r['probe'] for r in data['runs']))}")
             cells: list[Cell] = [name]
             for metric in metrics:
-                at = data["metrics"].index(COUNTER_ALIASES[metric])
+                at = data["metrics"].index(NCU[metric])
                 cells += [units.count(runs[0][side][at]) for side in ("embedded", "hardware")]
             rows.append(cells)
         device, _profiler, day, *_rest = (part.strip() for part in data["hardware"].split(";"))

@@ -8,6 +8,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
+from common.records.sets import NoSuchRun
 from figures.kit.chapter import number_of
 
 from . import report
@@ -29,7 +30,7 @@ class LookupDirective(SphinxDirective):
         except NotYet:
             placeholder = report.not_yet(self.env, asked, self.get_location())
             return [nodes.paragraph("", f"{asked} ", placeholder, classes=["not-recorded"])]
-        except (Lost, BadName) as error:
+        except (Lost, BadName, NoSuchRun) as error:
             message = f"{self.name}: {error}"
             return [
                 nodes.paragraph("", "", report.lost(self.env, asked, message, self.get_location()))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from figures.records import cases
+from common.records import cases
 
 from .book import Book, Lost
 from .directive import LookupDirective

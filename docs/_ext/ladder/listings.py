@@ -5,9 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
-from itertools import takewhile
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from docutils import nodes
@@ -17,9 +15,10 @@ from pygments.lexers.shell import BashLexer
 from pygments.token import Generic
 from sphinx.application import Sphinx
 
-from figures.records.naming import EMBEDDED
-from figures.records.regions import Region
+from common.records.naming import EMBEDDED
+from common.records.regions import Region
 
+from .blocks import block, code_of, printed, region_block, source_block
 from .book import Book, Lost, NotYet
 from .directive import LookupDirective
 from .names import BadName
@@ -44,52 +43,6 @@ class PrintedLexer(RegexLexer):
             (r".*\n", Generic.Output),
         ],
     }
-
-
-def block(
-    text: str, language: str, caption: Sequence[nodes.Node], *classes: str
-) -> nodes.container:
-    """A block of code under a caption."""
-    literal = nodes.literal_block(text, text, language=language)
-    made = nodes.container("", literal_block=True, classes=["literal-block-wrapper", *classes])
-    made += nodes.caption("", "", *caption)
-    made += literal
-    return made
-
-
-def printed(text: str, label: str, wrapped: bool = True) -> nodes.container:
-    """What a program printed; `wrapped` where long lines are messages, not a table's."""
-    classes = ["output", "wrapped"] if wrapped else ["output"]
-    return block(text.rstrip("\n"), "printed", [nodes.Text(label)], *classes)
-
-
-def numbered(made: nodes.container, first_line: int) -> nodes.container:
-    """Line numbers, as in the file."""
-    literal: Any = made.children[-1]
-    literal["linenos"] = True
-    literal["highlight_args"] = {"linenostart": first_line}
-    return made
-
-
-def source_block(
-    path: Path, first: int, last: int, text: str, kind: str, language: str = "cuda"
-) -> nodes.container:
-    where = _("{path}, lines {first}\u2013{last}").format(path=path, first=first, last=last)
-    caption: list[nodes.Node] = [nodes.Text(where)]
-    classes = ["listing"]
-    if kind == "legacy":
-        caption.insert(0, nodes.strong("", _("Faulty, shown as it was: ")))
-        classes.append("legacy")
-    return numbered(block(text.rstrip("\n"), language, caption, *classes), first)
-
-
-def region_block(region: Region) -> nodes.container:
-    """A region's code. Words that list a kernel's parameters are for its reference."""
-    lines, first = textwrap.dedent(region.text).splitlines(), region.first_line
-    code, first_of_code = _code(region)
-    if any(r"\param" in line for line in lines[: len(lines) - len(code)]):
-        lines, first = code, first_of_code
-    return source_block(region.path, first, region.last_line, "\n".join(lines), region.kind)
 
 
 class Listing(LookupDirective):
@@ -148,7 +101,7 @@ def _fold(
 
 def diff(before: Region, after: Region) -> str:
     """A unified diff whose line numbers are the files' own, and whose paths are the book's."""
-    (old, old_first), (new, new_first) = (_code(region) for region in (before, after))
+    (old, old_first), (new, new_first) = (code_of(region) for region in (before, after))
     lines = difflib.unified_diff(old, new, str(before.path), str(after.path), lineterm="")
 
     def in_file(match: re.Match[str]) -> str:
@@ -157,13 +110,6 @@ def diff(before: Region, after: Region) -> str:
         return f"@@ -{old}{match[2] or ''} +{new}{match[4] or ''} @@"
 
     return "\n".join(_HUNK.sub(in_file, line) for line in lines)
-
-
-def _code(region: Region) -> tuple[list[str], int]:
-    """A region's lines and the number of the first, without the words above its kernel."""
-    lines = textwrap.dedent(region.text).splitlines()
-    words = sum(1 for _ in takewhile(lambda line: line.startswith("///") or not line, lines))
-    return lines[words:], region.first_line + words
 
 
 class Launch(LookupDirective):

@@ -9,12 +9,12 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 
-from figures.records import machine_code
+from common.records import machine_code
 
 from . import inputs
+from .blocks import block
 from .book import Book, Lost
 from .directive import LookupDirective
-from .listings import block
 from .names import BadName
 from .strings import _
 

@@ -8,9 +8,9 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 
-from figures.records.naming import DEFAULT_N
-from figures.records.recordings import RecordedRun, is_faster, is_stale
-from figures.records.verdict import ratios, timed
+from common.records.naming import DEFAULT_N
+from common.records.recordings import RecordedRun, is_faster, is_stale
+from common.records.verdict import ratios, timed
 
 from . import units
 from .book import Book

@@ -11,13 +11,13 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxRole
 
-from figures.records import faults, mutants
-from figures.records.faults import Classic
-from figures.records.mutants import Mistake, Mutants, Survivor
+from common.records import mutants
+from common.records.mutants import Mistake, Mutants, Survivor
 
-from . import report
+from . import faults, report
 from .book import Book, Lost, NotYet
 from .directive import LookupDirective
+from .faults import Classic
 from .folded import fold
 from .names import BadName
 from .strings import _

@@ -12,12 +12,13 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxRole
 
-from figures.records import schema
-from figures.records.naming import REFERENCE, SECOND, STALLS, run_name
-from figures.records.rates import peak_of
-from figures.records.recordings import RecordedRun, Run
-from figures.records.schema import CountedRun, TimedRun
-from figures.records.verdict import ratios, timed
+from common.records import schema
+from common.records.counters import CYCLES, unit_of
+from common.records.naming import REFERENCE, SECOND
+from common.records.recordings import RecordedRun, Run, counter_of
+from common.records.schema import CountedRun
+from common.records.sets import NoSuchRun
+from common.records.verdict import ratios, timed
 
 from . import pairs, report, units
 from .book import Book, Both, Lost, NotYet, nearest
@@ -25,17 +26,12 @@ from .names import BadName, parse
 from .provenance import run_words, short_device, stamp
 from .strings import _
 
-Value = Callable[[TimedRun, schema.Device], float]
 Write = Callable[[RecordedRun], str]
 
 
-def over(value: Value, write: Callable[..., str]) -> Write:
-    """Writes a value of a run, as far as all of its passes agree on it."""
-
-    def written(found: RecordedRun) -> str:
-        return write(*(value(run, found.provenance.gpu) for run in found.repeats))
-
-    return written
+def of_passes(name: str, write: Callable[..., str]) -> Write:
+    """Writes a quantity of a run, as far as all of its passes agree on it."""
+    return lambda found: write(*found.values(name))
 
 
 def spread(found: RecordedRun) -> str:
@@ -44,108 +40,52 @@ def spread(found: RecordedRun) -> str:
     return units.interval(whole.low, whole.high)
 
 
-def median_us(run: TimedRun, device: schema.Device) -> float:
-    return run["median_us"]
-
-
-def gb_per_s(run: TimedRun, device: schema.Device) -> float:
-    return run["gb_per_s"]
-
-
-def peak_percent(run: TimedRun, device: schema.Device) -> float:
-    """Of the attributes' figure: memory clock times bus width times 2 over 8."""
-    return float(100 * run["gb_per_s"] / peak_of(run, device))
-
-
-def given(value: int | None) -> int:
-    """A field that may be null; where it is, :class:`Measured` says so."""
-    if value is None:
-        raise TypeError("null")
-    return value
-
-
-def error_of(run: TimedRun, device: schema.Device) -> float:
-    """Of a sum of floats: how far it is from the exact sum, relative to that."""
-    return run["error"]
-
-
-def predicted_occupancy(run: TimedRun, device: schema.Device) -> float:
-    """Warps of the blocks that fit an SM, of the warps that it can hold, in per cent."""
-    warps = -(-run["block"] // 32)
-    return float(100 * given(run["blocks_per_sm"]) * warps / (device["max_threads_per_sm"] // 32))
-
-
-def stay_us(run: TimedRun, device: schema.Device) -> float:
-    """How long a block stays on its SM, by Little's law: blocks in flight over blocks per time.
-
-    With all places taken; where some are empty for a while, a little less.
-    """
-    in_flight = given(run["blocks_per_sm"]) * device["sm_count"]
-    return float(in_flight * run["median_us"] / run["grid"])
-
-
 #: What :measured: can show of a run: the field's name in words, and how it is written.
 FIELDS: dict[str, tuple[str, Write]] = {
-    "median": (_("median time"), over(median_us, units.time)),
-    "min": (_("shortest time"), lambda found: units.time(found.run["min_us"])),
-    "p25": (_("lower quartile"), over(lambda run, device: run["p25_us"], units.time)),
-    "p75": (_("upper quartile"), over(lambda run, device: run["p75_us"], units.time)),
     "ci": (_("spread over the passes"), spread),
-    "gbps": (_("effective bandwidth"), over(gb_per_s, units.rate)),
-    "peak": (_("of peak bandwidth"), over(peak_percent, units.percent)),
-    "registers": (
-        _("registers per thread"),
-        over(lambda run, device: given(run["registers"]), units.count),
-    ),
-    "local": (
-        _("local memory per thread"),
-        over(lambda run, device: given(run["local_bytes"]), units.plain_bytes),
-    ),
-    "grid": (_("blocks"), over(lambda run, device: run["grid"], units.count)),
-    "shared": (
-        _("shared memory per block"),
-        over(lambda run, device: given(run["shared_bytes"]), units.plain_bytes),
-    ),
-    "resident": (
-        _("blocks that fit an SM"),
-        over(lambda run, device: given(run["blocks_per_sm"]), units.count),
-    ),
-    "occupancy": (_("occupancy predicted"), over(predicted_occupancy, units.percent)),
-    "stay": (_("a block's stay"), over(stay_us, units.time)),
-    "error": (_("error of the sum"), over(error_of, units.error)),
+    "min": (_("shortest time"), lambda found: units.time(found.run["min_us"])),
     "samples": (_("samples"), lambda found: units.count(len(found.run["samples_us"]))),
     "passes": (_("passes"), lambda found: units.count(len(found.repeats))),
+} | {
+    name: (words, of_passes(name, write))
+    for name, words, write in (
+        ("median", _("median time"), units.time),
+        ("p25", _("lower quartile"), units.time),
+        ("p75", _("upper quartile"), units.time),
+        ("gbps", _("effective bandwidth"), units.rate),
+        ("peak", _("of peak bandwidth"), units.percent),
+        ("registers", _("registers per thread"), units.count),
+        ("local", _("local memory per thread"), units.plain_bytes),
+        ("grid", _("blocks"), units.count),
+        ("shared", _("shared memory per block"), units.plain_bytes),
+        ("resident", _("blocks that fit an SM"), units.count),
+        ("occupancy", _("occupancy predicted"), units.percent),
+        ("stay", _("a block's stay"), units.time),
+        ("error", _("error of the sum"), units.error),
+    )
 }
 
-#: Counters that are not plain counts.
+#: How a counter is written, by its unit; a plain count has none.
 COUNTER_UNITS: dict[str, Callable[[float], str]] = {
-    "dram_read_bytes": units.decimal_bytes,
-    "dram_write_bytes": units.decimal_bytes,
-    "occupancy_pct": units.percent,
-    "shared_configured": units.binary_bytes,
+    "bytes": units.decimal_bytes,
+    "binary bytes": units.binary_bytes,
+    "%": units.percent,
+    CYCLES: lambda value: _("{count} cycles per instruction").format(count=units.digits(value)),
 }
 
 
 def counter_text(name: str, value: float) -> str:
-    if name.endswith((".pct", "_pct")) or ".pct_of" in name:
-        return units.percent(value)
-    if _is_stall(name):
-        return _("{count} cycles per instruction").format(count=units.digits(value))
-    return COUNTER_UNITS.get(name, units.count)(value)
-
-
-def _is_stall(name: str) -> bool:
-    return name in STALLS or name in STALLS.values()
+    return COUNTER_UNITS.get(unit_of(name), units.count)(value)
 
 
 def stall_unit(name: str) -> str:
     """What a table's row says once, in place of its cells."""
-    return _(", cycles per instruction") if _is_stall(name) else ""
+    return _(", cycles per instruction") if unit_of(name) == CYCLES else ""
 
 
 def counter_cell(name: str, value: float) -> str:
     """A counter in a table, where the row has the unit of a stall reason."""
-    return units.digits(value) if _is_stall(name) else counter_text(name, value)
+    return units.digits(value) if unit_of(name) == CYCLES else counter_text(name, value)
 
 
 DEVICE_FIELDS: dict[str, Callable[[schema.Device], str]] = {
@@ -187,7 +127,7 @@ class RecordedRole(SphinxRole):
             shown = self.find(book_of(self.env, card))
         except NotYet:
             shown = report.not_yet(self.env, self.text, self.get_location())
-        except (Lost, BadName) as error:
+        except (Lost, BadName, NoSuchRun) as error:
             message = f"{self.name}: {error}"
             shown = report.lost(self.env, self.rawtext, message, self.get_location())
         return (shown if isinstance(shown, list) else [shown]), []
@@ -223,19 +163,7 @@ class Measured(RecordedRole):
         if wanted not in FIELDS:
             raise Lost(f"no field '{wanted}'{nearest(wanted, FIELDS)}")
         what, write = FIELDS[wanted]
-
-        def written(found: RecordedRun) -> str:
-            try:
-                return write(found)
-            except (TypeError, KeyError):
-                raise Lost(f"'{wanted}' is null, or missing, in {run_name(found.run)}") from None
-
-        return self.show(book.run(name), book, str(what), written)
-
-
-def hop_ns(run: TimedRun) -> float:
-    """The latency of one load of a pointer chase."""
-    return 1000 * run["median_us"] / float(run["params"]["hops"])
+        return self.show(book.run(name), book, str(what), write)
 
 
 class Latency(RecordedRole):
@@ -247,13 +175,11 @@ class Latency(RecordedRole):
         if not both.first.run["params"].get("hops"):
             raise Lost(f"{name.chapter} {name.variant} is not a pointer chase: it has no 'hops'")
 
-        def nanoseconds(run: TimedRun, device: schema.Device) -> float:
-            return hop_ns(run)
+        def written(found: RecordedRun) -> str:
+            ns = units.digits(*(1000 * us for us in found.values("latency")))
+            return f"{ns}{units.NO_BREAK}ns"
 
-        def text(*values: float) -> str:
-            return f"{units.digits(*values)}{units.NO_BREAK}ns"
-
-        return self.show(both, book, _("latency of one load"), over(nanoseconds, text))
+        return self.show(both, book, _("latency of one load"), written)
 
 
 class Counter(RecordedRole):
@@ -263,7 +189,7 @@ class Counter(RecordedRole):
         name, (metric,) = parse(self.text, "COUNTER")
 
         def written(found: RecordedRun[CountedRun]) -> str:
-            return counter_text(metric, book.counter(found, metric))
+            return counter_text(metric, counter_of(found, metric))
 
         return self.show(book.counters(name), book, metric, written)
 

@@ -19,14 +19,13 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
-from figures.records.recordings import RecordedRun
-from figures.records.sets import NoSuchRun
+from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 
 from .book import Book
 from .directive import LookupDirective
-from .floors import CHASE
+from .floors_table import CHASE
 from .names import BadName
-from .numbers import hop_ns
 from .provenance import short_device
 
 #: Each has a script of its name.
@@ -69,7 +68,7 @@ def _cards(book: Book) -> list[dict[str, Any]]:
                     "peak": device["peak_gb_per_s"],
                     "sms": device["sm_count"],
                     "threads": device["max_threads_per_sm"],
-                    "latency": hop_ns(chase.run),
+                    "latency": 1000 * chase.value("latency"),
                 }
             )
     return cards

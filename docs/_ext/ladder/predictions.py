@@ -18,8 +18,8 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
-from figures.records.recordings import Recordings
-from figures.records.sets import NoSuchRun
+from common.records.recordings import Recordings
+from common.records.sets import NoSuchRun
 
 from . import report
 from .book import Book, Lost, NotYet

@@ -13,7 +13,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
-from figures.records.recordings import RecordedRun, is_stale
+from common.records.recordings import RecordedRun, is_stale
 
 from . import units
 from .folded import fold

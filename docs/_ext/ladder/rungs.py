@@ -15,8 +15,8 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from figures.records.recordings import Counted, RecordedRun
-from figures.records.verdict import ratios, timed
+from common.records.recordings import Counted, RecordedRun, counter_of
+from common.records.verdict import ratios, timed
 
 from . import report, units
 from .book import Book, Both, Lost, NotYet
@@ -187,7 +187,7 @@ class RungRow(LookupDirective):
         size = there[0].run["n"]  # often another than that of the times beside it
         shown: Cell = [nodes.Text(_("{counter} at {n}:").format(counter=label, n=units.size(size)))]
         for arrow, found in zip(("", "\u2192 "), there, strict=True):
-            text = counter_text(metric, book.counter(found, metric))
+            text = counter_text(metric, counter_of(found, metric))
             number = stamp(text, f"{metric} \u2013 {run_words(found)}", found)
             shown.append(nodes.Text(" "))
             shown.append(nodes.inline("", "", nodes.Text(arrow), number, classes=["whole"]))

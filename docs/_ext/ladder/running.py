@@ -19,8 +19,9 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
-from figures.records.regions import Region
+from common.records.regions import Region
 
+from .blocks import region_block
 from .book import Book, Lost, nearest
 from .directive import LookupDirective
 from .folded import fold, summary
@@ -172,8 +173,6 @@ def _command(chapter: str, one: Preset) -> nodes.Node:
 
 def _code(book: Book, kernel: str, others: Iterable[str], is_listed: bool) -> list[nodes.Node]:
     """Listings of what runs and the page may not show; the script hides those that it does."""
-    from .listings import region_block
-
     wanted: dict[str, Region] = {}
     for name in dict.fromkeys([kernel, *others]):
         run = book.any_region(name)

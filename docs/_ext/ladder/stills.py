@@ -15,7 +15,7 @@ from typing import Any
 
 from docutils import nodes
 
-from figures.records import columns
+from common.records import columns
 
 from . import inputs
 from .book import Book

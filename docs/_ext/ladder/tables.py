@@ -3,43 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 
-from figures.comparison import Reason
-from figures.records.naming import COUNTER_ALIASES, EMBEDDED
-from figures.records.recordings import RecordedRun, counter_of, is_stale
-from figures.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
-from figures.records.sets import NoSuchRun
-from figures.records.verdict import ratios, timed
+from common.records.comparison import Reason
+from common.records.counters import COUNTERS, NCU, ncu_name
+from common.records.naming import EMBEDDED
+from common.records.recordings import RecordedRun, counter_of, is_stale
+from common.records.schema import CheckedRun, CountedRun, EmbeddedRun, TimedRun
+from common.records.sets import NoSuchRun
+from common.records.verdict import ratios, timed
 
 from . import compared, units
+from .blocks import block, printed
 from .book import Book, Both, Lost, nearest
 from .directive import LookupDirective
 from .folded import fold
-from .listings import block, printed
 from .names import BadName, RunName, whole
-from .numbers import (
-    Value,
-    Write,
-    counter_cell,
-    counter_text,
-    error_of,
-    gb_per_s,
-    median_us,
-    over,
-    peak_percent,
-    predicted_occupancy,
-    stall_unit,
-    stay_us,
-)
+from .numbers import Write, counter_cell, counter_text, of_passes, stall_unit
 from .provenance import dagger, short_device
 from .strings import _
 from .table import Cell, Column, table
+
+#: What the embedded device counts as hardware does.
+_EXACT = [name for name, each in COUNTERS.items() if each.embedded == "exact"]
 
 
 def _microseconds(*values: float) -> str:
@@ -51,50 +42,41 @@ def _spread(found: RecordedRun) -> str:
     return f"{_microseconds(spread.low)}{units.DASH}{_microseconds(spread.high)}"
 
 
-def _count_or_dash(value: float | None) -> str:
-    return units.DASH if value is None else units.count(value)
+def _or_dash(name: str, write: Callable[..., str]) -> Write:
+    """A dash where the run doesn't tell: only sums of floats have an error, and so on."""
+
+    def written(found: RecordedRun) -> str:
+        try:
+            return str(write(*found.values(name)))
+        except NoSuchRun:
+            return units.DASH
+
+    return written
 
 
-def _time(name: Literal["p25_us", "p75_us"]) -> Write:
-    return over(lambda run, device: run[name], _microseconds)
-
-
-def _off_by(found: RecordedRun) -> str:
-    """A dash where no error is recorded: only sums of floats have one."""
-    return over(error_of, units.error)(found) if "error" in found.run else units.DASH
-
-
-def _bare(name: Literal["shared_bytes", "registers", "local_bytes"]) -> Write:
-    return lambda found: _count_or_dash(found.run[name])
-
-
-def _where_resident(value: Value) -> Write:
-    """Only where it is known how many blocks fit an SM."""
-    write = over(value, units.steady)
-    return lambda found: units.DASH if found.run.get("blocks_per_sm") is None else write(found)
+def _blocks(found: RecordedRun) -> str:
+    """A dash for a library's own grid."""
+    return units.count(found.run["grid"]) if found.run["grid"] else units.DASH
 
 
 #: Columns of ``numbers``, the unit in the heading.
 COLUMNS: dict[str, tuple[str, Write]] = {
-    "median": (_("median, µs"), over(median_us, _microseconds)),
+    "median": (_("median, µs"), of_passes("median", _microseconds)),
     "ci": (_("spread, µs"), _spread),
-    "p25": (_("lower quartile, µs"), _time("p25_us")),
-    "p75": (_("upper quartile, µs"), _time("p75_us")),
+    "p25": (_("lower quartile, µs"), of_passes("p25", _microseconds)),
+    "p75": (_("upper quartile, µs"), of_passes("p75", _microseconds)),
     "min": (_("shortest, µs"), lambda found: _microseconds(found.run["min_us"])),
-    "gbps": (_("GB/s"), over(gb_per_s, units.steady)),
-    "peak": (_("% of peak"), over(peak_percent, units.steady)),
+    "gbps": (_("GB/s"), of_passes("gbps", units.steady)),
+    "peak": (_("% of peak"), _or_dash("peak", units.steady)),
     "samples": (_("samples"), lambda found: units.count(len(found.run["samples_us"]))),
-    "grid": (_("blocks"), lambda found: _count_or_dash(found.run["grid"] or None)),
-    "shared": (_("shared memory, B"), _bare("shared_bytes")),
-    "resident": (
-        _("blocks per SM"),
-        lambda found: _count_or_dash(found.run.get("blocks_per_sm")),
-    ),
-    "occupancy": (_("occupancy predicted, %"), _where_resident(predicted_occupancy)),
-    "stay": (_("a block\u2019s stay, µs"), _where_resident(stay_us)),
-    "registers": (_("registers"), _bare("registers")),
-    "local": (_("local memory, B"), _bare("local_bytes")),
-    "error": (_("off by"), _off_by),
+    "grid": (_("blocks"), _blocks),
+    "shared": (_("shared memory, B"), _or_dash("shared", units.count)),
+    "resident": (_("blocks per SM"), _or_dash("resident", units.count)),
+    "occupancy": (_("occupancy predicted, %"), _or_dash("occupancy", units.steady)),
+    "stay": (_("a block\u2019s stay, µs"), _or_dash("stay", units.steady)),
+    "registers": (_("registers"), _or_dash("registers", units.count)),
+    "local": (_("local memory, B"), _or_dash("local", units.count)),
+    "error": (_("off by"), _or_dash("error", units.error)),
 }
 #: Against the first row of the same size and device; not a field of a run.
 GAIN = "gain"
@@ -254,7 +236,7 @@ class Counters(LookupDirective):
             founds += _told_apart(both, self.options.get("metrics"))
         metrics = self.options.get("metrics") or [
             alias
-            for alias, metric in COUNTER_ALIASES.items()
+            for alias, metric in NCU.items()
             if all(metric in launch["metrics"] for f in founds for launch in f.run["launches"])
         ]
         by_device = book.has_local()
@@ -273,7 +255,7 @@ class Counters(LookupDirective):
         for metric in metrics:
             unit = stall_unit(metric)
             row: list[Cell] = [metric.replace("_", " ").removesuffix(" pct") + unit]
-            row += [counter_cell(metric, book.counter(found, metric)) for found in founds]
+            row += [counter_cell(metric, counter_of(found, metric)) for found in founds]
             rows.append(row)
             kinds.append("")
             if beneath := compared.row(metric, pairs):
@@ -282,7 +264,7 @@ class Counters(LookupDirective):
                 reasons += beneath[1]
         caption = _caption(founds[0].run, False, False)
         made = table(columns, rows, "counters", caption=caption, row_classes=kinds)
-        names = [COUNTER_ALIASES.get(metric, metric) for metric in metrics]
+        names = [ncu_name(metric) for metric in metrics]
         command = _command(founds[-1], names)
         on_hardware = block(f"$ {command}", "printed", [nodes.Text(_("With a GPU"))], "command")
         embedded = pairs[-1][1]
@@ -298,12 +280,12 @@ class Counters(LookupDirective):
     def _on_embedded(self, book: Book, chapter: str, variants: list[str]) -> list[nodes.Node]:
         size = self.options.get("n"), self.options.get("block")
         founds = [book.counters_on_embedded(RunName(chapter, name, *size)) for name in variants]
-        metrics = self.options.get("metrics") or list(COUNTER_ALIASES)[:8]
+        metrics = self.options.get("metrics") or _EXACT
         columns = [Column(_("counter")), *(Column(found.run["variant"], True) for found in founds)]
         rows: list[list[Cell]] = [
             [
                 metric.replace("_", " "),
-                *(counter_text(metric, book.counter(found, metric)) for found in founds),
+                *(counter_text(metric, counter_of(found, metric)) for found in founds),
             ]
             for metric in metrics
         ]
@@ -316,7 +298,7 @@ class Counters(LookupDirective):
         rows: list[list[Cell]] = [
             [
                 metric.replace("_", " ").removesuffix(" pct"),
-                [nodes.literal("", COUNTER_ALIASES.get(metric, metric))],
+                [nodes.literal("", ncu_name(metric))],
             ]
             for metric in metrics
         ]
@@ -334,7 +316,7 @@ def _told_apart(both: Both[CountedRun], metrics: list[str] | None) -> list[Recor
         return founds
     try:
         texts = [
-            [counter_text(metric, counter_of(one, metric)) for metric in metrics or COUNTER_ALIASES]
+            [counter_text(metric, counter_of(one, metric)) for metric in metrics or NCU]
             for one in founds
         ]
     except NoSuchRun:

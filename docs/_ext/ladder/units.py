@@ -10,8 +10,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from common.records.verdict import shared_digits
 from figures.kit.words import power, significant
-from figures.records.verdict import shared_digits
 
 NO_BREAK = "\u00a0"
 THIN = "\u202f"  # narrow no-break space, between groups of three digits

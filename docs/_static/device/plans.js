@@ -400,19 +400,21 @@
     return loading.get(chapter);
   }
 
-  // What hardware counted of a variant: n, block, and a count of each metric; null where two of
-  // hardware's own launches differed.
+  // What hardware counted of a variant: n, block, and a count of each of the first counters; null
+  // where two of hardware's own launches differed.
   const counted = (chapter, variant) =>
     (chapters.get(chapter)?.hardware ?? []).filter(([name]) => name === variant);
 
   function hardware(chapter, variant, { n, block }) {
     const run = counted(chapter, variant).find((each) => each[1] === n && each[2] === block);
     if (!run) return null;
-    const { metrics } = chapters.get(chapter);
-    return Object.fromEntries(
-      metrics.map((metric, i) => [metric, run[3][i]]).filter(([, count]) => count !== null),
-    );
+    const names = Object.keys(chapters.get(chapter).counters);
+    return Object.fromEntries(run[3].flatMap((count, i) => (count === null ? [] : [[names[i], count]])));
   }
+
+  // What the device counted, which says so in ncu's words, by the book's names: common/counters.json.
+  const named = (chapter, counts) =>
+    Object.fromEntries(Object.entries(chapters.get(chapter).counters).map(([name, ncu]) => [name, counts[ncu]]));
 
   const SHOWN = [
     "name", "region", "from", "legacy", "params", "blocks", "default_block", "default_n", "most",
@@ -434,6 +436,7 @@
         sums: Boolean(problemOf(variant.problem)?.sums),
       })),
     hardware,
+    named,
     shapes: (chapter, variant) =>
       counted(chapter, variant).map(([, n, block]) => ({ n, block })),
     ptxHash: (chapter) => chapters.get(chapter)?.ptx.hash,

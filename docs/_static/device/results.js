@@ -11,28 +11,21 @@
 
   // ------------------------------------------------------------------ words
 
-  const L1 = "l1tex__";
-  /** A counter: its metric, its name with the term of the glossary in brackets, and "zero" if 0 says something. */
+  /** A counter, its words with the term of the glossary in brackets, and whose count makes a 0 worth showing. */
   const ROWS = [
-    [`${L1}t_requests_pipe_lsu_mem_global_op_ld.sum`, "Global load [requests|request]"],
-    [`${L1}t_sectors_pipe_lsu_mem_global_op_ld.sum`, "Global load [sectors|sector]"],
-    [`${L1}t_requests_pipe_lsu_mem_global_op_st.sum`, "Global store [requests|request]"],
-    [`${L1}t_sectors_pipe_lsu_mem_global_op_st.sum`, "Global store [sectors|sector]"],
-    [`${L1}data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`, "Shared load [wavefronts|wavefront]"],
-    [`${L1}data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`, "Shared load [bank conflicts|bank-conflict]"],
-    [`${L1}data_pipe_lsu_wavefronts_mem_shared_op_st.sum`, "Shared store [wavefronts|wavefront]"],
-    [`${L1}data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum`, "Shared store [bank conflicts|bank-conflict]"],
-    ["source__warp_instructions.sum", "[Warp|warp] instructions (of the PTX)"],
-    ["source__thread_instructions.sum", "[Thread|thread] instructions (of the PTX)"],
-    ["source__branches.sum", "Branches (of the [PTX|PTX])"],
-    ["source__diverging_branches.sum", "[Diverging|divergence] branches (of the PTX)"],
+    ["global_load_requests", "Global load [requests|request]"],
+    ["global_load_sectors", "Global load [sectors|sector]"],
+    ["global_store_requests", "Global store [requests|request]"],
+    ["global_store_sectors", "Global store [sectors|sector]"],
+    ["shared_load_wavefronts", "Shared load [wavefronts|wavefront]"],
+    ["shared_load_conflicts", "Shared load [bank conflicts|bank-conflict]", "shared_load_wavefronts"],
+    ["shared_store_wavefronts", "Shared store [wavefronts|wavefront]"],
+    ["shared_store_conflicts", "Shared store [bank conflicts|bank-conflict]", "shared_store_wavefronts"],
+    ["warp_instructions", "[Warp|warp] instructions (of the PTX)"],
+    ["thread_instructions", "[Thread|thread] instructions (of the PTX)"],
+    ["branches", "Branches (of the [PTX|PTX])"],
+    ["diverging_branches", "[Diverging|divergence] branches (of the PTX)", "branches"],
   ];
-  /** A count of 0 is shown where the kernel could have had some. */
-  const NEEDS = Object.fromEntries([
-    ...["ld", "st"].map((op) => [`${L1}data_bank_conflicts_pipe_lsu_mem_shared_op_${op}.sum`,
-      `${L1}data_pipe_lsu_wavefronts_mem_shared_op_${op}.sum`]),
-    ["source__diverging_branches.sum", "source__branches.sum"],
-  ]);
   const ASSEMBLED = "Rows \u201cof the PTX\u201d count PTX instructions, and the assembler changes some of them on the way to " +
     "machine code. Chapter 3 shows which.";
   const HEATS = {
@@ -183,12 +176,12 @@
       return `${launches} of ${number(blocks)} block${blocks === 1 ? "" : "s"}${result.launches.length > 1 ? " together" : ""}`;
     };
 
-    const counterTable = (result, label, hardware, before) => {
+    const counterTable = (result, counts, label, hardware, before) => {
       const blocks = isPerBlock ? blocksOf(result) : 1;
       const blocksBefore = isPerBlock ? before?.blocks : 1;
       const told = (value) => number(isPerBlock ? Number(value.toPrecision(4)) : value);
-      const has = (name) => result.counters[name] || hardware?.[name] || before?.counters[name];
-      const seen = ROWS.filter(([name]) => has(name) || has(NEEDS[name]));
+      const has = (name) => counts[name] || hardware?.[name] || before?.counters[name];
+      const seen = ROWS.filter(([name, , needed]) => has(name) || has(needed));
       const heading = make("tr", {}, make("th", { scope: "col" }, isPerBlock ? "Per block" : "Counter"),
         make("th", { scope: "col", class: "num" }, "This run"));
       if (before) heading.append(make("th", { scope: "col", class: "num" }, "Change"),
@@ -196,7 +189,7 @@
       if (hardware) heading.append(make("th", { scope: "col", class: "num" }, `${data.device}\u2019s own`));
       const body = make("tbody", {});
       for (const [name, words] of seen) {
-        const now = (result.counters[name] ?? 0) / blocks;
+        const now = (counts[name] ?? 0) / blocks;
         const row = make("tr", {}, make("th", { scope: "row" }, ...rowName(words)), make("td", { class: "num" }, told(now)));
         if (before) {
           const then = (before.counters[name] ?? 0) / blocksBefore;
@@ -243,14 +236,15 @@
     const counted = (result, shape, label, isChanged) => {
       if (!result.launches.length) return [];
       const before = previous;
-      previous = { label, counters: result.counters, blocks: blocksOf(result) };
+      const counts = window.LadderPlans.named(data.chapter, result.counters);
+      previous = { label, counters: counts, blocks: blocksOf(result) };
       const hardware = shape.apart !== null || isChanged ? null
         : window.LadderPlans.hardware(data.chapter, shape.variant, { n: shape.n, block: shape.block });
-      let table = counterTable(result, label, hardware, before);
+      let table = counterTable(result, counts, label, hardware, before);
       const box = make("input", { type: "checkbox", checked: isPerBlock });
       box.addEventListener("change", () => {
         isPerBlock = box.checked;
-        const other = counterTable(result, label, hardware, before);
+        const other = counterTable(result, counts, label, hardware, before);
         table.replaceWith(other);
         table = other;
       });

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
+from common.records.recordings import counter_of
 from figures.kit.axes import bar_chart
 from figures.kit.pictures import (
     LARGE_N,
@@ -19,7 +20,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import Theme
 from figures.kit.words import size, time_text
-from figures.records.recordings import counter_of
 
 #: The same tree in the same memory, by other threads.
 PLAYERS = ("gmem_interleaved", "gmem")

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from common.records.recordings import RecordedRun, counter_of
+from common.records.schema import CountedRun
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter04_bank_conflicts.kernels import WALK_ROUNDS
 from figures.kit import style
 from figures.kit.axes import bar_chart, explain_marks, heading, letters_for_a_box
 from figures.kit.pictures import (
-    MissingData,
     Picture,
     Table,
     View,
@@ -24,8 +26,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import Theme
 from figures.kit.words import size, time_text, times_text
-from figures.records.recordings import RecordedRun, counter_of
-from figures.records.schema import CountedRun
 
 NAME = "chapter04_bank_conflicts"
 #: Rows, and threads per block, of the matrix products.
@@ -39,7 +39,7 @@ def _passes(counted: RecordedRun[CountedRun], found: RecordedRun) -> float:
         return total
     grid = math.prod(counted.run["launches"][0]["grid"])
     if counted.run["n"] * found.run["grid"] != found.run["n"] * grid:
-        raise MissingData(f"the passes of {name_of(found)} are counted at no size of use here")
+        raise NoSuchRun(f"the passes of {name_of(found)} are counted at no size of use here")
     return total / grid * int(found.run["grid"])
 
 
@@ -52,7 +52,7 @@ def stride_sweep(view: View) -> Picture:
     """Time of a walk through shared memory against the distance between neighbouring lanes."""
     runs = [run for run in view.runs(NAME) if "stride" in run["params"]]
     if len(runs) < 3:
-        raise MissingData(f"{NAME}'s strides are not recorded in {view.known.name}")
+        raise NoSuchRun(f"{NAME}'s strides are not recorded in {view.known.name}")
     found_of = {
         int(run["params"]["stride"]): view.find(NAME, run["variant"], run["n"], run["block"])
         for run in runs
@@ -157,7 +157,7 @@ def tile_times(view: View) -> Picture:
         if run["variant"].startswith("tile") and run["n"] == n
     ]
     if len(names) < 2:
-        raise MissingData(f"{NAME}'s tiles are not recorded in {view.known.name}")
+        raise NoSuchRun(f"{NAME}'s tiles are not recorded in {view.known.name}")
     founds = [view.find(NAME, name, n) for name in names]
     counted = [view.counters(NAME, name, n) for name in names]
     floors = [

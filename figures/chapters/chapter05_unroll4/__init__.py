@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
+
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter00_timing import hop_ns
 from figures.chapters.chapter05_unroll4.flight import SPINE, in_flight, pipe
 from figures.kit import patterns, style
@@ -12,20 +18,10 @@ from figures.kit.canvas import arrow, canvas, cell
 from figures.kit.chapter import Chapter
 from figures.kit.costs import folding
 from figures.kit.patterns import LOAD, SHUFFLE, UNROLLED, folded
-from figures.kit.pictures import (
-    MissingData,
-    Picture,
-    Table,
-    View,
-    leaders_text,
-    name_of,
-    rate_of,
-    time_of,
-)
+from figures.kit.pictures import Picture, Table, View, leaders_text, name_of, rate_of, time_of
 from figures.kit.style import DASHES, MARKERS, SERIES, Theme
 from figures.kit.trees import EXAMPLE
 from figures.kit.words import bytes_text, listed, rate_text, significant, size
-from figures.records.recordings import RecordedRun
 
 NAME = "chapter05_unroll4"
 
@@ -141,115 +137,147 @@ def _one_load_at_a_time(view: View, n: int) -> RecordedRun | None:
     """Chapter 2's grid-stride kernel, where the set has it at this size."""
     try:
         return view.find("chapter02_smem", "smem_stride", n)
-    except MissingData:
+    except NoSuchRun:
         return None
+
+
+@dataclass(frozen=True)
+class _Sweep:
+    """Chapter 5's kernels by their loads per thread, and what Little's law allows them."""
+
+    view: View
+    n: int
+    found_of: dict[int, RecordedRun]
+    chase: RecordedRun
+    stride: RecordedRun | None  # chapter 2's kernel with one load at a time
+
+    @classmethod
+    def of(cls, view: View) -> _Sweep:
+        chapter = "chapter05_unroll4"
+        n = view.large_n(chapter)
+        found_of = {
+            int(run["params"]["unroll"]): view.find(chapter, run["variant"], n)
+            for run in view.runs(chapter)
+            if "unroll" in run["params"]
+        }
+        if len(found_of) < 2:
+            raise NoSuchRun(f"{chapter}'s unroll sweep is not recorded in {view.known.name}")
+        chase = view.find("chapter00_timing", "pointer_chase")
+        stride = _one_load_at_a_time(view, n) if 1 in found_of else None
+        return cls(view, n, dict(sorted(found_of.items())), chase, stride)
+
+    @property
+    def factors(self) -> list[int]:
+        return list(self.found_of)
+
+    @property
+    def founds(self) -> list[RecordedRun]:
+        return list(self.found_of.values())
+
+    @property
+    def latency_ns(self) -> float:
+        return hop_ns(self.chase)
+
+    def in_flight(self, factor: int) -> int:
+        """Bytes of all threads that an SM has room for."""
+        return int(self.view.device["max_threads_per_sm"]) * factor * patterns.INT_BYTES
+
+    def allowed(self, factor: int) -> float:
+        """Little's law: bytes in flight = bandwidth × latency. Bytes per nanosecond are GB/s."""
+        return self.in_flight(factor) * self.view.device["sm_count"] / self.latency_ns
+
+    def held(self, found: RecordedRun) -> float:
+        """The same law the other way round: bytes in flight on average, in each SM."""
+        return rate_of(found) * self.latency_ns / float(self.view.device["sm_count"])
+
+
+def _draw_sweep(sweep: _Sweep, theme: Theme) -> Figure:
+    factors, peak = sweep.factors, sweep.view.device["peak_gb_per_s"]
+    figure, axes = style.new_figure()
+    sizes_axis(
+        axes,
+        factors,
+        "loads per thread, and bytes possible per SM",
+        name=lambda factor: f"{factor}\n{bytes_text(sweep.in_flight(factor))}",
+    )
+    roof_lines(axes, theme, sweep.view, None)
+    # The bound is a straight line in the factor, so a curve on this axis.
+    fine = [factors[0] * (factors[-1] / factors[0]) ** (i / 100) for i in range(101)]
+    slope = sweep.allowed(factors[0]) / factors[0]
+    bound = [(f, slope * f) for f in fine if slope * f <= peak]
+    axes.plot(
+        [f for f, _ in bound],
+        [y for _, y in bound],
+        color=theme.drawn("blue"),
+        ls=DASHES[1],
+        zorder=2,
+    )
+    if bound:
+        # To the left of the curve where there is room, else between it and the measured one.
+        left = bound[0][1] < 0.45 * peak
+        middle = min(bound, key=lambda point: abs(point[1] - 0.66 * peak))
+        axes.annotate(
+            "what the\nlatency\nallows",
+            xy=middle if left else bound[-1],
+            xytext=(-8, 2) if left else (8, -6),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="bottom" if left else "top",
+            color=theme.written("blue"),
+        )
+    _draw_measured(axes, sweep, theme)
+    heading(axes, f"GB/s at n = {size(sweep.n)}")
+    return figure
+
+
+def _draw_measured(axes: Axes, sweep: _Sweep, theme: Theme) -> None:
+    points = [(factor, rate_of(found)) for factor, found in sweep.found_of.items()]
+    axes.plot(
+        [x for x, _ in points],
+        [y for _, y in points],
+        color=theme.drawn("vermillion"),
+        marker="o",
+        clip_on=False,
+        zorder=3,
+    )
+    for x, y in points:
+        axes.annotate(
+            significant(y, 3),
+            xy=(x, y),
+            xytext=(0, -18),
+            textcoords="offset points",
+            ha="right" if x == points[-1][0] else "left" if x == points[0][0] else "center",
+            color=theme.written("vermillion"),
+            weight="bold",
+        )
+    if stride := sweep.stride:
+        axes.plot(1, rate_of(stride), marker=MARKERS[1], color=theme.drawn("green"),
+                  markersize=8, clip_on=False, zorder=3)  # fmt: skip
+        axes.annotate(
+            f"{name_of(stride)} {significant(rate_of(stride), 3)}",
+            xy=(1, rate_of(stride)),
+            xytext=(9, 1),
+            textcoords="offset points",
+            va="bottom",
+            color=theme.written("green"),
+            weight="bold",
+        )
 
 
 def unroll_sweep(view: View) -> Picture:
     """Bandwidth against the loads that each thread has in flight, and what Little's law allows."""
-    chapter = "chapter05_unroll4"
-    n = view.large_n(chapter)
-    found_of = {
-        int(run["params"]["unroll"]): view.find(chapter, run["variant"], n)
-        for run in view.runs(chapter)
-        if "unroll" in run["params"]
-    }
-    if len(found_of) < 2:
-        raise MissingData(f"{chapter}'s unroll sweep is not recorded in {view.known.name}")
-    factors = sorted(found_of)
-    founds = [found_of[factor] for factor in factors]
-    chase = view.find("chapter00_timing", "pointer_chase")
-    latency_ns = hop_ns(chase)
-    threads = view.device["max_threads_per_sm"]
-    in_flight = {factor: threads * factor * patterns.INT_BYTES for factor in factors}
-    # Little's law: bytes in flight = bandwidth × latency. Bytes per nanosecond are GB/s.
-    allowed = {
-        factor: in_flight[factor] * view.device["sm_count"] / latency_ns for factor in factors
-    }
-    peak = view.device["peak_gb_per_s"]
-    stride = _one_load_at_a_time(view, n) if 1 in found_of else None
-    rows = [*zip(factors, founds, strict=True), *([(1, stride)] if stride else [])]
-
-    def held(found: RecordedRun) -> float:
-        """The same law the other way round: bytes in flight on average, in each SM."""
-        return rate_of(found) * latency_ns / float(view.device["sm_count"])
-
-    def draw(theme: Theme) -> Figure:
-        figure, axes = style.new_figure()
-        sizes_axis(
-            axes,
-            factors,
-            "loads per thread, and bytes possible per SM",
-            name=lambda factor: f"{factor}\n{bytes_text(in_flight[factor])}",
-        )
-        roof_lines(axes, theme, view, None)
-        # The bound is a straight line in the factor, so a curve on this axis.
-        fine = [factors[0] * (factors[-1] / factors[0]) ** (i / 100) for i in range(101)]
-        slope = allowed[factors[0]] / factors[0]
-        bound = [(f, slope * f) for f in fine if slope * f <= peak]
-        axes.plot(
-            [f for f, _ in bound],
-            [y for _, y in bound],
-            color=theme.drawn("blue"),
-            ls=DASHES[1],
-            zorder=2,
-        )
-        if bound:
-            # To the left of the curve where there is room, else between it and the measured one.
-            left = bound[0][1] < 0.45 * peak
-            middle = min(bound, key=lambda point: abs(point[1] - 0.66 * peak))
-            axes.annotate(
-                "what the\nlatency\nallows",
-                xy=middle if left else bound[-1],
-                xytext=(-8, 2) if left else (8, -6),
-                textcoords="offset points",
-                ha="right" if left else "left",
-                va="bottom" if left else "top",
-                color=theme.written("blue"),
-            )
-        points = [(factor, rate_of(found_of[factor])) for factor in factors]
-        axes.plot(
-            [x for x, _ in points],
-            [y for _, y in points],
-            color=theme.drawn("vermillion"),
-            marker="o",
-            clip_on=False,
-            zorder=3,
-        )
-        for x, y in points:
-            axes.annotate(
-                significant(y, 3),
-                xy=(x, y),
-                xytext=(0, -18),
-                textcoords="offset points",
-                ha="right" if x == factors[-1] else "left" if x == factors[0] else "center",
-                color=theme.written("vermillion"),
-                weight="bold",
-            )
-        if stride:
-            axes.plot(1, rate_of(stride), marker=MARKERS[1], color=theme.drawn("green"),
-                      markersize=8, clip_on=False, zorder=3)  # fmt: skip
-            axes.annotate(
-                f"{name_of(stride)} {significant(rate_of(stride), 3)}",
-                xy=(1, rate_of(stride)),
-                xytext=(9, 1),
-                textcoords="offset points",
-                va="bottom",
-                color=theme.written("green"),
-                weight="bold",
-            )
-        heading(axes, f"GB/s at n = {size(n)}")
-        return figure
-
-    first, last = factors[0], factors[-1]
+    sweep = _Sweep.of(view)
+    founds, stride = sweep.founds, sweep.stride
+    rows = [*sweep.found_of.items(), *([(1, stride)] if stride else [])]
+    first, last = sweep.factors[0], sweep.factors[-1]
     words = (
         f"On {view.device_name}, bandwidth goes from {rate_text(rate_of(founds[0]))} with {first} "
         f"load per thread to {rate_text(rate_of(founds[-1]))} with {last}; of the sweep, "
-        f"{leaders_text(founds)}. A load takes {latency_ns:.0f} ns, so by Little's law "
-        f"{bytes_text(held(founds[0]))} and {bytes_text(held(founds[-1]))} were "
+        f"{leaders_text(founds)}. A load takes {sweep.latency_ns:.0f} ns, so by Little's law "
+        f"{bytes_text(sweep.held(founds[0]))} and {bytes_text(sweep.held(founds[-1]))} were "
         "in flight in each SM on "
-        f"average, where all its threads together can have {bytes_text(in_flight[first])} and "
-        f"{bytes_text(in_flight[last])}."
+        f"average, where all its threads together can have {bytes_text(sweep.in_flight(first))} "
+        f"and {bytes_text(sweep.in_flight(last))}."
     )
     beside = ""
     if stride:
@@ -262,12 +290,12 @@ def unroll_sweep(view: View) -> Picture:
             "in flight and hardly ever a tree."
         )
     return Picture(
-        draw=draw,
+        draw=partial(_draw_sweep, sweep),
         alt=words,
         caption=(
-            f"The unroll sweep at n = {size(n)}, {founds[0].run['block']} threads per block. The "
-            "dashed curve is the most that Little's law allows: the bytes that all threads an SM "
-            "has room for can have in flight, over the latency of one load as the pointer chase "
+            f"The unroll sweep at n = {size(sweep.n)}, {founds[0].run['block']} threads per block. "
+            "The dashed curve is the most that Little's law allows: the bytes that all threads an "
+            "SM has room for can have in flight, over the latency of one load as the pointer chase "
             f"has it. A thread that has its values and is in the tree has none in flight.{beside}"
         ),
         table=Table(
@@ -286,14 +314,14 @@ def unroll_sweep(view: View) -> Picture:
                     loads,
                     time_of(found),
                     round(rate_of(found), 1),
-                    round(held(found)),
-                    in_flight[loads],
-                    round(allowed[loads]),
+                    round(sweep.held(found)),
+                    sweep.in_flight(loads),
+                    round(sweep.allowed(loads)),
                 ]
                 for loads, found in rows
             ],
         ),
-        runs=[*founds, chase, *([stride] if stride else [])],
+        runs=[*founds, sweep.chase, *([stride] if stride else [])],
     )
 
 

@@ -9,27 +9,18 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+from common.records.counters import STALLS
+from common.records.recordings import RecordedRun, counter_of
+from common.records.schema import CountedRun
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter00_timing import hop_ns
 from figures.kit import patterns, style
 from figures.kit.axes import heading
 from figures.kit.canvas import canvas
 from figures.kit.chapter import number_of
-from figures.kit.pictures import (
-    LARGE_N,
-    MissingData,
-    Picture,
-    Table,
-    View,
-    name_of,
-    rate_of,
-    time_of,
-)
+from figures.kit.pictures import LARGE_N, Picture, Table, View, name_of, rate_of, time_of
 from figures.kit.style import Theme
 from figures.kit.words import card, rate_text, size
-from figures.records.naming import STALLS
-from figures.records.recordings import RecordedRun, counter_of
-from figures.records.schema import CountedRun
-from figures.records.sets import NoSuchRun
 
 NAME = "chapter05_unroll4"
 
@@ -64,7 +55,7 @@ def pipe(view: View) -> Picture:
     latency_ns = hop_ns(chase)
     sms, peak = view.device["sm_count"], view.device["peak_gb_per_s"]
     if not peak:
-        raise MissingData(f"{view.known.name} does not say the device's peak")
+        raise NoSuchRun(f"{view.known.name} does not say the device's peak")
 
     def loads(rate: float) -> int:
         """Of a warp, in flight in one SM, by Little's law."""
@@ -167,14 +158,10 @@ class Flight:
         counted = {name: view.counters(NAME, name) for name in LOADS}
         chase = view.find("chapter00_timing", "pointer_chase")
         most, peak = view.device["max_threads_per_sm"], view.device["peak_gb_per_s"]
-        try:
-            share = {name: waiting_share(found) for name, found in counted.items()}
-            threads = {
-                name: counter_of(found, "occupancy_pct") / 100 * most
-                for name, found in counted.items()
-            }
-        except NoSuchRun as error:
-            raise MissingData(str(error)) from None
+        share = {name: waiting_share(found) for name, found in counted.items()}
+        threads = {
+            name: counter_of(found, "occupancy_pct") / 100 * most for name, found in counted.items()
+        }
         full = peak * hop_ns(chase) / view.device["sm_count"]
         return cls(founds, counted, chase, share, threads, peak, full)
 

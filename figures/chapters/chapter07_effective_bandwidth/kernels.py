@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
+from common.records.naming import DEFAULT_BLOCK
+from common.records.recordings import RecordedRun
+from common.records.schema import TimedRun
+from common.records.sets import NoSuchRun
 from figures.kit import style
 from figures.kit.chapter import number_of
 from figures.kit.pictures import (
     LARGE_N,
-    MissingData,
     Picture,
     Table,
     View,
@@ -21,9 +24,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import DASHES, MARKERS, SERIES, Theme
 from figures.kit.words import listed, rate_text, times_text
-from figures.records.naming import DEFAULT_BLOCK
-from figures.records.recordings import RecordedRun
-from figures.records.schema import TimedRun
 
 NAME = "chapter07_effective_bandwidth"
 
@@ -72,7 +72,7 @@ def every_kernel(view: View) -> list[tuple[str, RecordedRun]]:
             run = _chosen(runs)
             kernels.append((chapter, view.find(chapter, variant, run["n"], run["block"])))
     if not kernels:
-        raise MissingData(f"no kernel's bytes are recorded in {view.known.name}")
+        raise NoSuchRun(f"no kernel's bytes are recorded in {view.known.name}")
     return kernels
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from common.records.recordings import RecordedRun, is_faster
 from figures.chapters.chapter07_effective_bandwidth.kernels import BLOCK, METHODS, NAME
 from figures.kit import style
 from figures.kit.axes import note, sizes_axis
@@ -19,7 +20,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, size, time_text, times_text
-from figures.records.recordings import RecordedRun, is_faster
 
 NINE = tuple(2**power for power in range(17, 26))
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter07_effective_bandwidth.kernels import NAME
 from figures.kit import style
 from figures.kit.chapter import number_of
 from figures.kit.pictures import (
     LARGE_N,
-    MissingData,
     Picture,
     Table,
     View,
@@ -22,22 +24,25 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import Theme
 from figures.kit.words import card, rate_text, size
-from figures.records.recordings import RecordedRun
 from figures.spine import climb
 
 #: So that letters are large enough on a telephone.
 LETTERS_PT = 13.2
 
 
-def climbed(view: View) -> list[tuple[str, str, RecordedRun]]:
+#: A chapter, what it changes, and the run of its rung.
+Step = tuple[str, str, RecordedRun]
+
+
+def climbed(view: View) -> list[Step]:
     """The climb's rungs as far as this chapter: what comes later is not given away."""
     so_far = [rung for rung in climb(view) if number_of(rung[0]) <= number_of(NAME)]
     if not so_far:
-        raise MissingData(f"no rung of the climb is recorded in {view.known.name}")
+        raise NoSuchRun(f"no rung of the climb is recorded in {view.known.name}")
     return so_far
 
 
-def places(steps: list[tuple[str, str, RecordedRun]]) -> list[str]:
+def places(steps: list[Step]) -> list[str]:
     """A rung's chapter, with a letter where the chapter has several."""
     numbers = [number_of(name) for name, _, _ in steps]
     return [
@@ -46,6 +51,35 @@ def places(steps: list[tuple[str, str, RecordedRun]]) -> list[str]:
         else str(number)
         for k, number in enumerate(numbers)
     ]
+
+
+def _draw_rungs(axes: Axes, steps: list[Step], high: float, theme: Theme) -> None:
+    for place, (name, _, found) in enumerate(steps):
+        rate = rate_of(found)
+        colour = theme.chapter(number_of(name))
+        under_words = place < 5 and rate < 0.8 * high
+        axes.plot([place, place], [rate, high - (420 if under_words else 0)],
+                  color=theme.muted, lw=1.2, ls=":", zorder=1)  # fmt: skip
+        axes.plot([place, place], [0, rate], color=colour, lw=9, solid_capstyle="butt")
+        axes.plot(place, rate, "o", ms=21, color=theme.background, mec=colour, mew=2, zorder=4)
+        share = f"{100 * rate / high:.0f}"
+        axes.text(place, rate, share, ha="center", va="center_baseline", zorder=5,
+                  fontsize=LETTERS_PT, weight="bold", color=colour)  # fmt: skip
+
+
+def _draw_beside(
+    axes: Axes, other: str, theirs: list[Step], their_best: RecordedRun, theme: Theme
+) -> None:
+    """Another card's rungs and roof."""
+    letters: dict[str, Any] = {"fontsize": LETTERS_PT, "ha": "left"}
+    axes.axhline(rate_of(their_best), color=theme.muted, lw=1.4, ls=(0, (4, 2)), zorder=1)
+    words = f"◆ {other}, read roof: {rate_of(their_best):.0f}"
+    axes.text(-0.55, rate_of(their_best) + 60, words, va="bottom", color=theme.muted,
+              bbox={"facecolor": theme.background, "lw": 0, "pad": 1},
+              **letters)  # fmt: skip
+    axes.plot([place + 0.46 for place in range(len(theirs))],
+              [rate_of(found) for _, _, found in theirs], ls="none", marker="D", ms=5,
+              color=theme.muted, zorder=3)  # fmt: skip
 
 
 def roof(view: View) -> Picture:
@@ -68,25 +102,10 @@ def roof(view: View) -> Picture:
                   color=theme.muted, **letters)  # fmt: skip
         read = f"read roof: {high:.0f} GB/s, n = {size(best.run['n'])}"
         axes.text(-0.55, high - 90, read, va="top", weight="bold", color=theme.ink, **letters)
-        for place, ((name, _, _), rate, share) in enumerate(zip(steps, rates, shares, strict=True)):
-            colour = theme.chapter(number_of(name))
-            under_words = place < 5 and rate < 0.8 * high
-            axes.plot([place, place], [rate, high - (420 if under_words else 0)],
-                      color=theme.muted, lw=1.2, ls=":", zorder=1)  # fmt: skip
-            axes.plot([place, place], [0, rate], color=colour, lw=9, solid_capstyle="butt")
-            axes.plot(place, rate, "o", ms=21, color=theme.background, mec=colour, mew=2, zorder=4)
-            axes.text(place, rate, f"{share:.0f}", ha="center", va="center_baseline", zorder=5,
-                      fontsize=LETTERS_PT, weight="bold", color=colour)  # fmt: skip
+        _draw_rungs(axes, steps, high, theme)
         if beside:
             other, _, (theirs, their_best) = beside
-            axes.axhline(rate_of(their_best), color=theme.muted, lw=1.4, ls=(0, (4, 2)), zorder=1)
-            words = f"◆ {other}, read roof: {rate_of(their_best):.0f}"
-            axes.text(-0.55, rate_of(their_best) + 60, words, va="bottom", color=theme.muted,
-                      bbox={"facecolor": theme.background, "lw": 0, "pad": 1},
-                      **letters)  # fmt: skip
-            axes.plot([place + 0.46 for place in range(len(theirs))],
-                      [rate_of(found) for _, _, found in theirs], ls="none", marker="D", ms=5,
-                      color=theme.muted, zorder=3)  # fmt: skip
+            _draw_beside(axes, other, theirs, their_best, theme)
         axes.set_xticks(range(len(steps)), places(steps), fontsize=LETTERS_PT)
         axes.tick_params(axis="x", length=0)
         axes.set_xlabel("the climb, rung by rung: chapter", fontsize=LETTERS_PT)

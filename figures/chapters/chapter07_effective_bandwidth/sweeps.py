@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter07_effective_bandwidth.kernels import BLOCK, NAME
 from figures.kit import style
 from figures.kit.axes import note, sizes_axis
-from figures.kit.pictures import (
-    LARGE_N,
-    MissingData,
-    Picture,
-    Table,
-    View,
-    rate_of,
-    run_columns,
-    run_row,
-)
+from figures.kit.pictures import LARGE_N, Picture, Table, View, rate_of, run_columns, run_row
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import rate_text, short_size, size
-from figures.records.recordings import RecordedRun
 
 STATES = {
     "reduce7_warm": "warm",
@@ -110,7 +102,7 @@ def grid_sweep(view: View) -> Picture:
             found = view.find(NAME, run["variant"], n, run["block"])
             by_block.setdefault(run["block"], []).append(found)
     if not by_block:
-        raise MissingData(f"the sweep of grids is not recorded in {view.known.name}")
+        raise NoSuchRun(f"the sweep of grids is not recorded in {view.known.name}")
     resident = view.device["max_threads_per_sm"]
 
     def threads(found: RecordedRun) -> int:

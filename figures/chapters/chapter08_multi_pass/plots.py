@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
+from common.records.recordings import RecordedRun, is_faster
 from figures.kit import patterns, style
 from figures.kit.axes import draw_curves, heading, l2_line, label_ends, sizes_axis
 from figures.kit.pictures import Picture, Table, View, name_of, run_columns, run_row, time_of
 from figures.kit.style import Theme
 from figures.kit.words import listed, size, time_text
-from figures.records.recordings import RecordedRun, is_faster
 
 NAME = "chapter08_multi_pass"
 

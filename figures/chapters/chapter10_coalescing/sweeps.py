@@ -7,10 +7,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from common.records.recordings import Counted, RecordedRun, counter_of
+from common.records.sets import NoSuchRun
 from figures.kit import patterns, style
 from figures.kit.axes import bar_chart, explain_marks, heading, sizes_axis
 from figures.kit.pictures import (
-    MissingData,
     Picture,
     Table,
     View,
@@ -23,8 +24,6 @@ from figures.kit.pictures import (
 )
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import card, listed, rate_text, significant, size, times_text
-from figures.records.recordings import Counted, RecordedRun, counter_of
-from figures.records.sets import NoSuchRun
 
 NAME = "chapter10_coalescing"
 
@@ -38,7 +37,7 @@ def _swept(view: View, region: str, param: str) -> dict[int, RecordedRun]:
         if run["region"] == region
     }
     if len(found_of) < 3:
-        raise MissingData(f"{region} is recorded at {len(found_of)} values in {view.known.name}")
+        raise NoSuchRun(f"{region} is recorded at {len(found_of)} values in {view.known.name}")
     return dict(sorted(found_of.items()))
 
 
@@ -48,22 +47,16 @@ def _counted(view: View, sweep: dict[int, RecordedRun]) -> tuple[Sequence[Counte
     names = [name_of(found) for found in sweep.values()]
     try:
         return [view.counters(NAME, name) for name in names], "the hardware"
-    except MissingData:
+    except NoSuchRun:
         pass
     runs = [view.find(NAME, name).run for name in names]
-    try:
-        return [view.recordings.embedded(run, NAME) for run in runs], "the embedded device"
-    except NoSuchRun as error:
-        raise MissingData(str(error)) from None
+    return [view.recordings.embedded(run, NAME) for run in runs], "the embedded device"
 
 
 def _sectors_a_request(found: Counted, kind: str) -> float:
     """As counted."""
-    try:
-        sectors = counter_of(found, f"global_{kind}_sectors")
-        return sectors / counter_of(found, f"global_{kind}_requests")
-    except NoSuchRun as error:
-        raise MissingData(str(error)) from None
+    sectors = counter_of(found, f"global_{kind}_sectors")
+    return sectors / counter_of(found, f"global_{kind}_requests")
 
 
 def _law(stride: int, offset: int) -> int:
@@ -89,7 +82,7 @@ def strides(view: View) -> Picture:
     def of_the_same(other: View) -> tuple[dict[int, RecordedRun], dict[int, RecordedRun]]:
         theirs = _swept(other, "load-stride", "stride"), _swept(other, "store-stride", "stride")
         if theirs[0].keys() != loads.keys():
-            raise MissingData(f"{other.known.name} has other strides")
+            raise NoSuchRun(f"{other.known.name} has other strides")
         return theirs
 
     beside = view.beside(of_the_same)

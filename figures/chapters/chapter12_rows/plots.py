@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from figures.chapters.chapter12_rows.floors import METHODS, among_lowest, card_of, floors_of
+from common.records.other_libraries import Table as Asked
+from common.records.other_libraries import recorded
+from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
+from figures.chapters.chapter12_rows.row_floors import METHODS, among_lowest, card_of, floors_of
 from figures.kit import style
 from figures.kit.axes import draw_curves, heading, label_ends, sizes_axis
-from figures.kit.pictures import MissingData, Picture, Table, View, time_of
+from figures.kit.pictures import Picture, Table, View, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, short_size, significant, size
-from figures.records.libraries import Table as Asked
-from figures.records.libraries import recorded
-from figures.records.recordings import RecordedRun
 
 NAME = "chapter12_rows"
 
@@ -32,10 +36,10 @@ def runs_of(view: View, method: str, n: int) -> dict[int, RecordedRun]:
     for columns in COLUMNS:
         try:
             found[columns] = view.find(NAME, f"{method}_{columns}", n)
-        except MissingData:
+        except NoSuchRun:
             continue
     if not found:
-        raise MissingData(f"{NAME} has no runs of {method} at n = {n}")
+        raise NoSuchRun(f"{NAME} has no runs of {method} at n = {n}")
     return found
 
 
@@ -65,69 +69,92 @@ def floor_name(floors: dict[str, float]) -> str:
     return max(floors, key=lambda name: floors[name])
 
 
+@dataclass(frozen=True)
+class _Map:
+    """Each table's runs by method, the floors beneath them, and who is fastest there."""
+
+    tables: dict[tuple[int, int], dict[str, RecordedRun]]
+    floors: dict[tuple[int, int], dict[str, dict[str, float]]]
+
+    @cached_property
+    def best(self) -> dict[tuple[int, int], str]:
+        return {table: fastest_of(runs) for table, runs in self.tables.items()}
+
+    @cached_property
+    def left(self) -> dict[tuple[int, int], Collection[str]]:
+        """The methods whose highest floors are among the lowest."""
+        return {
+            table: among_lowest({method: max(each.values()) for method, each in of.items()})
+            for table, of in self.floors.items()
+        }
+
+    @cached_property
+    def foreseen(self) -> dict[tuple[int, int], bool]:
+        return {table: self.best[table] in self.left[table] for table in self.tables}
+
+
+def _draw_map(made: _Map, theme: Theme) -> Figure:
+    figure, axes = style.new_figure(4.8)
+    for n in SIZES:
+        line = [(columns, n // columns) for columns in COLUMNS if (n, columns) in made.tables]
+        axes.plot(*zip(*line, strict=True), color=theme.grid, lw=1.2, zorder=1)
+        axes.annotate(f"n = {size(n)}", xy=line[-1], xytext=(12, 0),
+                      textcoords="offset points", va="center", color=theme.muted,
+                      annotation_clip=False)  # fmt: skip
+    _draw_fastest(axes, made, theme)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_xticks(NAMED, [column_text(one) for one in NAMED])
+    heights = (1, 2**4, 2**8, 2**12, 2**16, 2**20, 2**24)
+    axes.set_yticks(heights, [short_size(one) for one in heights])
+    axes.set_xlabel("columns, the length of a row")
+    heading(axes, "rows")
+    for place, (method, left_edge) in enumerate(zip(METHODS, KEY, strict=True)):
+        axes.annotate(
+            method, xy=(left_edge + 0.02, 1.06), xycoords="axes fraction", va="bottom",
+            color=theme.written(SERIES[place]), weight="bold",
+        )  # fmt: skip
+        axes.plot([left_edge], [1.085], marker=MARKERS[place], markersize=8,
+                  color=theme.drawn(SERIES[place]), transform=axes.transAxes,
+                  clip_on=False)  # fmt: skip
+    return figure
+
+
+def _draw_fastest(axes: Axes, made: _Map, theme: Theme) -> None:
+    for place, method in enumerate(METHODS):
+        hue = theme.drawn(SERIES[place])
+        for told in (True, False):
+            points = [
+                (c, n // c)
+                for (n, c), who in made.best.items()
+                if who == method and made.foreseen[n, c] == told
+            ]
+            if points:
+                axes.plot(*zip(*points, strict=True), ls="none", marker=MARKERS[place],
+                          markersize=8, color=hue, mfc=hue if told else theme.background,
+                          zorder=3, clip_on=False)  # fmt: skip
+    for (n, columns), who in made.best.items():
+        below = columns == 50257  # its neighbour is near
+        share = max(made.floors[n, columns][who].values()) / time_of(made.tables[n, columns][who])
+        axes.annotate(f"{100 * share:.0f}", xy=(columns, n // columns),
+                      xytext=(0, -7 if below else 7), textcoords="offset points",
+                      ha="center", va="top" if below else "bottom",
+                      color=theme.muted, zorder=4,
+                      annotation_clip=False)  # fmt: skip
+
+
 def map_of_rows(view: View) -> Picture:
     """Rows against their length: which method is fastest there, and whether floors leave it."""
-    tables = tables_of(view)
-    card = card_of(view)
+    card, tables = card_of(view), tables_of(view)
     floors = {
         table: {method: floors_of(card, method, run) for method, run in runs.items()}
         for table, runs in tables.items()
     }
-    left = {
-        table: among_lowest({method: max(each.values()) for method, each in of.items()})
-        for table, of in floors.items()
-    }
-    best = {table: fastest_of(runs) for table, runs in tables.items()}
-    foreseen = {table: best[table] in left[table] for table in tables}
+    made = _Map(tables, floors)
+    best, left, foreseen = made.best, made.left, made.foreseen
     alone = [table for table in tables if len(left[table]) == 1]
-
-    def draw(theme: Theme) -> Figure:
-        figure, axes = style.new_figure(4.8)
-        for n in SIZES:
-            line = [(columns, n // columns) for columns in COLUMNS if (n, columns) in tables]
-            axes.plot(*zip(*line, strict=True), color=theme.grid, lw=1.2, zorder=1)
-            axes.annotate(f"n = {size(n)}", xy=line[-1], xytext=(12, 0),
-                          textcoords="offset points", va="center", color=theme.muted,
-                          annotation_clip=False)  # fmt: skip
-        for place, method in enumerate(METHODS):
-            hue = theme.drawn(SERIES[place])
-            for told in (True, False):
-                points = [
-                    (c, n // c)
-                    for (n, c), who in best.items()
-                    if who == method and foreseen[n, c] == told
-                ]
-                if points:
-                    axes.plot(*zip(*points, strict=True), ls="none", marker=MARKERS[place],
-                              markersize=8, color=hue, mfc=hue if told else theme.background,
-                              zorder=3, clip_on=False)  # fmt: skip
-        for (n, columns), who in best.items():
-            below = columns == 50257  # its neighbour is near
-            share = max(floors[n, columns][who].values()) / time_of(tables[n, columns][who])
-            axes.annotate(f"{100 * share:.0f}", xy=(columns, n // columns),
-                          xytext=(0, -7 if below else 7), textcoords="offset points",
-                          ha="center", va="top" if below else "bottom",
-                          color=theme.muted, zorder=4,
-                          annotation_clip=False)  # fmt: skip
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log", base=2)
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_minor_locator(NullLocator())
-        axes.set_xticks(NAMED, [column_text(one) for one in NAMED])
-        heights = (1, 2**4, 2**8, 2**12, 2**16, 2**20, 2**24)
-        axes.set_yticks(heights, [short_size(one) for one in heights])
-        axes.set_xlabel("columns, the length of a row")
-        heading(axes, "rows")
-        for place, (method, left_edge) in enumerate(zip(METHODS, KEY, strict=True)):
-            axes.annotate(
-                method, xy=(left_edge + 0.02, 1.06), xycoords="axes fraction", va="bottom",
-                color=theme.written(SERIES[place]), weight="bold",
-            )  # fmt: skip
-            axes.plot([left_edge], [1.085], marker=MARKERS[place], markersize=8,
-                      color=theme.drawn(SERIES[place]), transform=axes.transAxes,
-                      clip_on=False)  # fmt: skip
-        return figure
-
     spans = []
     for method in METHODS:
         lengths = [c for (_n, c), who in best.items() if who == method]
@@ -147,7 +174,7 @@ def map_of_rows(view: View) -> Picture:
         + (f", and not at {listed(missed)}." if missed else ".")
     )
     return Picture(
-        draw=draw,
+        draw=partial(_draw_map, made),
         alt=(
             f"On {view.device_name}, tables of {listed([short_size(n) for n in SIZES])} elements, "
             f"by rows and columns. The fastest sum along the rows is: {'; '.join(spans)}. {outcome}"
@@ -363,7 +390,7 @@ def _fastest(view: View, work: str, columns: int, n: int) -> float | None:
     for name in names:
         try:
             times.append(time_of(view.find(NAME, name, n)))
-        except MissingData:
+        except NoSuchRun:
             continue
     return min(times, default=None)
 
@@ -380,7 +407,7 @@ def beside_pytorch(view: View, n: int) -> Picture:
                 if theirs is not None and ours is not None:
                     rows.append((work, count, columns, ours, theirs))
     if not rows:
-        raise MissingData(f"{NAME} has no times of PyTorch in {view.known.name}")
+        raise NoSuchRun(f"{NAME} has no times of PyTorch in {view.known.name}")
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(4.4)

@@ -10,13 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from common.records.other_libraries import WholeSum, steady_times, whole_sums
+from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures.kit import style
 from figures.kit.axes import draw_curves, heading, label_ends, note, sizes_axis
-from figures.kit.pictures import MissingData, Picture, Table, View, name_of, rate_of, time_of
+from figures.kit.pictures import Picture, Table, View, name_of, rate_of, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, short_size, significant, size
-from figures.records.libraries import WholeSum, steady_times, whole_sums
-from figures.records.recordings import RecordedRun
 
 NAME = "chapter13_small_and_large"
 
@@ -253,7 +254,7 @@ def rivals(view: View) -> Picture:
         if one.library == "book":
             ours[one.n] = min(one.median_us, ours.get(one.n, one.median_us))
     if not ours:
-        raise MissingData(f"{NAME} has no times of other libraries in {view.known.name}")
+        raise NoSuchRun(f"{NAME} has no times of other libraries in {view.known.name}")
     series: dict[str, list[WholeSum]] = {}
     for asked, name in RIVALS.items():
         found = [one for one in sums if (one.library, one.method) == asked and one.n in ours]
@@ -331,7 +332,7 @@ def steady(view: View) -> Picture:
     view = with_times(view, steady_times)
     lines = steady_times(view.recordings.root, NAME, view.known.name)
     if not lines:
-        raise MissingData(f"{NAME} has no steadiness in {view.known.name}")
+        raise NoSuchRun(f"{NAME} has no steadiness in {view.known.name}")
     values: dict[str, list[float]] = {}
     for one in lines:
         if one.what == "values":

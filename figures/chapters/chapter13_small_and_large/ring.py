@@ -8,14 +8,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from common.records.other_libraries import rings_of
+from common.records.sets import NoSuchRun
 from figures.chapters.chapter13_small_and_large.plots import NAME, STAGE_KIB, with_times
 from figures.kit import style
 from figures.kit.axes import heading
 from figures.kit.canvas import GLOBAL_HUE, canvas
-from figures.kit.pictures import MissingData, Picture, Table, View
+from figures.kit.pictures import Picture, Table, View
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, significant
-from figures.records.libraries import rings_of
 
 #: Where a copy may begin, and what its place is told from: a line of shared memory, all banks.
 VECTOR, LINE = 16, 128
@@ -136,7 +137,7 @@ def where_stages_lie(view: View) -> Picture:
         for stages in moved
     }
     if not moved or any(list(by_place) != list(places) for by_place in shown.values()):
-        raise MissingData(f"{NAME} has no rings at every place in {view.known.name}")
+        raise NoSuchRun(f"{NAME} has no rings at every place in {view.known.name}")
 
     def draw(theme: Theme) -> Figure:
         figure, axes = style.new_figure(3.9)

@@ -11,13 +11,14 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from common.records.other_libraries import path_of
+from common.records.recordings import RecordedRun
+from common.records.sets import NoSuchRun
 from figures.kit import style
 from figures.kit.axes import bar_chart, draw_curves, heading, label_ends, sizes_axis
-from figures.kit.pictures import MissingData, Picture, Table, View, time_of
+from figures.kit.pictures import Picture, Table, View, time_of
 from figures.kit.style import MARKERS, SERIES, Theme
 from figures.kit.words import listed, short_size, significant, size
-from figures.records.libraries import path_of
-from figures.records.recordings import RecordedRun
 
 NAME = "chapter14_many_gpus"
 LEAST = 2**14
@@ -283,7 +284,7 @@ def model(view: View) -> Picture:
     }
     more = asked_about(view)
     if not measured or not more:  # the page speaks of both
-        raise MissingData(f"{view.known.name} has nothing to hold the model to")
+        raise NoSuchRun(f"{view.known.name} has nothing to hold the model to")
     told = measured | more
     numbers = [2**k for k in range(MOST_GPUS.bit_length())]
 

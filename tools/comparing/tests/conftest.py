@@ -11,11 +11,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))  # the guide's extension, which holds claims
 
-from figures.records.recordings import Recordings  # noqa: E402  (needs the path above)
+from common.records.recordings import Recordings  # noqa: E402  (needs the path above)
 from tools.comparing import opening  # noqa: E402
+from tools.comparing.card_notices import notices  # noqa: E402
 from tools.comparing.command import book, compare  # noqa: E402
 from tools.comparing.content import Content  # noqa: E402
-from tools.comparing.notices import notices  # noqa: E402
 from tools.comparing.tests import made_up  # noqa: E402
 
 #: Pages whose claims the tests hold; all of them take five seconds.

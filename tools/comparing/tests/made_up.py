@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from figures.records import columns, manifest
-from figures.records.naming import REFERENCE
+from common.records import columns, manifest
+from common.records.naming import REFERENCE
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCE = ROOT / "figures" / "data" / REFERENCE

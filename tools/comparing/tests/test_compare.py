@@ -14,22 +14,22 @@ import pytest
 from bs4 import BeautifulSoup
 
 import tools.comparing.tests.conftest  # noqa: F401  finds the extension
+from common.records import columns
+from common.records.exported import pack
+from common.records.naming import REFERENCE
+from common.records.recordings import Recordings
+from common.records.sets import RecordedSet
+from common.records.verdict import ratios, timed
 from figures.kit.chapter import number_of
 from figures.kit.pictures import View
 from figures.kit.words import listed, time_text
-from figures.records import columns
-from figures.records.exported import pack
-from figures.records.naming import REFERENCE
-from figures.records.recordings import Recordings
-from figures.records.sets import RecordedSet
-from figures.records.verdict import ratios, timed
 from tools.comparing import Refused, command, properties
 from tools.comparing.book_claims import Verdict, held
+from tools.comparing.card_notices import made_up as made_up_mark
+from tools.comparing.card_notices import notices
+from tools.comparing.comparison_page import html
 from tools.comparing.content import Content, Failed, chapters_there
-from tools.comparing.notices import made_up as made_up_mark
-from tools.comparing.notices import notices
 from tools.comparing.opening import Opened, opened, read
-from tools.comparing.page import html
 from tools.comparing.tests import made_up
 from tools.comparing.tests.conftest import PAGES, ROOT, Compare, Told
 from tools.measuring.notices import Notice

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from figures.records.cases import digest
+from common.records.cases import digest
 from tools.tests.built import nvcc
 
 pytestmark = [pytest.mark.all, pytest.mark.built("embedded_device")]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from figures.records.races import Recording, digests, read, written
+from common.records.races import Recording, digests, read, written
 from tools.emulator.tests.races import running
 from tools.emulator.tests.races.running import EMULATE, Json
 from tools.tests.built import nvcc

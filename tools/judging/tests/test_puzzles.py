@@ -74,16 +74,16 @@ def test_the_books_kernel_stands_beside_the_readers() -> None:
     puzzle = puzzles.find("chapter02/1")
     verdict = judge_ptx("a.cu", puzzle.answer, ptx("answers", puzzle.file_name), puzzle)
     assert verdict.book == "chapter02_smem smem"
-    assert ("load_sectors", 8192, 8192) in verdict.counts
+    assert ("global_load_sectors", 8192, 8192) in verdict.counts
     assert "chapter02_smem smem" in verdict.text(True)
 
 
 @pytest.mark.parametrize(
     ("key", "count"),
     [
-        ("chapter01/3", "load_sectors"),
-        ("chapter03/3", "load_conflicts"),
-        ("chapter07/3", "load_requests"),
+        ("chapter01/3", "global_load_sectors"),
+        ("chapter03/3", "shared_load_conflicts"),
+        ("chapter07/3", "global_load_requests"),
     ],
 )
 def test_an_answer_beats_the_rung(key: str, count: str) -> None:
@@ -152,7 +152,7 @@ def _copy(tmp_path: Path, name: str = "7_mine") -> Path:
         ("hint =", "hind =", "hint is missing"),
         ("book =", "books =", "books: a puzzle has"),
         ('"partial_sums"', '"partial_sum"', "partial_sum: the judge knows"),
-        ('"load_sectors"', '"sectors_read"', "sectors_read: the judge counts"),
+        ('"global_load_sectors"', '"sectors_read"', "sectors_read: the judge counts"),
         ('"up(n, 8)"', '"up(m, 8)"', "is not a formula of"),
         ("[[goal]]", "[goal", "puzzle.toml"),
     ],
@@ -204,8 +204,8 @@ def test_a_folder_is_all_that_a_puzzle_takes(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "tools/judging", tmp_path / "tools/judging", ignore=lambda *_: {"tests"})
     for name in ("judge", "files.py", "terminal.py", "python.sh"):
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
-    shutil.copytree(ROOT / "figures/records", tmp_path / "figures/records")
-    shutil.copy(ROOT / "figures/__init__.py", tmp_path / "figures")
+    shutil.copytree(ROOT / "common/records", tmp_path / "common/records")
+    shutil.copy(ROOT / "common/counters.json", tmp_path / "common")
     (tmp_path / "tools/emulator").mkdir()
     shutil.copy(ROOT / "tools/emulator/folder", tmp_path / "tools/emulator/folder")
     toml = added / "puzzle.toml"

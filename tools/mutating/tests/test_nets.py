@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from figures.records.traces import Instruction, Part, Trace
-from tools.mutating.nets import names_of, places_in
+from common.records.counters import OF_BOTH, OF_PTX
+from common.records.traces import Instruction, Part, Trace
+from tools.mutating.nets import HIDDEN, MEMORY, WORK, names_of, places_in
 
 pytestmark = pytest.mark.all
 
@@ -50,3 +51,9 @@ def test_which_words_doesnt_matter() -> None:
 def test_a_kernel_is_known_by_the_name_in_its_source() -> None:
     mangled = ("_ZN9chapter0914count_per_laneILj4EEEvPKhPjm", "_ZN9chapter0711stride_walkEPjmj")
     assert names_of(mangled) == {"chapter09::count_per_lane", "chapter07::stride_walk"}
+
+
+def test_the_counters_are_the_tables() -> None:
+    """They stand in the nets' code by name, as it is a part of the record which nets were used."""
+    assert {*MEMORY} == {*OF_BOTH}
+    assert {*WORK, *HIDDEN} == {*OF_PTX}

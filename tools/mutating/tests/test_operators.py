@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from figures.records.mutants import OPERATORS
+from common.records.mutants import OPERATORS
 from tools.mutating import ROOT
 from tools.mutating.mutant import Mutant
 from tools.mutating.operators import mutants

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from figures.records import mutants as recorded
+from common.records import mutants as recorded
 from tools.mutating import ROOT, Failure, command, nets, shapes
 from tools.mutating.mutant import Mutant
 from tools.mutating.record import record, together

@@ -1,6 +1,6 @@
 """Holds a claim against one recorded set, in every pass of the recording.
 
-"Faster", "slower" and "tie" are the book's own words for two runs (``figures/records/verdict.py``),
+"Faster", "slower" and "tie" are the book's own words for two runs (``common/records/verdict.py``),
 over all passes together. Everything else, and every bound on a ratio, is looked at pass by pass and
 must hold in each.
 """
@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, product
 from operator import ge, gt, le, lt
 
-from figures.records.naming import run_name
-from figures.records.recordings import RecordedRun, Recordings
-from figures.records.sets import NoSuchRun
-from figures.records.verdict import Outcome as Verdict
-from figures.records.verdict import verdict
+from common.records.naming import run_name
+from common.records.recordings import RecordedRun, Recordings
+from common.records.sets import NoSuchRun
+from common.records.verdict import Outcome as Verdict
+from common.records.verdict import verdict
 
 from .. import units
 from ..book import Lost

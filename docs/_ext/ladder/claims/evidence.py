@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from figures.records.naming import LOCAL
-from figures.records.recordings import Recordings
-from figures.records.sets import NoSuchRun
+from common.records.naming import LOCAL
+from common.records.recordings import Recordings
+from common.records.sets import NoSuchRun
 
 from ..book import Lost
 from .evaluate import Outcome, judge

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from figures.records.naming import REFERENCE, SECOND
+from common.records.naming import REFERENCE, SECOND
 
 from ..book import nearest
 from ..names import BadName, whole

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from figures.records.naming import LOCAL, REFERENCE, SECOND
+from common.records.naming import LOCAL, REFERENCE, SECOND
 
 from .. import gathering
 from ..gathering import FORMS, Gather

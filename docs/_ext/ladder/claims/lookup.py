@@ -8,11 +8,12 @@ from fnmatch import fnmatchcase
 from operator import add, mul, sub, truediv
 from typing import Any
 
-from figures.records.floors import EMPTY_BLOCKS, floors
-from figures.records.naming import DEFAULT_BLOCK, DEFAULT_N, STALLS, run_name, size_text
-from figures.records.recordings import RecordedRun, Recordings, counter_of
-from figures.records.schema import CountedRun, TimedRun
-from figures.records.sets import NoSuchRun
+from common.records.counters import STALLS
+from common.records.floors import EMPTY_BLOCKS, floors
+from common.records.naming import DEFAULT_BLOCK, DEFAULT_N, run_name, size_text
+from common.records.recordings import RecordedRun, Recordings, counter_of
+from common.records.schema import CountedRun, TimedRun
+from common.records.sets import NoSuchRun
 
 from ..book import Lost, nearest
 from ..names import whole
@@ -161,11 +162,7 @@ class Lookup:
         if name == SPREAD:
             medians = [one["median_us"] for one in found.repeats]
             return (max(medians) / min(medians) - 1,)
-        device = found.provenance.gpu
-        try:
-            return tuple(float(FIELDS[name][1](one, device)) for one in found.repeats)
-        except (TypeError, KeyError):
-            raise NoSuchRun(f"'{name}' is null, or missing, in {run_name(found.run)}") from None
+        return tuple(FIELDS[name][1] * value for value in found.values(name))
 
     def floor(self, name: str, run: Run) -> Values:
         found = self.timed(run)

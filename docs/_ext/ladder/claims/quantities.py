@@ -4,32 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from figures.records.naming import COUNTER_ALIASES
-from figures.records.schema import Device, TimedRun
+from common.records.counters import NCU
+from common.records.schema import Device
 
-from ..numbers import error_of, given, peak_percent, predicted_occupancy, stay_us
 from .amounts import Kind
 
-FIELDS: dict[str, tuple[Kind, Callable[[TimedRun, Device], float]]] = {
-    "time": (Kind.TIME, lambda run, device: run["median_us"]),
-    "median": (Kind.TIME, lambda run, device: run["median_us"]),
-    "min": (Kind.TIME, lambda run, device: run["min_us"]),
-    "p25": (Kind.TIME, lambda run, device: run["p25_us"]),
-    "p75": (Kind.TIME, lambda run, device: run["p75_us"]),
-    "stay": (Kind.TIME, stay_us),
-    "latency": (Kind.TIME, lambda run, device: run["median_us"] / float(run["params"]["hops"])),
-    "gbps": (Kind.RATE, lambda run, device: 1e3 * run["gb_per_s"]),
-    "peak": (Kind.PERCENT, lambda run, device: peak_percent(run, device) / 100),
-    "occupancy": (Kind.PERCENT, lambda run, device: predicted_occupancy(run, device) / 100),
-    "registers": (Kind.COUNT, lambda run, device: given(run["registers"])),
-    "local": (Kind.BYTES, lambda run, device: given(run["local_bytes"])),
-    "shared": (Kind.BYTES, lambda run, device: given(run["shared_bytes"])),
-    "grid": (Kind.COUNT, lambda run, device: run["grid"]),
-    "resident": (Kind.COUNT, lambda run, device: given(run["blocks_per_sm"])),
-    "error": (Kind.ERROR, error_of),
-    "samples": (Kind.COUNT, lambda run, device: len(run["samples_us"])),
+#: What each of a run's quantities measures, as :data:`QUANTITIES` has it, and one of it in the
+#: amounts' own units.
+FIELDS: dict[str, tuple[Kind, float]] = {
+    **dict.fromkeys(("time", "median", "min", "p25", "p75", "stay", "latency"), (Kind.TIME, 1)),
+    "gbps": (Kind.RATE, 1e3),
+    **dict.fromkeys(("peak", "occupancy"), (Kind.PERCENT, 1 / 100)),
+    **dict.fromkeys(("registers", "grid", "resident", "samples"), (Kind.COUNT, 1)),
+    **dict.fromkeys(("local", "shared"), (Kind.BYTES, 1)),
+    "error": (Kind.ERROR, 1),
 }
-
 #: How far the passes' medians lie apart: the longest over the shortest, less one.
 SPREAD = "spread"
 #: All that warps wait for, and the cycles in which they issue: what the stall reasons add up to.
@@ -50,11 +39,11 @@ DEVICE: dict[str, tuple[Kind, Callable[[Device], float]]] = {
 
 
 def is_counter(name: str) -> bool:
-    return name not in FIELDS and (name in COUNTER_ALIASES or name == STALL_ALL or "__" in name)
+    return name not in FIELDS and (name in NCU or name == STALL_ALL or "__" in name)
 
 
 def counter_kind(name: str) -> Kind:
-    metric = COUNTER_ALIASES.get(name, name)
+    metric = NCU.get(name, name)
     if metric.endswith(".pct") or ".pct_of" in metric:
         return Kind.PERCENT
     if ("__bytes_" in metric and metric.endswith(".sum")) or name == "shared_configured":
@@ -74,4 +63,4 @@ def kind_of(name: str) -> Kind | None:
 
 
 def names() -> list[str]:
-    return [*FIELDS, SPREAD, STALL_ALL, *FLOORS, *COUNTER_ALIASES]
+    return [*FIELDS, SPREAD, STALL_ALL, *FLOORS, *NCU]

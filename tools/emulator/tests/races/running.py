@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 HERE = Path(__file__).resolve().parent
 EMULATE = HERE.parents[2] / "emulate"
-#: Each set's program, by the set's name in figures/records/races.py.
+#: Each set's program, by the set's name in common/records/races.py.
 SOURCES = {"cases": HERE / "races.cu", "streams": HERE / "streams/streams.cu"}
 FOR_EMBEDDED = ("-cudart", "shared", "-arch=compute_90", "-code=compute_90")
 _KERNEL = re.compile(r"races::(\w+)<\(bool\)([01])>")
