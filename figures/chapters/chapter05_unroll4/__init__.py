@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from figures.chapters.chapter00_timing import hop_ns
@@ -145,6 +148,99 @@ def _one_load_at_a_time(view: View, n: int) -> RecordedRun | None:
         return None
 
 
+def _allowed(axes: Axes, theme: Theme, bound: list[tuple[float, float]], peak: float) -> None:
+    """The most that the latency allows."""
+    axes.plot(
+        [f for f, _ in bound],
+        [y for _, y in bound],
+        color=theme.drawn("blue"),
+        ls=DASHES[1],
+        zorder=2,
+    )
+    if bound:
+        # To the left of the curve where there is room, else between it and the measured one.
+        left = bound[0][1] < 0.45 * peak
+        middle = min(bound, key=lambda point: abs(point[1] - 0.66 * peak))
+        axes.annotate(
+            "what the\nlatency\nallows",
+            xy=middle if left else bound[-1],
+            xytext=(-8, 2) if left else (8, -6),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="bottom" if left else "top",
+            color=theme.written("blue"),
+        )
+
+
+def _measured(axes: Axes, theme: Theme, points: list[tuple[int, float]]) -> None:
+    """The sweep, each point with its number."""
+    axes.plot(
+        [x for x, _ in points],
+        [y for _, y in points],
+        color=theme.drawn("vermillion"),
+        marker="o",
+        clip_on=False,
+        zorder=3,
+    )
+    for x, y in points:
+        axes.annotate(
+            significant(y, 3),
+            xy=(x, y),
+            xytext=(0, -18),
+            textcoords="offset points",
+            ha="right" if x == points[-1][0] else "left" if x == points[0][0] else "center",
+            color=theme.written("vermillion"),
+            weight="bold",
+        )
+
+
+def _one_load(axes: Axes, theme: Theme, stride: RecordedRun) -> None:
+    """The grid-stride kernel beside it."""
+    axes.plot(1, rate_of(stride), marker=MARKERS[1], color=theme.drawn("green"),
+              markersize=8, clip_on=False, zorder=3)  # fmt: skip
+    axes.annotate(
+        f"{name_of(stride)} {significant(rate_of(stride), 3)}",
+        xy=(1, rate_of(stride)),
+        xytext=(9, 1),
+        textcoords="offset points",
+        va="bottom",
+        color=theme.written("green"),
+        weight="bold",
+    )
+
+
+def _sweep_words(
+    view: View,
+    founds: list[RecordedRun],
+    in_flight: dict[int, int],
+    held: Callable[[RecordedRun], float],
+    stride: RecordedRun | None,
+    latency_ns: float,
+) -> tuple[str, str]:
+    """What the picture shows, and what its caption adds."""
+    first, last = min(in_flight), max(in_flight)
+    words = (
+        f"On {view.device_name}, bandwidth goes from {rate_text(rate_of(founds[0]))} with {first} "
+        f"load per thread to {rate_text(rate_of(founds[-1]))} with {last}; of the sweep, "
+        f"{leaders_text(founds)}. A load takes {latency_ns:.0f} ns, so by Little's law "
+        f"{bytes_text(held(founds[0]))} and {bytes_text(held(founds[-1]))} were "
+        "in flight in each SM on "
+        f"average, where all its threads together can have {bytes_text(in_flight[first])} and "
+        f"{bytes_text(in_flight[last])}."
+    )
+    beside = ""
+    if stride:
+        words += (
+            f" {name_of(stride)}, with one load per thread and few blocks, reaches "
+            f"{rate_text(rate_of(stride))}."
+        )
+        beside = (
+            f" The square is {name_of(stride)} of chapter 2, each of whose threads has one load "
+            "in flight and hardly ever a tree."
+        )
+    return words, beside
+
+
 def unroll_sweep(view: View) -> Picture:
     """Bandwidth against the loads that each thread has in flight, and what Little's law allows."""
     chapter = "chapter05_unroll4"
@@ -187,80 +283,15 @@ def unroll_sweep(view: View) -> Picture:
         fine = [factors[0] * (factors[-1] / factors[0]) ** (i / 100) for i in range(101)]
         slope = allowed[factors[0]] / factors[0]
         bound = [(f, slope * f) for f in fine if slope * f <= peak]
-        axes.plot(
-            [f for f, _ in bound],
-            [y for _, y in bound],
-            color=theme.drawn("blue"),
-            ls=DASHES[1],
-            zorder=2,
-        )
-        if bound:
-            # To the left of the curve where there is room, else between it and the measured one.
-            left = bound[0][1] < 0.45 * peak
-            middle = min(bound, key=lambda point: abs(point[1] - 0.66 * peak))
-            axes.annotate(
-                "what the\nlatency\nallows",
-                xy=middle if left else bound[-1],
-                xytext=(-8, 2) if left else (8, -6),
-                textcoords="offset points",
-                ha="right" if left else "left",
-                va="bottom" if left else "top",
-                color=theme.written("blue"),
-            )
+        _allowed(axes, theme, bound, peak)
         points = [(factor, rate_of(found_of[factor])) for factor in factors]
-        axes.plot(
-            [x for x, _ in points],
-            [y for _, y in points],
-            color=theme.drawn("vermillion"),
-            marker="o",
-            clip_on=False,
-            zorder=3,
-        )
-        for x, y in points:
-            axes.annotate(
-                significant(y, 3),
-                xy=(x, y),
-                xytext=(0, -18),
-                textcoords="offset points",
-                ha="right" if x == factors[-1] else "left" if x == factors[0] else "center",
-                color=theme.written("vermillion"),
-                weight="bold",
-            )
+        _measured(axes, theme, points)
         if stride:
-            axes.plot(1, rate_of(stride), marker=MARKERS[1], color=theme.drawn("green"),
-                      markersize=8, clip_on=False, zorder=3)  # fmt: skip
-            axes.annotate(
-                f"{name_of(stride)} {significant(rate_of(stride), 3)}",
-                xy=(1, rate_of(stride)),
-                xytext=(9, 1),
-                textcoords="offset points",
-                va="bottom",
-                color=theme.written("green"),
-                weight="bold",
-            )
+            _one_load(axes, theme, stride)
         heading(axes, f"GB/s at n = {size(n)}")
         return figure
 
-    first, last = factors[0], factors[-1]
-    words = (
-        f"On {view.device_name}, bandwidth goes from {rate_text(rate_of(founds[0]))} with {first} "
-        f"load per thread to {rate_text(rate_of(founds[-1]))} with {last}; of the sweep, "
-        f"{leaders_text(founds)}. A load takes {latency_ns:.0f} ns, so by Little's law "
-        f"{bytes_text(held(founds[0]))} and {bytes_text(held(founds[-1]))} were "
-        "in flight in each SM on "
-        f"average, where all its threads together can have {bytes_text(in_flight[first])} and "
-        f"{bytes_text(in_flight[last])}."
-    )
-    beside = ""
-    if stride:
-        words += (
-            f" {name_of(stride)}, with one load per thread and few blocks, reaches "
-            f"{rate_text(rate_of(stride))}."
-        )
-        beside = (
-            f" The square is {name_of(stride)} of chapter 2, each of whose threads has one load "
-            "in flight and hardly ever a tree."
-        )
+    words, beside = _sweep_words(view, founds, in_flight, held, stride, latency_ns)
     return Picture(
         draw=draw,
         alt=words,
