@@ -26,6 +26,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 #: From what you run all day to what a release waits for; each has those before it.
 TIERS = ("default", "all", "release")
+#: What tests every chapter. Asked for a chapter's folder, these run for that chapter alone.
+SHARED = [
+    *(f"chapters/tests/test_{name}.py" for name in ("programs", "results", "schedules")),
+    *(f"chapters/tests/test_embedded_{name}.py" for name in ("checks", "sums")),
+    "tools/judging/tests/test_puzzles.py",
+]
 #: How a C++ test's program is named before its source's name, by the folder that this is in.
 PREFIXES = {"common/tests": "", "tools/emulator/tests": "emu_", "chapters": "chapter_"}
 
@@ -108,6 +114,7 @@ def _wanted(asked: list[str]) -> tuple[list[str], list[str], int, list[str]]:
     files: list[Path] = []
     labels: list[str] = []
     arguments: list[str] = []
+    chapters: list[str] = []
     for name in asked:
         path = Path(name.partition("::")[0]).resolve()
         if not path.exists() or not path.is_relative_to(ROOT):
@@ -116,6 +123,12 @@ def _wanted(asked: list[str]) -> tuple[list[str], list[str], int, list[str]]:
             files += of_path
             arguments.append(str(path) + name.removeprefix(name.partition("::")[0]))
         labels += programs(path)
+        if path.parent == ROOT / "chapters" and (path / "main.cu").is_file():
+            labels.append(f"{path.name}_matrix")
+            chapters.append(path.name.partition("_")[0])
+    if len(chapters) == len(asked):
+        arguments += [str(ROOT / name) for name in SHARED] + ["-k", " or ".join(chapters)]
+        files += [ROOT / name for name in SHARED]
     if not files and not labels:
         sys.exit(f"tools/test: there are no tests in {' '.join(asked)}")
     built = [target for file in files for target in targets_of(file)]

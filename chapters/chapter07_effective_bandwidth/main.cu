@@ -176,7 +176,7 @@ book::Variant seventh(std::string name) {
 }
 
 // begin run-grids
-book::Variant on_blocks_an_sm(unsigned blocks) {
+book::Variant blocks_per_sm(unsigned blocks) {
   book::Variant v = seventh("grid" + std::to_string(blocks));
   v.grid = [blocks](std::size_t n, unsigned block) {
     return grid_of_many(n, block, static_cast<std::size_t>(blocks) * sm_count());
@@ -187,7 +187,7 @@ book::Variant on_blocks_an_sm(unsigned blocks) {
 
 /// As the classic program launched it: a block for every `block` elements, so that half of the
 /// blocks find two elements per thread, and the other half none.
-book::Variant one_element_a_thread() {
+book::Variant one_element_per_thread() {
   book::Variant v = seventh("reduce7_one_each");
   v.axes = {{"n", {std::size_t{1} << 28}}, {"block", {256}}};
   v.grid = [](std::size_t n, unsigned block) { return book::grid_for(n, block); };
@@ -235,8 +235,8 @@ int main(int argc, char** argv) {
           [](const auto& l) { book::cub_sum(l.storage, l.storage_bytes, l.in, l.out, l.n); }),
   });
   // end run-cub
-  chapter.add(book::family({"blocks_an_sm", {1, 2, 4, 8, 16, 32, 64, 128}}, on_blocks_an_sm));
-  chapter.add(one_element_a_thread());
+  chapter.add(book::family({"blocks_an_sm", {1, 2, 4, 8, 16, 32, 64, 128}}, blocks_per_sm));
+  chapter.add(one_element_per_thread());
   chapter.add(with_cache("reduce7_warm", Cache::kWarm));
   chapter.add(with_cache("reduce7_after_write", Cache::kDirty));
 

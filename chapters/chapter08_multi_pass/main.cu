@@ -31,23 +31,23 @@ unsigned blocks(std::size_t n, unsigned block, unsigned most) {
 }
 
 /// The grid of what walks over its input an element at a time: four blocks per SM.
-unsigned four_an_sm(std::size_t n, unsigned block) {
+unsigned four_per_sm(std::size_t n, unsigned block) {
   return blocks(n, block, 4);
 }
 
 // begin grid-that-fits
 /// The same, or as many as are on the device at once where that is less.
 unsigned fits_at_once(std::size_t n, unsigned block) {
-  int an_sm = 0;
-  BOOK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&an_sm, chapter08::grid_sync,
+  int per_sm = 0;
+  BOOK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, chapter08::grid_sync,
                                                           static_cast<int>(block), 0));
-  return blocks(n, block, std::min(4u, static_cast<unsigned>(an_sm)));
+  return blocks(n, block, std::min(4u, static_cast<unsigned>(per_sm)));
 }
 // end grid-that-fits
 
 // begin grid-of-tiles
-/// A tile for each block, and no more blocks than are on the device at once: then they walk on.
-unsigned a_tile_a_block(std::size_t n, unsigned block) {
+/// One tile per block, and no more blocks than are on the device at once: then they walk on.
+unsigned tile_per_block(std::size_t n, unsigned block) {
   constexpr std::size_t kPerThread = std::size_t{4} * chapter08::kLoads;
   return book::resident_grid(n / kPerThread + (n % kPerThread != 0 ? 1 : 0), block);
 }
@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
       .name = "atomic_thread",
       .region = "atomic-thread",
       .kernel = book::kernel(chapter08::atomic_thread),
-      .grid = four_an_sm,
+      .grid = four_per_sm,
       .axes = {{"n"}},
       .launch = book::launch<Wide>([](const auto& l) {
         BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));  // there must be a sum to add to
@@ -169,7 +169,7 @@ int main(int argc, char** argv) {
       .name = "atomic_block",
       .region = "atomic-block",
       .kernel = book::kernel(chapter08::atomic_block),
-      .grid = four_an_sm,
+      .grid = four_per_sm,
       .axes = {{"n"}},
       .launch = book::launch<Wide>([](const auto& l) {
         BOOK_CUDA(cudaMemsetAsync(l.out, 0, sizeof *l.out));
@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
       .name = "last_block",
       .region = "last-block",
       .kernel = book::kernel(chapter08::last_block),
-      .grid = four_an_sm,
+      .grid = four_per_sm,
       .launch = book::launch<Wide>([](const auto& l) {
         chapter08::last_block<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
       }),
@@ -205,7 +205,7 @@ int main(int argc, char** argv) {
       .name = "one_word",
       .region = "one-word",
       .kernel = book::kernel(chapter08::one_word),
-      .grid = four_an_sm,
+      .grid = four_per_sm,
       .axes = {{"n"}},
       .launch = book::launch<Wide>([](const auto& l) {
         chapter08::one_word<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n);
@@ -217,7 +217,7 @@ int main(int argc, char** argv) {
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<long long>),
       .blocks = book::whole_warps(),
-      .grid = a_tile_a_block,
+      .grid = tile_per_block,
       // Its warps store their sums at the same moment, and meet.
       .counters = book::Counters::kLessArbitration,
       .launch = book::launch<Wide>(launch_whole),
@@ -240,7 +240,7 @@ int main(int argc, char** argv) {
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<unsigned>),
       .blocks = book::whole_warps(),
-      .grid = a_tile_a_block,
+      .grid = tile_per_block,
       .axes = {{"n"}},
       .counters = book::Counters::kLessArbitration,
       .launch = book::launch<Narrow>(
@@ -265,7 +265,7 @@ int main(int argc, char** argv) {
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<long long>),
       .blocks = book::whole_warps(),
-      .grid = a_tile_a_block,
+      .grid = tile_per_block,
       .axes = {},
       .profiled = false,
       .launch = book::launch<Ramp<long long>>(launch_whole),
@@ -289,7 +289,7 @@ int main(int argc, char** argv) {
       .region = "whole-sum",
       .kernel = book::kernel(chapter08::whole<unsigned>),
       .blocks = book::whole_warps(),
-      .grid = a_tile_a_block,
+      .grid = tile_per_block,
       .profiled = false,  // as whole32
       .launch = book::launch<Small>(
           [](const auto& l) { chapter08::whole<<<l.grid, l.block>>>(l.in, l.word, l.out, l.n); }),
@@ -328,7 +328,7 @@ int main(int argc, char** argv) {
       .name = "no_fence",
       .region = "no-fence",
       .kernel = book::kernel(chapter08::legacy::no_fence),
-      .grid = four_an_sm,
+      .grid = four_per_sm,
       .legacy = true,
       .launch = book::launch<Wide>([](const auto& l) {
         chapter08::legacy::no_fence<<<l.grid, l.block>>>(l.in, l.partial, l.ticket, l.out, l.n);
@@ -339,7 +339,7 @@ int main(int argc, char** argv) {
       .name = "stale",
       .region = "stale-sums",
       .kernel = book::kernel(chapter08::legacy::stale),
-      .grid = four_an_sm,
+      .grid = four_per_sm,
       .legacy = true,
       .launch = book::launch<Wide>([](const auto& l) {
         BOOK_CUDA(cudaMemsetAsync(l.partial, 0, l.grid * sizeof *l.partial));

@@ -17,8 +17,8 @@ using Kernel = void (*)(const unsigned char*, unsigned*, std::size_t);
 // begin full-grid
 /// Blocks for `threads` threads on each SM, or as many as fit; and no more than n bytes need.
 template <class... Args>
-auto grid_of(void (*kernel)(Args...), unsigned bytes_a_load, std::size_t (*shared_bytes)(unsigned),
-             unsigned threads = 2048) {
+auto grid_of(void (*kernel)(Args...), unsigned bytes_per_load,
+             std::size_t (*shared_bytes)(unsigned), unsigned threads = 2048) {
   return [=](std::size_t n, unsigned block) {
     int device = 0;
     int sm_count = 0;
@@ -29,7 +29,7 @@ auto grid_of(void (*kernel)(Args...), unsigned bytes_a_load, std::size_t (*share
                                                             shared_bytes(block)));
     const unsigned blocks = std::min(static_cast<unsigned>(fit), threads / block);
     return std::min(static_cast<unsigned>(sm_count) * blocks,
-                    book::grid_for(n, block, bytes_a_load));
+                    book::grid_for(n, block, bytes_per_load));
   };
 }
 // end full-grid
@@ -37,10 +37,10 @@ auto grid_of(void (*kernel)(Args...), unsigned bytes_a_load, std::size_t (*share
 std::size_t no_copy(unsigned) {
   return 0;
 }
-std::size_t copy_a_warp(unsigned block) {
+std::size_t copy_per_warp(unsigned block) {
   return sizeof(unsigned) * kBins * ((block + 31) / 32);
 }
-std::size_t copy_a_lane(unsigned) {
+std::size_t copy_per_lane(unsigned) {
   return sizeof(unsigned) * kBins * 32;
 }
 
@@ -48,7 +48,7 @@ std::size_t copy_a_lane(unsigned) {
 struct Method {
   const char* name;
   const char* region;
-  unsigned bytes_a_load;
+  unsigned bytes_per_load;
   std::size_t (*shared_bytes)(unsigned);
   unsigned threads = 2048;  ///< on each SM
 };
@@ -61,7 +61,7 @@ book::Variant counting(const Method& m, const std::string& data) {
       .name = std::string(m.name) + "_" + data,
       .region = m.region,
       .kernel = book::kernel(Count),
-      .grid = grid_of(Count, m.bytes_a_load, m.shared_bytes, m.threads),
+      .grid = grid_of(Count, m.bytes_per_load, m.shared_bytes, m.threads),
       .shared_bytes = m.shared_bytes,
       .params = {{"method", std::string(m.name)}, {"data", data}},
       .launch = book::launch<P>([](const auto& l) {
@@ -76,8 +76,8 @@ constexpr Method kGlobal{"global", "bins-in-global", 1, no_copy};
 constexpr Method kMerged{"merged", "bins-merged", 1, no_copy};
 constexpr Method kShared{"shared", "bins-in-shared", 1, no_copy};
 constexpr Method kWide{"wide", "bins-wide", 16, no_copy};
-constexpr Method kWarps{"warps", "bins-per-warp", 16, copy_a_warp};
-constexpr Method kLanes{"lanes", "bins-per-lane", 16, copy_a_lane, 1024};
+constexpr Method kWarps{"warps", "bins-per-warp", 16, copy_per_warp};
+constexpr Method kLanes{"lanes", "bins-per-lane", 16, copy_per_lane, 1024};
 
 template <Data D>
 void add_methods(book::Chapter& chapter) {

@@ -211,9 +211,22 @@ int Chapter::run_or_throw(int argc, const char* const* argv) {
   if (!options.recheck.empty()) return recheck(options.recheck, name_, variants_);
   const std::vector<const Variant*> chosen = choose(variants_, options);
 
+  const Session session = begin(options, {argv, argv + argc});
+  out << heading(session, title_, options, defaults_);
+  require_output();
+  if (options.n == std::size_t{0}) {
+    out << "n = 0: no launch, and nothing to check (the sum of no elements is 0)\n";
+    write_json(options.json, to_json(session, {}));
+    return static_cast<int>(ExitCode::kAgreed);
+  }
+  return run_all(chosen, options, session, out);
+}
+
+/// Chooses the device, meets the other processes, and settles what the device leaves open.
+Session Chapter::begin(Options& options, std::vector<std::string> command) {
   Session session;
   session.chapter = name_;
-  session.command.assign(argv, argv + argc);
+  session.command = std::move(command);
   options.device.most = team_ ? 1 : defaults_.devices;
   if (team_) {
     options.device.alone = false;
@@ -232,14 +245,12 @@ int Chapter::run_or_throw(int argc, const char* const* argv) {
   }
   session.seed = options.seed;
   session.cache = to_string(options.warm ? Cache::kWarm : Cache::kCold);
-  out << heading(session, title_, options, defaults_);
-  require_output();
-  if (options.n == std::size_t{0}) {
-    out << "n = 0: no launch, and nothing to check (the sum of no elements is 0)\n";
-    write_json(options.json, to_json(session, {}));
-    return static_cast<int>(ExitCode::kAgreed);
-  }
+  return session;
+}
 
+/// Runs every case of the plan, and prints and records what came of them.
+int Chapter::run_all(const std::vector<const Variant*>& chosen, const Options& options,
+                     const Session& session, std::ostream& out) {
   internal::Runner runner(options, session, team_.get());
   std::size_t free_bytes = internal::Runner::free_bytes();
   if (team_) {  // all ranks plan the same

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -123,12 +124,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// What was typed, as text: checked in one place, whichever of the two forms it came in.
-struct Typed {
-  std::optional<std::string> n, block, sweep, seed, samples, json, recheck, device;
-  std::optional<std::string> first, second, third;
-  std::vector<std::string> variants;
-  bool once = false, list = false, warm = false;
+/// One option, or one place of the classic form: all that there is to say of it.
+struct Row {
+  std::string name;
+  std::string placeholder;  ///< for the value, as --help shows it; a flag has none
+  std::string help;
+  std::string allowed;                           ///< as messages say it
+  std::function<void(const std::string&)> take;  ///< reads a value, or refuses it
+  bool several = false;
+
+  // What was typed, as text: CLI11 only sorts it, so that --help and what nothing takes come first.
+  std::optional<std::string> text = {};
+  std::vector<std::string> texts = {};
+  bool given = false;
 };
 
 std::string examples(const ProgramDescription& program, const std::string& self) {
@@ -146,44 +154,105 @@ std::string examples(const ProgramDescription& program, const std::string& self)
   return text;
 }
 
-std::unique_ptr<CLI::App> make_app(Typed& typed, const ProgramDescription& program,
-                                   const std::string& self) {
-  auto app = std::make_unique<CLI::App>(program.name + ": " + program.title, self);
-  const auto value = [&app](const std::string& name, std::optional<std::string>& to,
-                            const std::string& placeholder, const std::string& help) {
-    app->add_option(name, to, help)
-        ->option_text(placeholder)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  };
-  const auto flag = [&app](const std::string& name, bool& to, const std::string& help) {
-    app->add_flag(name, to, help)->disable_flag_override();
-  };
-  app->get_formatter()->column_width(24);
+void refuse_twice(bool given, std::string_view option, std::string_view position) {
+  if (!given) return;
+  throw bad_argument(fmt::format("{} and {} are both given: leave one out", option, position));
+}
+
+void add_variant(Options& options, const std::string& text, const ProgramDescription& program) {
+  std::string name = parse_variant("--variant", text, program);
+  if (std::find(options.variants.begin(), options.variants.end(), name) != options.variants.end()) {
+    throw bad_argument(fmt::format("--variant: {} is named twice", in_quotes(name)));
+  }
+  options.variants.push_back(std::move(name));
+}
+
+Error needs_value(std::string_view option, std::string_view allowed) {
+  return bad_argument(fmt::format("{} needs a value; allowed: {}", option, allowed));
+}
+
+std::string parse_file(std::string_view option, const std::string& text) {
+  if (text.empty() || text.starts_with("--")) throw needs_value(option, kFiles);
+  return text;
+}
+
+/// Every option, in the order of --help, then the classic form's three places.
+std::vector<Row> rows_of(const ProgramDescription& program, Options& options) {
+  const std::vector<std::string> sweeps = sweeps_of(program);
   const bool has_blocks =
       std::find(program.axes.begin(), program.axes.end(), "block") != program.axes.end();
+  const auto flag = [](std::string name, bool& to, std::string help) {
+    return Row{std::move(name), "", std::move(help), "", [&to](const std::string&) { to = true; }};
+  };
+  const std::string counts{kCounts}, blocks{kBlocks};
+  return {
+      {"--n", "COUNT", "elements: 16777216, 2^24 or 16M (default: 2^24 on a GPU)", counts,
+       [&](const std::string& text) { options.n = parse_count("--n", text); }},
+      {"--block", "THREADS",
+       fmt::format("threads per block, 1 to 1024 (default: {})", program.block), blocks,
+       [&](const std::string& text) { options.block = parse_block("--block", text); }},
+      {"--variant", "NAME...", "run these, by name or number (default: all but the legacy ones)",
+       "names or numbers from --list",
+       [&](const std::string& text) { add_variant(options, text, program); }, true},
+      {"--sweep", "AXIS",
+       fmt::format("go over the values of {}{}", either(sweeps),
+                   has_blocks ? "; blocks at n = 2^28" : ""),
+       either(sweeps),
+       [&options, sweeps](const std::string& text) { options.sweep = parse_sweep(text, sweeps); }},
+      flag("--once", options.once, "one launch and its check, untimed: for profilers"),
+      {"--seed", "SEED", "what the input is made from (default: 2018)", std::string{kSeeds},
+       [&](const std::string& text) {
+         constexpr auto kLargest = std::numeric_limits<std::uint64_t>::max();
+         options.seed = parse_between("--seed", text, 0, kLargest, kSeeds);
+       }},
+      {"--samples", "COUNT", "exactly so many samples (default: until precise)",
+       std::string{kSamples},
+       [&](const std::string& text) {
+         options.samples = parse_between("--samples", text, 1, 100000, kSamples);
+       }},
+      flag("--warm", options.warm, "time with whatever the L2 holds (default: emptied)"),
+      {"--json", "FILE", "write the record, with every sample, to FILE (- for stdout)",
+       std::string{kFiles},
+       [&](const std::string& text) { options.json = parse_file("--json", text); }},
+      flag("--list", options.list, "list the variants and stop"),
+      {"--recheck", "FILE", "compare the useful bytes in FILE with the formulas and stop",
+       "a record", [&](const std::string& text) { options.recheck = text; }},
+      {"--device", "WHICH", "auto, gpu, gpu:K or embedded (default: auto)", std::string{kDevices},
+       [&](const std::string& text) { options.device = parse_device(text); }},
+      {"N", " ", "the same as --n", counts,
+       [&](const std::string& text) {
+         refuse_twice(options.n.has_value(), "--n", "N");
+         options.n = parse_count("N", text);
+       }},
+      {"METHOD", " ", "a variant's name, or its number in --list", "",
+       [&](const std::string& text) {
+         refuse_twice(!options.variants.empty(), "--variant", "METHOD");
+         options.variants = {parse_variant("METHOD", text, program)};
+       }},
+      {"THREADS", " ", "the same as --block", blocks,
+       [&](const std::string& text) {
+         refuse_twice(options.block.has_value(), "--block", "THREADS");
+         options.block = parse_block("THREADS", text);
+       }},
+  };
+}
+
+std::unique_ptr<CLI::App> make_app(std::vector<Row>& rows, const ProgramDescription& program,
+                                   const std::string& self) {
+  auto app = std::make_unique<CLI::App>(program.name + ": " + program.title, self);
+  app->get_formatter()->column_width(24);
   app->set_help_flag("-h,--help", "print this and stop");
-  value("--n", typed.n, "COUNT", "elements: 16777216, 2^24 or 16M (default: 2^24 on a GPU)");
-  value("--block", typed.block, "THREADS",
-        fmt::format("threads per block, 1 to 1024 (default: {})", program.block));
-  app->add_option("--variant", typed.variants,
-                  "run these, by name or number (default: all but the legacy ones)")
-      ->option_text("NAME...");
-  value("--sweep", typed.sweep, "AXIS",
-        fmt::format("go over the values of {}{}", either(sweeps_of(program)),
-                    has_blocks ? "; blocks at n = 2^28" : ""));
-  flag("--once", typed.once, "one launch and its check, untimed: for profilers");
-  value("--seed", typed.seed, "SEED", "what the input is made from (default: 2018)");
-  value("--samples", typed.samples, "COUNT", "exactly so many samples (default: until precise)");
-  flag("--warm", typed.warm, "time with whatever the L2 holds (default: emptied)");
-  value("--json", typed.json, "FILE",
-        "write the record, with every sample, to FILE (- for stdout)");
-  flag("--list", typed.list, "list the variants and stop");
-  value("--recheck", typed.recheck, "FILE",
-        "compare the useful bytes in FILE with the formulas and stop");
-  value("--device", typed.device, "WHICH", "auto, gpu, gpu:K or embedded (default: auto)");
-  value("N", typed.first, " ", "the same as --n");
-  value("METHOD", typed.second, " ", "a variant's name, or its number in --list");
-  value("THREADS", typed.third, " ", "the same as --block");
+  for (Row& row : rows) {
+    if (row.placeholder.empty()) {
+      app->add_flag(row.name, row.given, row.help)->disable_flag_override();
+    } else if (row.several) {
+      app->add_option(row.name, row.texts, row.help)->option_text(row.placeholder);
+    } else {
+      app->add_option(row.name, row.text, row.help)
+          ->option_text(row.placeholder)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    }
+  }
   app->footer(examples(program, self) +
               "\nExit status: 0 every result agreed, 1 a wrong result, 2 a bad argument,\n"
               "3 a CUDA error, 77 what the program needs is not on this machine.");
@@ -206,20 +275,16 @@ Error unexpected(const CLI::App& app) {
 }
 
 /// The only mistakes that are left to CLI11, to which every value is a text: none where one is
-/// needed, or one where none is.
-Error wrong_count(std::string_view option, const ProgramDescription& program) {
-  const std::string axes = either(sweeps_of(program));
-  const std::pair<std::string_view, std::string_view> allowed_values[] = {
-      {"--n", kCounts},   {"--block", kBlocks},      {"--variant", "names or numbers from --list"},
-      {"--sweep", axes},  {"--seed", kSeeds},        {"--samples", kSamples},
-      {"--json", kFiles}, {"--recheck", "a record"}, {"--device", kDevices}};
-  for (const auto& [name, allowed] : allowed_values) {
-    if (name == option) {
-      return bad_argument(fmt::format("{} needs a value; allowed: {}", option, allowed));
-    }
-  }
-  const std::string dashes = option.starts_with("--") ? "" : "--";  // CLI11 leaves a flag's out
-  return bad_argument(fmt::format("{}{} takes no value", dashes, option));
+/// needed, or one where none is. Its message begins with the option's name, a flag's without
+/// dashes.
+Error wrong_count(const std::string& message, const std::vector<Row>& rows) {
+  const std::string name = message.substr(0, message.find_first_of(": "));
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& each) {
+    return each.name == name || each.name == "--" + name;
+  });
+  if (row == rows.end()) return bad_argument(message);
+  if (!row->placeholder.empty()) return needs_value(row->name, row->allowed);
+  return bad_argument(fmt::format("{} takes no value", row->name));
 }
 
 /// Options that contradict each other.
@@ -286,8 +351,9 @@ std::vector<std::string> nearest_names(std::string_view wanted,
 }
 
 Options parse_options(int argc, const char* const* argv, const ProgramDescription& program) {
-  Typed typed;
-  const auto app = make_app(typed, program, internal::printable(argc > 0 ? argv[0] : "./run"));
+  Options options;
+  std::vector<Row> rows = rows_of(program, options);
+  const auto app = make_app(rows, program, internal::printable(argc > 0 ? argv[0] : "./run"));
   try {
     app->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -295,57 +361,13 @@ Options parse_options(int argc, const char* const* argv, const ProgramDescriptio
   } catch (const CLI::ExtrasError&) {
     throw unexpected(*app);
   } catch (const CLI::ParseError& error) {
-    const std::string message = error.what();  // begins with the option's name
-    throw wrong_count(message.substr(0, message.find_first_of(": ")), program);
+    throw wrong_count(error.what(), rows);
   }
-
-  Options options;
-  const auto twice = [](bool given, const std::string& option, const std::string& position) {
-    if (given) {
-      throw bad_argument(fmt::format("{} and {} are both given: leave one out", option, position));
-    }
-  };
-  if (typed.n) options.n = parse_count("--n", *typed.n);
-  if (typed.first) {
-    twice(typed.n.has_value(), "--n", "N");
-    options.n = parse_count("N", *typed.first);
+  for (const Row& row : rows) {
+    if (row.text) row.take(*row.text);
+    if (row.given) row.take("");
+    for (const std::string& text : row.texts) row.take(text);
   }
-  if (typed.block) options.block = parse_block("--block", *typed.block);
-  if (typed.third) {
-    twice(typed.block.has_value(), "--block", "THREADS");
-    options.block = parse_block("THREADS", *typed.third);
-  }
-  for (const std::string& variant : typed.variants) {
-    const std::string name = parse_variant("--variant", variant, program);
-    if (std::find(options.variants.begin(), options.variants.end(), name) !=
-        options.variants.end()) {
-      throw bad_argument(fmt::format("--variant: {} is named twice", in_quotes(name)));
-    }
-    options.variants.push_back(name);
-  }
-  if (typed.second) {
-    twice(!typed.variants.empty(), "--variant", "METHOD");
-    options.variants = {parse_variant("METHOD", *typed.second, program)};
-  }
-  if (typed.sweep) options.sweep = parse_sweep(*typed.sweep, sweeps_of(program));
-  if (typed.seed) {
-    options.seed =
-        parse_between("--seed", *typed.seed, 0, std::numeric_limits<std::uint64_t>::max(), kSeeds);
-  }
-  if (typed.samples) {
-    options.samples = parse_between("--samples", *typed.samples, 1, 100000, kSamples);
-  }
-  if (typed.json) {
-    if (typed.json->empty() || typed.json->starts_with("--")) {
-      throw wrong_count("--json", program);
-    }
-    options.json = *typed.json;
-  }
-  if (typed.recheck) options.recheck = *typed.recheck;
-  if (typed.device) options.device = parse_device(*typed.device);
-  options.once = typed.once;
-  options.list = typed.list;
-  options.warm = typed.warm;
   refuse_contradictions(options);
   return options;
 }

@@ -26,8 +26,7 @@ void accept_small(std::size_t n) {
 }
 
 FinishedSum::Launch FinishedSum::launch(const Shape& shape) const {
-  return {in_.data(), out_.data(), partial_.data(),   shape.n,
-          shape.grid, shape.block, shape.shared_bytes};
+  return {in(), out_.data(), partial_.data(), shape.n, shape.grid, shape.block, shape.shared_bytes};
 }
 
 std::size_t FinishedSum::device_bytes(const Shape& shape) const {
@@ -38,27 +37,22 @@ void FinishedSum::accept(const Shape& shape) const {
   accept_small(shape.n);
 }
 
-void FinishedSum::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
-  const bool same_input = filled_ && shape.n == in_.size() && seed == seed_;
-  seed_ = seed;
-  in_.resize(shape.n, fill);
+void FinishedSum::make_room(const Shape& shape, Fill fill) {
   partial_.resize(scratch(shape), fill);
   out_.resize(1, fill);
-  if (same_input) return;
-  expected_ = sum_of_small_input(shape.n, seed);
-  restore();
-  filled_ = true;
 }
 
-void FinishedSum::release() {
-  in_.release();
+void FinishedSum::free_room() {
   partial_.release();
   out_.release();
-  filled_ = false;
 }
 
-void FinishedSum::restore() {
-  in_.fill(SmallInput{seed_});
+void FinishedSum::fill_in(Array<int>& in, std::uint64_t seed) const {
+  in.fill(SmallInput{seed});
+}
+
+std::int64_t FinishedSum::sum_of(std::size_t n, std::uint64_t seed) const {
+  return sum_of_small_input(n, seed);
 }
 
 void FinishedSum::poison() {
@@ -69,10 +63,10 @@ void FinishedSum::poison() {
 
 Verdict FinishedSum::check() {
   const int found = out_.to_host()[0];
-  if (found == kPoison && found != expected_) return {false, "no sum was written"};
-  if (found == expected_) return {true, fmt::format("finished sum {} as expected", found)};
-  return {false, fmt::format("finished sum is {}, expected {} (off by {})", found, expected_,
-                             found - expected_)};
+  if (found == kPoison && found != expected()) return {false, "no sum was written"};
+  if (found == expected()) return {true, fmt::format("finished sum {} as expected", found)};
+  return {false, fmt::format("finished sum is {}, expected {} (off by {})", found, expected(),
+                             found - expected())};
 }
 
 UsefulBytes FinishedSum::useful_bytes(const Shape& shape) const {

@@ -7,8 +7,33 @@
 
 namespace book {
 
+void IntegerSum::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
+  const bool same_input = filled_ && shape.n == in_.size() && seed == seed_;
+  seed_ = seed;
+  in_.resize(shape.n, fill);
+  make_room(shape, fill);
+  if (same_input) return;
+  expected_ = sum_of(shape.n, seed);
+  restore();
+  filled_ = true;
+}
+
+void IntegerSum::release() {
+  in_.release();
+  free_room();
+  filled_ = false;
+}
+
+void IntegerSum::fill_in(Array<int>& in, std::uint64_t seed) const {
+  in.fill(Input{seed});
+}
+
+std::int64_t IntegerSum::sum_of(std::size_t n, std::uint64_t seed) const {
+  return sum_of_input(n, seed);
+}
+
 Sum::Launch Sum::launch(const Shape& shape) const {
-  return {in_.data(), partial_.data(), shape.n, shape.grid, shape.block, shape.shared_bytes};
+  return {in(), partial_.data(), shape.n, shape.grid, shape.block, shape.shared_bytes};
 }
 
 std::size_t Sum::device_bytes(const Shape& shape) const {
@@ -25,25 +50,12 @@ void Sum::accept(const Shape& shape) const {
   }
 }
 
-void Sum::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
-  const bool same_input = filled_ && shape.n == in_.size() && seed == seed_;
-  seed_ = seed;
-  in_.resize(shape.n, fill);
+void Sum::make_room(const Shape& shape, Fill fill) {
   partial_.resize(shape.grid, fill);
-  if (same_input) return;
-  expected_ = sum_of_input(shape.n, seed);
-  restore();
-  filled_ = true;
 }
 
-void Sum::release() {
-  in_.release();
+void Sum::free_room() {
   partial_.release();
-  filled_ = false;
-}
-
-void Sum::restore() {
-  in_.fill(Input{seed_});
 }
 
 void Sum::poison() {
@@ -51,7 +63,7 @@ void Sum::poison() {
 }
 
 Verdict Sum::check() {
-  return compare_sums(partial_.to_host(), expected_);
+  return compare_sums(partial_.to_host(), expected());
 }
 
 UsefulBytes Sum::useful_bytes(const Shape& shape) const {

@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "book/cub_sum.hpp"
-#include "book/input.hpp"
-#include "book/reference.hpp"
 
 namespace book {
 namespace {
@@ -24,7 +22,7 @@ constexpr Out kNoSum = static_cast<Out>(0xbad0bad0bad0bad0);
 
 template <class Out>
 WholeSum<Out>::Launch WholeSum<Out>::launch(const Shape& shape) const {
-  return {.in = in_.data(),
+  return {.in = in(),
           .out = out_.data(),
           .partial = partial_.data(),
           .rung = rung_.data(),
@@ -45,10 +43,7 @@ std::size_t WholeSum<Out>::device_bytes(const Shape& shape) const {
 }
 
 template <class Out>
-void WholeSum<Out>::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
-  const bool same_input = filled_ && shape.n == in_.size() && seed == seed_;
-  seed_ = seed;
-  in_.resize(shape.n, fill);
+void WholeSum<Out>::make_room(const Shape& shape, Fill fill) {
   out_.resize(1, fill);
   partial_.resize(scratch(shape), fill);
   rung_.resize(shape.grid, fill);
@@ -57,27 +52,16 @@ void WholeSum<Out>::prepare(const Shape& shape, std::uint64_t seed, Fill fill) {
   storage_.grow(cub_sum_bytes(shape.n));
   ticket_.copy_from(std::vector<unsigned>{0});
   word_.copy_from(std::vector<unsigned long long>(kWords));
-  if (same_input) return;
-  expected_ = sum_of(shape.n, seed);
-  restore();
-  filled_ = true;
 }
 
 template <class Out>
-void WholeSum<Out>::release() {
-  in_.release();
+void WholeSum<Out>::free_room() {
   out_.release();
   partial_.release();
   rung_.release();
   ticket_ = {};
   word_ = {};
   storage_ = {};
-  filled_ = false;
-}
-
-template <class Out>
-void WholeSum<Out>::restore() {
-  fill_in(in_, seed_);
 }
 
 template <class Out>
@@ -91,13 +75,13 @@ void WholeSum<Out>::poison() {
 template <class Out>
 Verdict WholeSum<Out>::check() {
   const Out found = out_.to_host()[0];
-  const auto modulo = static_cast<Out>(expected_);
+  const auto modulo = static_cast<Out>(expected());
   // An unsigned sum is meant to wrap; a signed one that does is wrong.
-  const bool agrees = std::is_unsigned_v<Out> ? found == modulo : std::int64_t{found} == expected_;
+  const bool agrees = std::is_unsigned_v<Out> ? found == modulo : std::int64_t{found} == expected();
   std::string text = fmt::format("sum is {}", found);
-  if (!agrees) text += fmt::format(", expected {}", expected_);
-  if (std::is_unsigned_v<Out> && modulo != expected_) {
-    text += fmt::format(" (modulo 2^32 of {})", expected_);
+  if (!agrees) text += fmt::format(", expected {}", expected());
+  if (std::is_unsigned_v<Out> && modulo != expected()) {
+    text += fmt::format(" (modulo 2^32 of {})", expected());
   }
   const std::vector<unsigned long long> words = word_.to_host(kWords);
   const auto left = std::ranges::find_if(words, [](unsigned long long word) { return word != 0; });
@@ -113,16 +97,6 @@ Verdict WholeSum<Out>::check() {
 template <class Out>
 UsefulBytes WholeSum<Out>::useful_bytes(const Shape& shape) const {
   return {.read = shape.n * sizeof(int), .written = sizeof(Out)};
-}
-
-template <class Out>
-void WholeSum<Out>::fill_in(Array<int>& in, std::uint64_t seed) const {
-  in.fill(Input{seed});
-}
-
-template <class Out>
-std::int64_t WholeSum<Out>::sum_of(std::size_t n, std::uint64_t seed) const {
-  return sum_of_input(n, seed);
 }
 
 template class WholeSum<int>;

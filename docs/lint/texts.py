@@ -30,7 +30,7 @@ CXX = (
     "tools/emulator/**/*.[ch]*",
 )
 SHELL = ("tools/*", ".ci/*")
-_LEFT_OUT = {"tests", "data", "build", "fuzz", "probes", "new_chapter"}
+_LEFT_OUT = {"tests", "data", "build", "fuzz", "probes"}
 
 
 @dataclass(frozen=True)

@@ -476,6 +476,9 @@ def test_rungs_are_collected_into_summary_and_cards(recorded_book: Book) -> None
     assert row.a["href"] == "chapters/chapter02_smem.html"
     assert "A quarter." in row.get_text()
     assert "1.25×" in row.get_text()
+    open_ended = "Book\n====\n\n.. ladder-cards:: 2-\n\n.. toctree::\n   :glob:\n\n   **\n"
+    cards = recorded_book.build(index=open_ended).page().select("li.card")
+    assert [card.p.get_text() for card in cards] == ["Two", "Eight"]
 
 
 def test_summary_follows_the_page_that_it_gathers_from(recorded_book: Book) -> None:

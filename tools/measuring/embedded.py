@@ -48,7 +48,7 @@ def record(build: Path, *, rebuild: bool = True) -> dict[str, str]:
     """The set's files and the transcripts, by their path from the repository's root."""
     with tempfile.TemporaryDirectory(prefix="embedded-") as folder:
         work = Path(folder)
-        names = sorted(path.parent.name for path in ROOT.glob("chapters/chapter*/main.cu"))
+        names = chapter_names()
         programs = find_programs(names, build, work, rebuild=rebuild)
         if rebuild:
             _build_device(build)

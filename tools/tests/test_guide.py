@@ -252,24 +252,30 @@ def test_a_checkout_that_moved(checkout: Callable[..., Path], run: Run) -> None:
 
 
 @pytest.mark.release
-def test_a_new_chapter_is_its_folder_its_page_and_its_figures(run: Run, book: Path) -> None:
-    """Nothing that exists is edited: built, run, drawn, woven, measured in a dry run, tested."""
-    name, planted = "chapter19_planted", ROOT / "tools/tests/new_chapter"
-    files = [path.relative_to(planted) for path in planted.rglob("*") if path.is_file()]
-    assert not [file for file in files if (book / file).exists()]
-    shutil.copytree(planted, book, dirs_exist_ok=True)
+def test_a_new_chapter_is_found_by_its_name(run: Run, book: Path) -> None:
+    """What tools/new writes is built, run, drawn, woven, measured in a dry run, judged and tested.
+
+    Without an edit to what exists, and again nothing remains.
+    """
+    name, tree = "chapter19_planted", ROOT / "build/tools"
+    done = there(run, book, "tools/new", name)
+    assert done.returncode == 0, done.stderr
+    files = done.stdout.partition("\n\n")[0].splitlines()
     try:
         done = guide(run, book)
         assert done.returncode == 0, done.stdout + done.stderr
         text = page(book, f"chapters/{name}")
         assert "if (threadIdx.x != 0) return;" in text  # its listing
-        assert "chapter19_planted: A chapter that a test adds" in text  # what its program printed
-        assert "The others are idle." in text  # its drawing
-        assert (book / "build/figures/planted_block-light.svg").is_file()
-        assert name in (book / "build/guide/index.html").read_text()
-        assert "planted" in (book / f"build/runs/{name}.json").read_text()
+        assert "One thread works for its block." in text  # its drawing
+        assert (book / "build/figures/chapter19_block-light.svg").is_file()
+        printed = page(book, f"notebooks/{name}")
+        assert f"{name}: What the chapter is about" in printed
+        index = (book / "build/guide/index.html").read_text()
+        assert index.count(f"chapters/{name}.html") > 1  # its card, and the contents
+        assert "Stop at the end" in page(book, "puzzles")
+        assert "rung" in (book / f"build/runs/{name}.json").read_text()
 
-        program = ROOT / "build/tools/chapters" / name / name
+        program = tree / "chapters" / name / name
         done = there(run, book, program, "--n", "1000", "--block", "33")
         assert done.returncode == 0 and "as expected" in done.stdout, done.stderr
         dry = ["--dry-run", "--counters", "--sanitizers", "--chapters", name]
@@ -277,20 +283,26 @@ def test_a_new_chapter_is_its_folder_its_page_and_its_figures(run: Run, book: Pa
         assert done.returncode == 0, done.stderr
         for step in (
             f"{name} --sweep all (pass 2)",
-            f"ncu {name}/planted n=16777216 block=256",
-            f"racecheck {name}/planted",
+            f"ncu {name}/rung n=16777216 block=256",
+            f"racecheck {name}/rung",
         ):
             assert step in done.stdout.splitlines()
 
-        tests = ["chapters/tests/test_programs.py", "chapters/tests/test_embedded_checks.py"]
+        puzzle = f"chapters/{name}/puzzles/1_guard/answer.cu"
+        assert there(run, book, "tools/judge", "new", "chapter19/1", "build").returncode == 0
+        for file, status in ((puzzle, 0), ("build/chapter19_1_guard.cu", 4)):
+            done = there(run, book, "tools/judge", "--puzzle", "chapter19/1", file)
+            assert done.returncode == status, done.stdout + done.stderr
+
+        tests = [f"chapters/tests/test_{each}.py" for each in ("programs", "embedded_checks")]
         done = there(
-            run, book, sys.executable, *("-m", "pytest", "-q", *tests, "-k", name),
-            timeout=LIMIT, BOOK_BUILD=str(ROOT / "build/tools"),
+            run, book, sys.executable, *("-m", "pytest", "-q", *tests, "-k", "chapter19"),
+            timeout=LIMIT, BOOK_BUILD=str(tree),
         )  # fmt: skip
         assert done.returncode == 0, done.stdout
         assert int(re.findall(r"(\d+) passed", done.stdout)[0]) > 15
     finally:
         for file in files:
             (book / file).unlink()
-        (book / "chapters" / name).rmdir()
+        shutil.rmtree(book / "chapters" / name)
         (book / "build/runs" / f"{name}.txt").unlink(missing_ok=True)

@@ -217,6 +217,13 @@ def test_a_path_is_built_and_run_alone() -> None:
     assert {"matrices", "programs", "chapter_shares_test"} <= {*targets.split()}
     assert labels == r"\.(chapter_shares_test|matrices)$"
     assert int(files) > 20 and folder == f"{ROOT}/chapters"
+    name = "chapter06_dynamic_smem"
+    targets, labels, files, *arguments = wanted(f"../chapters/{name}")
+    assert {"programs", "judge_kernels", f"{name}_matrix"} <= {*targets.split()}
+    assert labels == rf"\.({name}_matrix)$" and int(files) > 7
+    assert arguments[0] == f"{ROOT}/chapters/{name}" and arguments[-2:] == ["-k", "chapter06"]
+    assert f"{ROOT}/chapters/tests/test_results.py" in arguments
+    assert "-k" not in wanted(f"../chapters/{name}", "tests"), "which would leave tests out"
     targets, labels, files, _ = wanted("--tier=default")
     assert {"guide", "programs"} <= {*targets.split()} and labels == ""
     assert not {"all", "matrices", "judge_kernels"} & {*targets.split()}

@@ -3,6 +3,7 @@
 /// and reports them. It knows nothing of sums: a Problem says what is prepared and what is right.
 #pragma once
 #include <cstddef>
+#include <iosfwd>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +16,9 @@
 #include "book/variant.hpp"
 
 namespace book {
+
+struct Options;
+struct Session;
 
 /// A chapter's program: `add` its variants, then `run`.
 class Chapter {
@@ -38,6 +42,9 @@ class Chapter {
 
  private:
   int run_or_throw(int argc, const char* const* argv);
+  Session begin(Options& options, std::vector<std::string> command);
+  int run_all(const std::vector<const Variant*>& chosen, const Options& options,
+              const Session& session, std::ostream& out);
   void say(const std::string& why) const;
   int give_up(ExitCode code) const;
 

@@ -17,7 +17,7 @@ void accept_small(std::size_t n);
 
 /// n values 0…7 in, one int out, compared exactly with the host's sum. Useful bytes: 4·n read,
 /// 4 written.
-class FinishedSum : public Problem {
+class FinishedSum : public IntegerSum {
  public:
   /// What a launch needs.
   struct Launch {
@@ -33,18 +33,17 @@ class FinishedSum : public Problem {
 
   std::size_t device_bytes(const Shape& shape) const override;
   void accept(const Shape& shape) const override;
-  void prepare(const Shape& shape, std::uint64_t seed, Fill fill) override;
-  void release() override;
-  void restore() override;
   void poison() override;
   Verdict check() override;
   UsefulBytes useful_bytes(const Shape& shape) const override;
 
  private:
-  Array<int> in_, partial_, out_;
-  std::uint64_t seed_ = 0;
-  std::int64_t expected_ = 0;
-  bool filled_ = false;
+  void make_room(const Shape& shape, Fill fill) override;
+  void free_room() override;
+  void fill_in(Array<int>& in, std::uint64_t seed) const override;
+  std::int64_t sum_of(std::size_t n, std::uint64_t seed) const override;
+
+  Array<int> partial_, out_;
 };
 
 // begin until-one-is-left

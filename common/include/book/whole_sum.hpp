@@ -6,7 +6,7 @@
 
 #include "book/array.hpp"
 #include "book/buffer.hpp"
-#include "book/chapter.hpp"
+#include "book/sum.hpp"
 
 namespace book {
 
@@ -16,7 +16,7 @@ namespace book {
 /// \tparam Out  what is added in, and handed back: long long; int, which has to hold the
 ///              sum; or unsigned, for the sum modulo 2^32
 template <class Out>
-class WholeSum : public Problem {
+class WholeSum : public IntegerSum {
  public:
   /// What a launch needs.
   struct Launch {
@@ -39,28 +39,19 @@ class WholeSum : public Problem {
   Launch launch(const Shape& shape) const;
 
   std::size_t device_bytes(const Shape& shape) const override;
-  void prepare(const Shape& shape, std::uint64_t seed, Fill fill) override;
-  void release() override;
-  void restore() override;
   void poison() override;
   Verdict check() override;
   UsefulBytes useful_bytes(const Shape& shape) const override;
 
- protected:
-  /// For another input: writes it to device memory …
-  virtual void fill_in(Array<int>& in, std::uint64_t seed) const;
-  /// … and says what its sum is.
-  virtual std::int64_t sum_of(std::size_t n, std::uint64_t seed) const;
-
  private:
-  Array<int> in_, rung_;
+  void make_room(const Shape& shape, Fill fill) override;
+  void free_room() override;
+
+  Array<int> rung_;
   Array<Out> out_, partial_;
   Buffer<unsigned> ticket_;
   Buffer<unsigned long long> word_;
   Buffer<unsigned char> storage_;
-  std::uint64_t seed_ = 0;
-  std::int64_t expected_ = 0;
-  bool filled_ = false;
 };
 
 }  // namespace book

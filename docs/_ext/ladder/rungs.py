@@ -207,7 +207,7 @@ class LadderSummary(Gather):
 
 
 class LadderCards(Gather):
-    """``.. ladder-cards:: FIRST-LAST``: these chapters as cards.
+    """``.. ladder-cards:: FIRST-LAST``, or ``FIRST-``: these chapters as cards.
 
     The pages are those under ``chapters/``. A card's texts are the page's ``:question:`` and
     ``:summary:`` fields; it tells no result, which the reader is to guess.
@@ -217,7 +217,7 @@ class LadderCards(Gather):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        if not re.fullmatch(r"\d+-\d+", self.arguments[0]):
+        if not re.fullmatch(r"\d+-\d*", self.arguments[0]):
             raise self.error(f"{self.name}: '{self.arguments[0]}' should read FIRST-LAST")
         return super().run()
 
@@ -227,10 +227,11 @@ def _chapters(env: BuildEnvironment) -> list[str]:
 
 
 def _among(span: str, page: str) -> bool:
-    """Whether a chapter's number lies in ``FIRST-LAST``."""
-    first, last = map(int, span.split("-"))
-    number = re.match(r"chapters/chapter(\d+)", page)
-    return number is not None and first <= int(number[1]) <= last
+    """Whether a chapter's number lies in ``FIRST-LAST``, or is ``FIRST`` at least."""
+    first, last = span.split("-")
+    found = re.match(r"chapters/chapter(\d+)", page)
+    number = int(found[1]) if found else -1
+    return int(first) <= number and (not last or number <= int(last))
 
 
 def _summary(app: Sphinx, page: str, span: str) -> list[nodes.Node]:

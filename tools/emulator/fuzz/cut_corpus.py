@@ -5,7 +5,7 @@
 
 Line numbers, comments and debugging sections go. Of all kernels those are kept, smallest first,
 that have an instruction form (opcode with its modifiers) that none before them has. What nvcc -ptx
-makes of the chapters, probes/probes.cu and the programs in tests/ was given to it.
+makes of programs of reductions, probes/probes.cu and the programs in tests/ was given to it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """The rooms of the sources: each uses itself and those before it, and nothing after it.
 
 And a name is of one type: where two headers of a program define one each, the linker takes either's
-functions for both.
+functions for both. All of it stands alone: it names nothing around it, and builds in a copy.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,47 @@ def test_a_name_of_two_types_is_found(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "one.hpp").write_text(f"class Other;\n{text}")
     assert defined_twice(tmp_path) == ["Stop: src/one.hpp, program/one.hpp"]
+
+
+# ------------------------------------------------------------------ alone
+
+#: What is for others than its tests: sources, messages and documents.
+ITS_OWN = ("README.md", "CMakeLists.txt", "folder", "src", "include", "program", "page", "list",
+           "bench", "examples", "fuzz/README.md", "fuzz/replay.cpp")  # fmt: skip
+_AROUND = re.compile(r"\bchapters?(?![a-z])|\bthe book\b", re.IGNORECASE)
+
+
+def names_of_around(emulator: Path) -> list[str]:
+    found = []
+    for name in ITS_OWN:
+        for path in sorted({emulator / name, *(emulator / name).rglob("*")}):
+            if path.is_file() and path.suffix not in (".pyc", ".png"):
+                text = path.read_text(encoding="utf-8")
+                found += [f"{path.relative_to(emulator)}: {m[0]}" for m in _AROUND.finditer(text)]
+    return found
+
+
+def test_it_names_nothing_around_it(tmp_path: Path) -> None:
+    assert names_of_around(EMULATOR) == []
+    for name in ITS_OWN:
+        assert (EMULATOR / name).exists()
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/one.cpp").write_text("// as chapter05 has it, and the book\n")
+    assert names_of_around(tmp_path) == ["src/one.cpp: chapter", "src/one.cpp: the book"]
+
+
+@pytest.mark.release
+def test_it_builds_and_tests_itself_alone(tmp_path: Path) -> None:
+    """As its README says, in a copy that has nothing around it; to be brief, with one test."""
+    copy = tmp_path / "a device"
+    shutil.copytree(EMULATOR, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    build = copy / "build"
+    for command in (
+        ["cmake", "-S", ".", "-B", build, "-DCMAKE_BUILD_TYPE=Debug"],
+        ["cmake", "--build", build, "--target", "embedded_device", "emu_json_test"],
+        ["ctest", "--test-dir", build, "-L", "emu_json_test", "--no-tests=error"],
+        [build / "lib/emulate", "--help"],
+    ):
+        done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [copy.name]

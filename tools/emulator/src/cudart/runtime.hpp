@@ -272,6 +272,15 @@ class Runtime {
   Runtime();
   void start_memory();
   void report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters& counters);
+  /// Whether such a launch is refused. `cluster`: as check_cluster has it.
+  cudaError_t check_launch(const Found& found, Request& request,
+                           std::optional<Dim3>& cluster);
+  bool clear_workspace();  ///< of the grid's barrier; false: there is no memory for it
+  std::optional<std::uint64_t> next_schedule();
+  LaunchResult run(const LaunchConfig& config, const Request& request);
+  void tell_warnings(const Kernel& kernel, const std::vector<std::string>& warnings);
+  /// What a launch returns that ended in a fault; where it breaks the device, that.
+  cudaError_t end_faulty(const Kernel& kernel, const Fault& fault);
   std::unique_ptr<Trace> begin_trace(const LaunchConfig& config);  ///< null: of another launch
   void end_trace(Trace& trace, const LaunchResult& result);
 

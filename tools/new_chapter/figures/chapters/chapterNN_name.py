@@ -1,4 +1,4 @@
-"""The figures of a chapter that a test adds."""
+"""Chapter NN: what it is about."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from figures.kit.pictures import Picture, Table
 from figures.kit.style import Theme
 
 
-def planted_block() -> Picture:
+def block_at_work() -> Picture:
     """One thread at work, and the others idle."""
 
     def draw(theme: Theme) -> Figure:
@@ -20,10 +20,10 @@ def planted_block() -> Picture:
 
     return Picture(
         draw=draw,
-        alt="One thread of a block adds all of its elements.",
-        caption="The others are idle.",
+        alt="The first thread of a block adds all of the block's elements. The others are idle.",
+        caption="One thread works for its block.",
         table=Table(["threads that add"], [[1]]),
     )
 
 
-CHAPTER = Chapter("chapter19_planted", usual=False, diagrams={"planted_block": planted_block})
+CHAPTER = Chapter("chapterNN_name", diagrams={"chapterNN_block": block_at_work})
