@@ -130,27 +130,13 @@ class Outcome {
   int file_;
 };
 
-int run(int argc, char** argv) {
-  Request request = parse_command_line(argc, argv);
-  if (!request.help.empty()) {
-    std::fputs(request.help.c_str(), stdout);
-    if (std::fflush(stdout) != 0) {
-      throw Stop(kBadArgument, std::string("--help: can't be written: ") + std::strerror(errno));
-    }
-    return 0;
-  }
-  const std::string name = request.command.front();
-  const std::string program = find_program(name);
-  request.command.front() = program;
-  if (request.list_unsupported || request.print_ptx) {
-    const auto option = request.settings.find("EMU_DEVICE_PROFILE");
-    const std::string profile = option == request.settings.end() ? "h200" : option->second;
-    return request.list_unsupported ? list_unsupported(profile, program)
-                                    : print_ptx(profile, program);
-  }
+using Destinations = std::map<std::string, Destination>;
+using Drafts = std::map<std::string, Draft>;
 
+/// Where each result goes.
+Destinations destinations_of(const Request& request, const std::string& program) {
   // Two results in one file leave nothing to be read, wherever their names come from.
-  std::map<std::string, Destination> destinations;
+  Destinations destinations;
   for (const char* result : kResults) {
     const auto option = request.settings.find(result);
     const bool given = option != request.settings.end();
@@ -170,13 +156,13 @@ int run(int argc, char** argv) {
     }
     destinations[result] = destination;
   }
+  return destinations;
+}
 
-  const fs::path folder = own_folder();
-  const std::string library = library_in(folder);
-  const bool preload = must_preload(name, program, library);
-
+/// Puts what was asked for into the environment, results that are plain files as drafts.
+Drafts hand_on(const Request& request, const Destinations& destinations) {
   // The program may change its folder, so files are handed on with their whole path.
-  std::map<std::string, Draft> drafts;
+  Drafts drafts;
   for (const auto& [setting, value] : request.settings) {
     const auto at = destinations.find(setting);
     if (at != destinations.end()) {  // what the reader calls it
@@ -192,6 +178,50 @@ int run(int argc, char** argv) {
       setenv(setting.c_str(), draft->second.path().c_str(), 1);
     }
   }
+  return drafts;
+}
+
+/// Has each draft take its file's place, if the program has ended by itself. Whether all could.
+bool finish(Drafts& drafts, const Ended& ended, const Outcome& outcome) {
+  bool written = true;
+  for (auto& [setting, draft] : drafts) {
+    if (ended.signal != 0) {
+      draft.leave();
+    } else if (outcome.says("unwritten " + setting)) {
+      draft.drop();
+      written = false;
+    } else {
+      written = draft.replace() && written;
+    }
+  }
+  return written;
+}
+
+int run(int argc, char** argv) {
+  Request request = parse_command_line(argc, argv);
+  if (!request.help.empty()) {
+    std::fputs(request.help.c_str(), stdout);
+    if (std::fflush(stdout) != 0) {
+      throw Stop(kBadArgument, std::string("--help: can't be written: ") + std::strerror(errno));
+    }
+    return 0;
+  }
+  const std::string name = request.command.front();
+  const std::string program = find_program(name);
+  request.command.front() = program;
+  if (request.list_unsupported || request.print_ptx) {
+    const auto option = request.settings.find("EMU_DEVICE_PROFILE");
+    const std::string profile = option == request.settings.end() ? "h200" : option->second;
+    return request.list_unsupported ? list_unsupported(profile, program)
+                                    : print_ptx(profile, program);
+  }
+
+  const Destinations destinations = destinations_of(request, program);
+  const fs::path folder = own_folder();
+  const std::string library = library_in(folder);
+  const bool preload = must_preload(name, program, library);
+
+  Drafts drafts = hand_on(request, destinations);
 
   // The loader splits its lists at these marks: a folder with one of them gets another name.
   std::string place = folder;
@@ -209,17 +239,7 @@ int run(int argc, char** argv) {
     complain("status " + std::to_string(128 + ended.signal) + ", as after SIG" +
              (abbreviation == nullptr ? std::to_string(ended.signal) : abbreviation));
   }
-  bool written = true;
-  for (auto& [setting, draft] : drafts) {
-    if (ended.signal != 0) {
-      draft.leave();
-    } else if (outcome.says("unwritten " + setting)) {
-      draft.drop();
-      written = false;
-    } else {
-      written = draft.replace() && written;
-    }
-  }
+  const bool written = finish(drafts, ended, outcome);
   if (outcome.says("findings")) return kFound;
   if (ended.signal != 0) return 128 + ended.signal;
   return ended.status == 0 && !written ? kBadArgument : ended.status;
