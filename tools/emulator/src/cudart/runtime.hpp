@@ -273,7 +273,7 @@ class Runtime {
   void start_memory();
   void report(const Kernel& kernel, Dim3 grid, Dim3 block, const Counters& counters);
   /// Whether such a launch is refused. `cluster`: as check_cluster has it.
-  cudaError_t check_launch(const Found& found, Request& request,
+  cudaError_t check_launch(const Found& found, const Request& request,
                            std::optional<Dim3>& cluster);
   bool clear_workspace();  ///< of the grid's barrier; false: there is no memory for it
   std::optional<std::uint64_t> next_schedule();
