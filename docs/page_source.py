@@ -29,7 +29,7 @@ NOTEBOOKS = sorted(DOCS.glob("notebooks/chapter*.rst"))
 LITERAL = ("code-block", "probes", "toctree")
 #: Roles that show a recorded value: a word of the sentence, whatever is asked for.
 VALUES = ("measured", "ratio", "difference", "counter", "compared", "latency", "in-flight",
-          "device", "version", "calc", "published")  # fmt: skip
+          "device", "version", "calc", "published", "said", "given")  # fmt: skip
 #: Directives whose argument is a title that the page shows, and options whose text it shows.
 TITLED = ("predict", "pitfall", "exercise")
 SHOWN_OPTIONS = ("alt", "caption", "predicted", "gained")
@@ -87,7 +87,9 @@ def _stub_role(
     shown, target = (named["shown"], named["target"]) if named else (text, text)
     if name in VALUES:
         shown = "0"
-    return [role("", "", nodes.Text(shown), name=name, target=target)], []
+    made = role("", "", nodes.Text(shown), name=name, target=target)
+    made["classes"] = ["value"] if name in VALUES else ["claim"] if name == "claim" else []
+    return [made], []
 
 
 def parse(text: str) -> nodes.document:
