@@ -6,13 +6,17 @@ import json
 import subprocess
 from pathlib import Path
 
+import playwright
 import pytest
 
 from common.input import input_bits, input_value
-from docs.tests.device import NODE, STATIC
 from tools.tests.built import ROOT, nvcc
 
 np = pytest.importorskip("numpy")
+
+#: Playwright brings it along.
+NODE = Path(playwright.__file__).parent / "driver/node"
+PLANS = ROOT / "docs/_static/device/plans.js"
 
 SEEDS = (0, 1, 2018, 2**31, 2**32 - 1, 2**32 + 5, 2**63 + 17, 2**64 - 1)
 #: About each power of two that a 32-bit half, a product or the page's 2^53 could go wrong at.
@@ -81,7 +85,6 @@ def test_arrays_in_python(told: list[str]) -> None:
 
 def test_the_pages_script(told: list[str], tmp_path: Path) -> None:
     script = tmp_path / "script.js"
-    plans = (STATIC / "plans.js").read_text(encoding="utf-8")
-    script.write_text(plans + SCRIPT, encoding="utf-8")
+    script.write_text(PLANS.read_text(encoding="utf-8") + SCRIPT, encoding="utf-8")
     asked = json.dumps([[str(seed) for seed in SEEDS], POSITIONS])
     assert printed([NODE, script], asked) == told

@@ -12,7 +12,7 @@ import pytest
 
 from common.records import columns, comparison
 from common.records.comparison import Reason
-from common.records.counters import OF_BOTH
+from common.records.counters import NCU
 from common.records.naming import EMBEDDED, REFERENCE
 from common.records.reading import DataError
 from common.records.recordings import Recordings, is_stale
@@ -140,7 +140,7 @@ def test_one_number_changed_is_a_difference_without_reason(
     spoilt: Callable[[str, Spoil], Path],
 ) -> None:
     def one_more(data: dict[str, Any]) -> None:
-        _metrics(data)[OF_BOTH[2]] += 1
+        _metrics(data)[NCU["global_store_requests"]] += 1
 
     tallies = comparison.chapters(Recordings(spoilt("counters.json", one_more)))
     (chapter,) = [tally for tally in tallies if tally.name == "chapter01_gmem"]
@@ -186,7 +186,7 @@ def _twice(data: dict[str, Any]) -> None:
 
 
 def _negative(data: dict[str, Any]) -> None:
-    _metrics(data)[OF_BOTH[0]] = -1
+    _metrics(data)[NCU["global_load_requests"]] = -1
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_what_the_readers_build_counted_goes_first(
 ) -> None:
     def one_more(data: dict[str, Any]) -> None:
         data["runs"] = [run for run in data["runs"] if run["chapter"] == "chapter01_gmem"]
-        _metrics(data)[OF_BOTH[2]] += 1
+        _metrics(data)[NCU["global_store_requests"]] += 1
 
     own = tmp_path / "runs"
     own.mkdir()
