@@ -24,14 +24,14 @@ class HostCheck final : public Observer {
   explicit HostCheck(Findings& findings) : findings_(findings) {}
   ~HostCheck() override { let_go(); }
 
-  /// Why the call under way fails, should it fail. \param kernel  mangled
+  /// Why the call that runs now fails, should it fail. \param kernel  mangled
   void because(std::string why, std::string kernel = {});
   /// A call is over. \param broken  a kernel's fault has broken the device, which is told elsewhere
   void called(cudaError_t status, bool broken);
   /// The program has asked what failed.
   void asked();
 
-  /// The host may touch none of its memory that work under way touches, until it has waited: those
+  /// The host may touch none of its memory that unfinished work touches, until it has waited: those
   /// pages are taken from it between the calls. \param operations  null where they aren't followed
   void keep(const Operations* operations, const GlobalMemory& memory);
   void let_go();

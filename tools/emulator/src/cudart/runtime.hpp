@@ -245,7 +245,7 @@ class Runtime {
     if (!host_observers_.empty()) f(static_cast<Observer&>(host_observers_));
   }
   void tell_findings();
-  /// Why the call under way fails, for who looks at what the host does.
+  /// Why the call that runs now fails, for who looks at what the host does.
   void because(const std::string& why, const std::string& kernel = {}) {
     if (host_check_) host_check_->because(why, kernel);
   }
