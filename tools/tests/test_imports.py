@@ -91,12 +91,16 @@ def is_test(name: str) -> bool:
     return "tests" in PurePosixPath(name).parts
 
 
+#: What says which tests run.
+RUNNER = "tools/tiers.py"
+
+
 def of_tests(uses: Graph) -> list[str]:
     """Where something that is no test uses a test's file. A conftest.py is a test's."""
     return [
         f"{name} uses {used}"
         for name, all_used in sorted(uses.items())
-        if not is_test(name) and not name.endswith("conftest.py")
+        if not is_test(name) and not name.endswith("conftest.py") and name != RUNNER
         for used in sorted(all_used)
         if is_test(used)
     ]

@@ -367,8 +367,8 @@ PAGE_ENTRY bool page_begin(double apart, double limit, bool lines) {
     session = std::make_unique<Session>();
     Session& s = *session;
     if (!in_box.empty()) {
-      const std::optional<Checks> checks = parse_checks(in_box);
-      if (!checks || in_box.find("host") != in_box.npos) {  // there is no host code
+      const std::optional<Checks> checks = parse_checks(in_box, false);
+      if (!checks) {
         throw Refused{"--check " + in_box + ": there are race, memory, init, sync" +
                       (kFollowsSums ? ", sum" : "") + " and all, with commas between"};
       }

@@ -24,16 +24,16 @@ class HostCheck final : public Observer {
   explicit HostCheck(Findings& findings) : findings_(findings) {}
   ~HostCheck() override { let_go(); }
 
-  /// Why the call under way fails, should it fail. \param kernel  mangled
+  /// Why the call that runs now fails, should it fail. \param kernel  mangled
   void because(std::string why, std::string kernel = {});
   /// A call is over. \param broken  a kernel's fault has broken the device, which is told elsewhere
   void called(cudaError_t status, bool broken);
   /// The program has asked what failed.
   void asked();
 
-  /// The host may touch none of its memory that work under way touches, until it has waited: those
-  /// pages are taken from it between the calls. \param operations  null where they aren't followed
-  void keep(const Operations* operations, const GlobalMemory& memory);
+  /// The host may touch none of its memory that unfinished work touches, until it has waited: those
+  /// pages are taken from it between the calls.
+  void keep(std::vector<Operations::Pending> all, const GlobalMemory& memory);
   void let_go();
   /// Host code has touched memory that isn't there for it. \return whether it may go on
   bool touched(std::uintptr_t address, bool writes, const GlobalMemory& memory);
@@ -88,6 +88,10 @@ class HostCheck final : public Observer {
   std::optional<HostPlace> read_as_set_;  ///< where the host first read what it had only set
   std::vector<Away> away_;
 };
+
+/// Asks whether a number of elements was given to a call that takes bytes; empty where the sizes of
+/// elements don't suggest it.
+std::string elements_for_bytes(std::uint64_t given, std::uint64_t needed, const std::string& call);
 
 /// Has host code that touches memory of the device's, or memory that the device is at, be told of
 /// before it goes on or ends as it would have.

@@ -245,7 +245,7 @@ class Runtime {
     if (!host_observers_.empty()) f(static_cast<Observer&>(host_observers_));
   }
   void tell_findings();
-  /// Why the call under way fails, for who looks at what the host does.
+  /// Why the call that runs now fails, for who looks at what the host does.
   void because(const std::string& why, const std::string& kernel = {}) {
     if (host_check_) host_check_->because(why, kernel);
   }
@@ -260,7 +260,11 @@ class Runtime {
   void leave(cudaError_t status) {
     if (!host_check_) return;
     host_check_->called(status, broken != cudaSuccess);
-    host_check_->keep(operations(), *memory_);
+    // After every call: most programs have no memory of both, and some have thousands of
+    // operations.
+    const Operations* const order = operations();
+    if (order == nullptr || shared_.empty()) return;
+    host_check_->keep(order->pending(reinterpret_cast<Address>(shared_.begin()->first)), *memory_);
   }
   void finish();         ///< the program is over
   int exit_status = -1;  ///< the program's, once it is known

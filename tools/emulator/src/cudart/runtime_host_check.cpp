@@ -34,6 +34,15 @@ bool uses_the_device(std::string_view call) {
 
 }  // namespace
 
+std::string elements_for_bytes(std::uint64_t given, std::uint64_t needed, const std::string& call) {
+  for (const std::uint64_t bytes : {2, 4, 8, 16}) {
+    if (given * bytes != needed) continue;
+    return "are those " + std::to_string(given) + " the number of elements? " + call +
+           " takes bytes";
+  }
+  return "";
+}
+
 // --- Failures --------------------------------------------------------------------------------
 
 void HostCheck::because(std::string why, std::string kernel) {
@@ -165,10 +174,8 @@ void HostCheck::tell_unused(const Buffer& buffer) {
   std::vector<std::string> details = {std::to_string(buffer.filled) + " bytes of " +
                                       std::to_string(a.size) + " (" + a.what + ")" +
                                       (story.empty() ? "" : ", copied " + story)};
-  for (const std::uint64_t bytes : {2, 4, 8, 16}) {
-    if (buffer.filled * bytes != a.size) continue;
-    details.push_back("are those " + std::to_string(buffer.filled) +
-                      " the number of elements? cudaMemcpy takes bytes");
+  if (std::string asked = elements_for_bytes(buffer.filled, a.size, "cudaMemcpy"); !asked.empty()) {
+    details.push_back(std::move(asked));
   }
   const std::string where = read_as_set_->story();
   details.push_back("what the host copies back " + where + (where.empty() ? "" : " ") +
@@ -215,9 +222,8 @@ void HostCheck::finish(int status, bool broken) {
 
 // --- Host memory that the device is at -------------------------------------------------------
 
-void HostCheck::keep(const Operations* operations, const GlobalMemory& memory) {
-  if (operations == nullptr) return;
-  for (Operations::Pending& work : operations->pending()) {
+void HostCheck::keep(std::vector<Operations::Pending> all, const GlobalMemory& memory) {
+  for (Operations::Pending& work : all) {
     const Allocation* const a = memory.find(work.first, 1);
     if (a == nullptr ||
         (a->kind != Allocation::Kind::kPinned && a->kind != Allocation::Kind::kManaged)) {

@@ -64,9 +64,9 @@ std::string wrong_side(Runtime& runtime, const char* which, const void* pointer,
                        bool by_kind) {
   if (on_device(runtime, pointer, size) != nullptr) return "";
   if (!by_kind && !in_device_range(pointer)) return "";
+  if (pointer == nullptr) return std::string("its ") + which + " is a null pointer";
   const std::string start =
       std::string("its ") + which + ", " + emu::hexadecimal(address_of(pointer));
-  if (pointer == nullptr) return std::string("its ") + which + " is a null pointer";
   if (const auto symbol = runtime.symbols.find(pointer); symbol != runtime.symbols.end()) {
     return start + ", is the host's own address of " + symbol->second.name +
            ": cudaMemcpyToSymbol, cudaMemcpyFromSymbol and cudaGetSymbolAddress know the device's";
@@ -81,14 +81,9 @@ std::string wrong_side(Runtime& runtime, const char* which, const void* pointer,
   const Allocation* a = runtime.memory().find(address_of(pointer), 1);
   if (a == nullptr) return start + ", is in no allocation";
   const std::uint64_t left = a->base + a->size - address_of(pointer);
-  std::string text = start + ", has " + std::to_string(left) + " bytes (" + a->what + "), and " +
-                     std::to_string(size) + " are asked for";
-  for (const std::uint64_t bytes : {2, 4, 8, 16}) {
-    if (left * bytes != size) continue;
-    text += ": are those " + std::to_string(left) + " the number of elements? " + a->what +
-            " takes bytes";
-  }
-  return text;
+  const std::string asked = emu::elements_for_bytes(left, size, a->what);
+  return start + ", has " + std::to_string(left) + " bytes (" + a->what + "), and " +
+         std::to_string(size) + " are asked for" + (asked.empty() ? "" : ": " + asked);
 }
 
 /// Says, once per kind, that a copy's kind calls a device pointer the host's: the documentation

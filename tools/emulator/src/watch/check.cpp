@@ -297,13 +297,14 @@ class BlockChecks final : public BlockObserver {
 
 }  // namespace
 
-std::optional<Checks> parse_checks(std::string_view list) {
+std::optional<Checks> parse_checks(std::string_view list, bool of_host) {
   Checks checks;
   while (true) {
     const std::size_t comma = list.find(',');
     const std::string_view name = list.substr(0, comma);
     if (name == "all") {
-      checks.race = checks.memory = checks.init = checks.sync = checks.host = true;
+      checks.race = checks.memory = checks.init = checks.sync = true;
+      checks.host = of_host;
     } else if (name == "race") {
       checks.race = true;
     } else if (name == "memory") {
@@ -312,7 +313,7 @@ std::optional<Checks> parse_checks(std::string_view list) {
       checks.init = true;
     } else if (name == "sync") {
       checks.sync = true;
-    } else if (name == "host") {
+    } else if (of_host && name == "host") {
       checks.host = true;
     } else if (kFollowsSums && name == "sum") {
       checks.sum = checks.race = true;

@@ -28,8 +28,8 @@ struct Checks {
   bool any() const { return race || memory || init || sync; }
 };
 
-/// From "race,init" or "all"; empty for anything else.
-std::optional<Checks> parse_checks(std::string_view list);
+/// From "race,init" or "all"; empty for anything else. \param of_host  whether there is host code
+std::optional<Checks> parse_checks(std::string_view list, bool of_host = true);
 
 /// Which elements of the data are in a sum, for who draws it.
 struct SumElements {

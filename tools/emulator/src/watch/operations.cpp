@@ -246,11 +246,13 @@ void Operations::forget(Address at, std::uint64_t bytes) {
   std::erase_if(past_, [](const Operation& o) { return o.size() == 0; });
 }
 
-std::vector<Operations::Pending> Operations::pending() const {
+std::vector<Operations::Pending> Operations::pending(Address from) const {
   std::vector<Pending> all;
   for (const Operation& o : past_) {
+    if (o.last < from) continue;
     for (unsigned way = 0; way < o.touched.size(); ++way) {
       for (const Range& r : o.touched[way].all()) {
+        if (r.end <= from) continue;
         all.push_back({r.begin, r.end, writes(way), o.what, o.where, o.kernel});
       }
     }

@@ -96,13 +96,13 @@ class Operations {
   Timeline begin_node(Graph& graph, const std::vector<Timeline>& after);
   void end_graph(const Graph& graph);
 
-  /// What work touches that the host hasn't waited for.
+  /// What work touches at an address or past it, and the host hasn't waited for.
   struct Pending {
     Address first, last;  ///< the last is past it
     bool writes;
     std::string what, where, kernel;
   };
-  std::vector<Pending> pending() const;
+  std::vector<Pending> pending(Address from = 0) const;
 
   std::size_t kept() const { return past_.size(); }  ///< operations, for tests
 
