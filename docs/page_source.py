@@ -48,7 +48,8 @@ class directive(nodes.General, nodes.Element):  # docutils names its node classe
 
 
 class role(nodes.Inline, nodes.TextElement):
-    """One of the book's roles, with its ``name`` and ``target``; its text is what is shown."""
+    """One of the book's roles: its ``name``, its ``target`` and all that is ``written`` in it. Its
+    text is what is shown."""
 
 
 class _Stub(Directive):
@@ -87,7 +88,7 @@ def _stub_role(
     shown, target = (named["shown"], named["target"]) if named else (text, text)
     if name in VALUES:
         shown = "0"
-    made = role("", "", nodes.Text(shown), name=name, target=target)
+    made = role("", "", nodes.Text(shown), name=name, target=target, written=text)
     made["classes"] = ["value"] if name in VALUES else ["claim"] if name == "claim" else []
     return [made], []
 

@@ -63,7 +63,7 @@ def _claims(text: str) -> Iterator[str]:
 
 def faults(path: Path, text: str) -> list[str]:
     """What the build would say of a page's claims, words, typed quantities and comparisons."""
-    from ladder import predictions, said
+    from ladder import given, predictions, said
     from ladder.book import Lost
     from ladder.claims import amounts, evidence, language
     from ladder.names import BadName, chapter_of
@@ -88,6 +88,9 @@ def faults(path: Path, text: str) -> list[str]:
             if role["name"] == "said":
                 card = role["target"].partition(" on ")[2] or shown.reference.name
                 said.words(" ".join(role["target"].split()), shown, card, chapter)
+            elif role["name"] == "given":
+                device = shown.device(shown.reference.name)
+                given.check(" ".join(role["written"].split()), pages.ROOT, device)
         except (amounts.BadClaim, Lost, NoSuchRun, BadName) as error:
             found.append(str(error))
     found += said.as_fast_below_one(text, shown)

@@ -59,5 +59,6 @@ def typed(text: str) -> Iterator[Typed]:
         for pattern in fact.says:
             for found in pattern.finditer(text):
                 value = number_of(found["n"])
-                if value >= fact.least:
+                sentence = text[: found.start()].rpartition(". ")[2]
+                if value >= fact.least and "CPU" not in sentence:
                     yield Typed(fact, *found.span("n"), value, found[0])

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -178,35 +177,6 @@ def as_fast_below_one(source: str, recordings: Recordings) -> Iterator[str]:
             )
 
 
-#: Whose a quantity is: an exercise's, the method's own rule, the reader's own arithmetic, a maker's
-#: data sheet; or measured once, with no recording that keeps it.
-GIVEN_BY = ("exercise", "rule", "arithmetic", "data sheet", "once")
-
-
-def given(text: str, root: Path) -> str:
-    """``200 GB/s <exercise>``: the quantity, whose source is checked where it is a file."""
-    match = re.fullmatch(r"(?P<said>.*?)\s*<(?P<by>[^<>]+)>", text, re.DOTALL)
-    if not match:
-        raise BadName(f"'{text}' should read QUANTITY <SOURCE>")
-    said, by = match["said"], match["by"]
-    if by in GIVEN_BY:
-        return said
-    path = root / by
-    if not path.is_file():
-        raise Lost(f"'{by}' is neither a file nor one of {', '.join(GIVEN_BY)}")
-    known = path.read_text(encoding="utf-8")
-    if missing := [one for one in re.findall(r"\d+(?:\.\d+)?", said) if one not in known]:
-        raise Lost(f"'{said}': {by} has no {missing[0]}")
-    return said
-
-
-class Given(RecordedRole):
-    """``:given:`QUANTITY <SOURCE>```: one that no recording has."""
-
-    def find(self, book: Book) -> nodes.Node:
-        return nodes.Text(given(self.text, book.root))
-
-
 def _on_source(app: Sphinx, page: str, source: list[str]) -> None:
     """Warns of ratios below one; a page without them costs nothing."""
     if _RATIO.search(source[0]) and page != app.config.root_doc:
@@ -218,5 +188,4 @@ def _on_source(app: Sphinx, page: str, source: list[str]) -> None:
 
 def setup(app: Sphinx) -> None:
     app.connect("source-read", _on_source)
-    app.add_role("given", Given())
     app.add_role("said", Said())

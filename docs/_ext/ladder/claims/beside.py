@@ -200,7 +200,7 @@ def _refuse_claim_in_text(lines: Iterable[str]) -> None:
     """A claim behind a blank line would be printed, and held against nothing."""
     for line in filter(None, map(str.strip, lines)):
         with contextlib.suppress(BadClaim):
-            read_all(line)
+            read_all(re.sub(r"^\d+: *", "", line))
             raise Lost(f"'{line}' is printed as text: no blank line stands before a claim")
 
 

@@ -127,7 +127,7 @@ class _Reader:
     def claim(self) -> Claim:
         claim = self.placed(self.statement)
         statement = claim.statement
-        if not claim.runs:
+        if not claim.runs and not any(isinstance(one, OfDevice) for one in claim.amounts):
             raise self.bad("names no recorded run")
         if isinstance(statement, Trend) and statement.peak and not claim.axis:
             claim = replace(claim, axis=Axis(statement.peak.partition("=")[0]))

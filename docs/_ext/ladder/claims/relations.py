@@ -39,9 +39,10 @@ DENIED_BY = {
 }
 _TIMES = ("time", "median", "min", "p25", "p75", "stay", "latency")
 _RATES = ("gbps", "peak")
+_ROUNDING = 1e-9
 #: Numbers agree to so much.
 _NEAR = 0.011
-_NEAR_ONE = 0.05
+_NEAR_ONE = 0.05 + _ROUNDING
 _MOST = 0.5
 #: A bound, and what it is taken for, are at most so many times apart.
 _WIDE = 1.5
@@ -93,6 +94,12 @@ def _is_floor(side: Expression) -> bool:
     return isinstance(side, Quantity) and side.name.endswith("_floor")
 
 
+def _is_highest(sides: Sequence[Expression]) -> bool:
+    """Whether one is the highest of the floors."""
+    leaves = (leaf for side in sides for leaf in _leaves(side))
+    return any(isinstance(leaf, Quantity) and leaf.name == "highest_floor" for leaf in leaves)
+
+
 def _factor(side: Expression) -> float | None:
     """How many times something: ``2x that of B``, ``1.05``, ``50 % * time of B``."""
     if isinstance(side, Number):
@@ -110,6 +117,8 @@ def _compared(left: Expression, sign: str, right: Expression, within: float) -> 
     factor = _factor(right)
     is_of_one = factor is not None and (_is_ratio(left) or not isinstance(right, Number))
     if sign == "=":
+        if isinstance(left, Arithmetic) and left.sign == "-" and isinstance(right, Number):
+            return _towards(left, True) | {"exact"}  # so many more
         if factor is not None and is_of_one and abs(factor - 1) > _NEAR:
             return _towards(left, factor > 1) | {"exact"}
         return {"level", "exact"} | (
@@ -161,14 +170,14 @@ def _statement(claim: Claim) -> set[str]:
                 {"several"} if len(runs) > 2 else set()
             )
         case Compare(sides, signs, within):
-            found = {"rank"} if all(map(_is_floor, sides)) else set()
+            found = {"rank"} if all(map(_is_floor, sides)) or _is_highest(sides) else set()
             for left, sign, right in zip(sides, signs, sides[1:], strict=False):
                 found |= _compared(left, sign, right, within)
             if len(sides) > 2:
                 found |= {"several", "rank"}
             return found
         case Between() as between:
-            return _between(between)
+            return _between(between) | ({"rank"} if _is_highest((between.value,)) else set())
         case Trend(values, how) as trend:
             found = {"several"}
             if how in ("rises", "doubles", "never falls"):
@@ -325,10 +334,11 @@ def _answers_number(one: Asked, by: Stated) -> bool:
             blurred = one.is_percent and 0.5 < low < 2 and high - low > one.value
             if not blurred and any(low <= value <= high for value in values):
                 return True
-        if one.bound == "low" and one.value <= low <= one.value * _WIDE:
-            return True
-        if one.bound == "high" and one.value / _WIDE <= high <= one.value:
-            return True
+        for base in (0, 1) if one.is_beyond else (0,):  # less than 1 % slower: below 1.01 times
+            if one.bound == "low" and one.value <= low - base <= one.value * _WIDE:
+                return True
+            if one.bound == "high" and one.value / _WIDE <= high - base <= one.value + _ROUNDING:
+                return True
     return False
 
 

@@ -55,10 +55,12 @@ CARDINAL = _either(_CARDINALS)
 _NUMBER = re.compile(
     rf"(?:\b(?P<over>an?|one|{CARDINAL})[ -](?P<part>{_either(_PARTS)})s?\b"
     r"(?=$|[.,;:)]|s\b|\s(?:of|as|less|more|the|to|fewer|longer|shorter|faster|slower|its))"
+    r"|\bhalf a (?P<unit>per cent|million|billion)\b"
     rf"|\b(?P<multiple>{_either(_MULTIPLES)})\b"
     rf"|(?<![\w.^/{_UP}])(?P<digits>{DIGITS})"
-    r"(?P<mark>x\b|×|[ \u00a0\u202f]?%| per cent\b)?(?![\w^])"
-    rf"|\b(?:(?P<cardinal>{CARDINAL})\b(?P<percent> per cent\b)?|(?P<one>one|a) per cent\b))",
+    r"(?P<mark>x\b|×|[ \u00a0\u202f]?%| per cent\b| [mb]illion\b)?(?![\w^])"
+    rf"|\b(?:(?P<cardinal>{CARDINAL})\b(?P<after> per cent\b| [mb]illion\b)?"
+    r"|(?P<one>one|a) per cent\b))",
     re.IGNORECASE,
 )
 
@@ -76,9 +78,9 @@ _PRODUCTS = (
 _VERSION = r"\d+(?:\.(?:\d+|x))*x*"
 _VARIABLE = r"(?<![A-Za-z0-9_])[b-zB-HJ-Zλ](?![A-Za-z0-9_])"
 _TERM = rf"(?:{DIGITS}[b-zB-HJ-Z](?![A-Za-z0-9])|{DIGITS}|{_VARIABLE}|{CODE})"
-_OPERATOR = r"[ \u00a0]?(?:[-−+·*/^=≠≤≥<>…]|mod)[ \u00a0]?"
+_OPERATOR = r"[ \u00a0]?(?:[-−+·*/^=≠≤≥<>…]|mod|xor)[ \u00a0]?"
 NAMES: dict[str, re.Pattern[str]] = {
-    "chapter": re.compile(rf"\b(?:chapters?|parts?|rungs?) {_SEVERAL}", re.IGNORECASE),
+    "chapter": re.compile(rf"\b(?:chapters?|parts?|rungs?) {_SEVERAL}|\b(?:{CARDINAL}) chapters\b", re.IGNORECASE),
     "label": re.compile(
         rf"\b(?:{_LABELLED})s? (?:{_SEVERAL}|(?:{CARDINAL})\b)", re.IGNORECASE
     ),
@@ -93,7 +95,7 @@ NAMES: dict[str, re.Pattern[str]] = {
     ),
     "width": re.compile(
         rf"\b(?:{DIGITS}|{CARDINAL})(?:-(?:bits?|bytes?|elements?|lanes?)| bits?)\b"
-        r"|\b(?:half|quarter)[ -]warps?\b",
+        rf"|\b(?:half|quarter)[ -]warps?\b|\bmultiples? of {DIGITS}",
         re.IGNORECASE
     ),
     "date": re.compile(
@@ -108,7 +110,7 @@ NAMES: dict[str, re.Pattern[str]] = {
     "idiom": re.compile(
         r"\b(?:no longer|rather than|other than|any ?more|once more|more or less|better not|at best"
         r"|for the most part|at least as|at most as|for longer|all the more|no more than"
-        r"|still less)\b",
+        r"|still less|falls? into|to lose|(?:slower|faster) memory)\b",
         re.IGNORECASE,
     ),
 }  # fmt: skip
@@ -116,7 +118,7 @@ _SYMBOL = re.compile(rf"{_VARIABLE}|\d[b-zB-HJ-Z](?![A-Za-z0-9])|{CODE}")
 _QUESTION = re.compile(r"\?[”\"’)]*\s*$")
 #: Words that compare, by the relation that they ask for; `relations.SAID_BY` has what states it.
 _WORDS = {
-    "faster": r"faster|quicker|ahead|beats?|outruns?|overtakes?|wins?|leads?",
+    "faster": r"faster|quicker|ahead|beats?|outruns?|overtakes?|wins?|(?<!its )(?<!our )(?<!the )leads?",
     "slower": r"slower|(?:is|are|was|were|falls?|stays?|far|still) behind|loses?|worse",
     "longer": r"longer",
     "more": r"more|larger|bigger|greater|higher|rises?|rose|grows?|grew|climbs?|exceeds?",
@@ -129,7 +131,7 @@ _WORDS = {
              r"|(?:costs?|gains?|gained|adds?|changes?|saves?) (?:next to )?nothing",
     "rank": r"fastest|slowest|quickest|highest|lowest|largest|smallest|longest|shortest|cheapest"
             r"|(?<!at )least|best|worst|greatest|fewest|comes? first",
-    "most": r"most(?= (?:of|often))|mostly",
+    "most": r"most(?= (?:of(?! all)|often))|mostly",
     "each": rf"every(?! (?:{DIGITS}|{CARDINAL}))|always|never|everywhere|all (?:{CARDINAL})",
     "only": r"only (?:from|at|up to|below|above|on|where|when|with|for|if)",
 }  # fmt: skip
@@ -138,7 +140,7 @@ _COMPARE = re.compile(
 )
 _OPPOSITE = {"faster": "slower", "slower": "faster", "longer": "shorter", "shorter": "longer",
              "more": "less", "less": "more"}  # fmt: skip
-_DENIED = re.compile(r"(?:\b(?:no|not|never|neither|nor|nothing|hardly any)|n['’]t)(?: \w+){0,2} $",
+_DENIED = re.compile(r"(?:\b(?:no|not|never|neither|nor|nothing|hardly any|too little)|n['’]t)(?: \w+){0,3} $",
                      re.IGNORECASE)  # fmt: skip
 #: Before a number: what it is a bound of.
 _LOW = re.compile(r"\b(?:more than|over|at least|above|beyond|from|exceeds?) (?:an? |the )?$", re.I)
@@ -150,7 +152,9 @@ _BEYOND = re.compile(
     r"^(?:[ \u00a0]?(?:per cent|of (?:it|them)))? (?:less|fewer|more|longer|shorter|faster|slower"
     r"|cheaper|lower|higher|larger|smaller|ahead|behind|saved|above|below|off)\b", re.IGNORECASE
 )  # fmt: skip
-_SAVED = re.compile(r"\b(?:saves?|saved|adds?)(?: \S+){0,8} $", re.I)
+_SAVED = re.compile(
+    r"\b(?:(?:saves?|saved|adds?|gains?|gained|worth)(?: \S+){0,8}|\w+ by(?: \S+){0,3}) $", re.I
+)
 _TO_PERCENT = re.compile(rf"^ (?:to|and) {DIGITS}[ \u00a0]?%")
 _TIMES = re.compile(r"^(?:-fold| times| as (?:fast|long|many|much|few)|-thirds)", re.IGNORECASE)
 
@@ -198,6 +202,9 @@ def _number(text: str, found: re.Match[str]) -> Asked:
     if found["over"]:
         over = _CARDINALS.get(found["over"].lower(), 1)
         value, is_share = over / _PARTS[found["part"].lower()], True
+    elif unit := found["unit"]:
+        is_share = unit == "per cent"
+        value = 0.005 if is_share else _CARDINALS[unit] / 2
     elif found["multiple"]:
         value = _MULTIPLES[found["multiple"].lower()]
         is_share, is_times = value < 1, value > 1
@@ -205,16 +212,19 @@ def _number(text: str, found: re.Match[str]) -> Asked:
         value, mark = _digits(found["digits"]), (found["mark"] or "").strip(" \u00a0\u202f")
         is_share, is_times = mark in ("%", "per cent"), mark in ("×", "x")
         is_share = is_share or bool(_TO_PERCENT.match(after))  # 95 to 98 %
-        value = value / 100 if is_share else value
+        value = value / 100 if is_share else value * _CARDINALS.get(mark, 1)
     elif found["one"]:
         value, is_share = 0.01, True
     else:
-        value, is_share = float(_CARDINALS[found["cardinal"].lower()]), bool(found["percent"])
+        behind = (found["after"] or "").strip()
+        is_share = behind == "per cent"
+        value = float(_CARDINALS[found["cardinal"].lower()]) * _CARDINALS.get(behind, 1)
         value = value / 100 if is_share else value
     bound = "low" if _LOW.search(before) else "high" if _HIGH.search(before) else "exact"
     return Asked(
         "number", " ".join(found[0].split()), found.start(), value, bound, is_share,
-        is_beyond=bool(_BEYOND.search(after) or _SAVED.search(before)) and (is_share or is_times),
+        is_beyond=(is_share or is_times) and not _TIMES.search(after)
+        and bool(_BEYOND.search(after) or _SAVED.search(before)),
         is_times=is_times or bool(_TIMES.search(after)),
         is_size=bool(re.match(r"[ \u00a0]?[KMG]iB\b", after)),
     )  # fmt: skip
@@ -237,7 +247,8 @@ def asked(text: str) -> list[Asked]:
         for found in _NUMBER.finditer(text)
         if not any(low <= found.start() and found.end() <= high for _rule, low, high in named)
     ]
-    counted = re.compile(rf"\b(?:one|an?|{CARDINAL}) $", re.IGNORECASE)
+    bounded = re.compile(rf"\b(?:less than|at most|up to) (?:{_NUMBER.pattern}) $", re.IGNORECASE)
+    counted = re.compile(rf"\b(?:one|an?|{CARDINAL}|{DIGITS}) $", re.IGNORECASE)
     words = []
     for found in _COMPARE.finditer(text):
         before, after = text[: found.start()], text[found.end() :]
@@ -252,10 +263,12 @@ def asked(text: str) -> list[Asked]:
             continue  # above 5
         if kind in ("more", "less") and counted.search(before):
             continue  # one more launch
+        if kind in _OPPOSITE and bounded.search(before):
+            continue  # less than 2 % more: the number's bound says it
         if (
             kind == "level"
             and found[0].lower().startswith("as ")
-            and (re.search(rf"(?:times|twice|half|{VALUE}|×|third|quarter|\w+th) $", before))
+            and (re.search(rf"(?:times|twice|half|{VALUE}|×|third|quarter|\w+th) $", before, re.I))
         ):
             continue  # three times as long: the number says it
         is_denied = bool(_DENIED.search(before))
