@@ -7,6 +7,7 @@ stands for its value on the card that the book's times are of.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from operator import add, floordiv, mod, mul, neg, pow, sub, truediv
 
 from docutils import nodes
@@ -36,8 +37,8 @@ _ATTRIBUTES = [name for name, (kind, _of) in DEVICE.items() if kind in (Kind.COU
 _HIGHEST_POWER = 128
 
 
-def arithmetic(text: str, device: Device) -> float:
-    """What an expression comes to. Raises BadName and Lost."""
+def arithmetic(text: str, device: Callable[[], Device]) -> float:
+    """What an expression comes to. Raises BadName and Lost, and NotYet where it asks a device."""
     try:
         tree = ast.parse(text.replace("^", "**"), mode="eval")
     except SyntaxError:
@@ -48,12 +49,12 @@ def arithmetic(text: str, device: Device) -> float:
         raise BadName(f"'{text}': {error}") from None
 
 
-def _value(node: ast.expr, device: Device) -> float:
+def _value(node: ast.expr, device: Callable[[], Device]) -> float:
     match node:
         case ast.Constant(int() | float() as number) if not isinstance(number, bool):
             return number
         case ast.Name(name) if name in _ATTRIBUTES:
-            return int(DEVICE[name][1](device))
+            return int(DEVICE[name][1](device()))
         case ast.Name(name):
             raise Lost(f"no attribute '{name}'{nearest(name, _ATTRIBUTES)}")
         case ast.UnaryOp(ast.USub(), operand):
@@ -70,7 +71,7 @@ class Calc(RecordedRole):
     """``:calc:`256 * 4 / 32```"""
 
     def find(self, book: Book) -> nodes.Node:
-        value = arithmetic(self.text, book.reference().device)
+        value = arithmetic(self.text, lambda: book.reference().device)
         return nodes.inline("", units.count(value), classes=["measured"])
 
 
