@@ -12,7 +12,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from tools.files import write_whole
+from common.files import write_whole
 from tools.judging import Failure, progress, puzzles, timing
 from tools.judging.judge import judge
 from tools.terminal import complain, let_go, tamed
