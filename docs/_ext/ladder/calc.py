@@ -12,6 +12,8 @@ from operator import add, floordiv, mod, mul, neg, pow, sub, truediv
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from common.records.schema import Device
+
 from . import units
 from .book import Book, Lost, nearest
 from .claims.amounts import Kind
@@ -34,37 +36,42 @@ _ATTRIBUTES = [name for name, (kind, _of) in DEVICE.items() if kind in (Kind.COU
 _HIGHEST_POWER = 128
 
 
+def arithmetic(text: str, device: Device) -> float:
+    """What an expression comes to. Raises BadName and Lost."""
+    try:
+        tree = ast.parse(text.replace("^", "**"), mode="eval")
+    except SyntaxError:
+        raise BadName(f"'{text}' is not arithmetic, such as 256 * 4 / 32") from None
+    try:
+        return _value(tree.body, device)
+    except (ZeroDivisionError, OverflowError) as error:
+        raise BadName(f"'{text}': {error}") from None
+
+
+def _value(node: ast.expr, device: Device) -> float:
+    match node:
+        case ast.Constant(int() | float() as number) if not isinstance(number, bool):
+            return number
+        case ast.Name(name) if name in _ATTRIBUTES:
+            return int(DEVICE[name][1](device))
+        case ast.Name(name):
+            raise Lost(f"no attribute '{name}'{nearest(name, _ATTRIBUTES)}")
+        case ast.UnaryOp(ast.USub(), operand):
+            return float(neg(_value(operand, device)))
+        case ast.BinOp(left, operator, right) if type(operator) in _OPERATORS:
+            one, other = _value(left, device), _value(right, device)
+            if isinstance(operator, ast.Pow) and abs(other) > _HIGHEST_POWER:
+                raise BadName(f"{other} is too large an exponent")
+            return _OPERATORS[type(operator)](one, other)  # type: ignore[no-any-return]
+    raise BadName(f"'{ast.unparse(node)}' is not arithmetic: numbers, + - * / // % ^ and ()")
+
+
 class Calc(RecordedRole):
     """``:calc:`256 * 4 / 32```"""
 
     def find(self, book: Book) -> nodes.Node:
-        try:
-            tree = ast.parse(self.text.replace("^", "**"), mode="eval")
-        except SyntaxError:
-            raise BadName(f"'{self.text}' is not arithmetic, such as 256 * 4 / 32") from None
-        try:
-            value = self._value(tree.body, book)
-        except (ZeroDivisionError, OverflowError) as error:
-            raise BadName(f"'{self.text}': {error}") from None
+        value = arithmetic(self.text, book.reference().device)
         return nodes.inline("", units.count(value), classes=["measured"])
-
-    def _value(self, node: ast.expr, book: Book) -> float:
-        match node:
-            case ast.Constant(int() | float() as number) if not isinstance(number, bool):
-                return number
-            case ast.Name(name) if name in _ATTRIBUTES:
-                value = DEVICE[name][1](book.reference().device)
-                return int(value)
-            case ast.Name(name):
-                raise Lost(f"no attribute '{name}'{nearest(name, _ATTRIBUTES)}")
-            case ast.UnaryOp(ast.USub(), operand):
-                return float(neg(self._value(operand, book)))
-            case ast.BinOp(left, operator, right) if type(operator) in _OPERATORS:
-                one, other = self._value(left, book), self._value(right, book)
-                if isinstance(operator, ast.Pow) and abs(other) > _HIGHEST_POWER:
-                    raise BadName(f"'{self.text}': {other} is too large an exponent")
-                return _OPERATORS[type(operator)](one, other)  # type: ignore[no-any-return]
-        raise BadName(f"'{ast.unparse(node)}' is not arithmetic: numbers, + - * / // % ^ and ()")
 
 
 def setup(app: Sphinx) -> None:
