@@ -50,6 +50,10 @@ def digest(folder: Path) -> str:
     return cases.digest(folder)
 
 
+def unmarked(line: str) -> str:
+    return _MARKS.sub("", line)
+
+
 def form(source: str, fixed: bool) -> list[str]:
     """The lines of one form, without marks."""
     lines, shown, inside = [], [True], False
@@ -61,7 +65,7 @@ def form(source: str, fixed: bool) -> list[str]:
         elif inside and line.startswith("#endif"):
             shown, inside = [True], False
         elif shown[0]:
-            lines.append(_MARKS.sub("", line))
+            lines.append(unmarked(line))
     return lines
 
 

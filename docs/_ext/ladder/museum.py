@@ -8,20 +8,32 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
-from common.records import museum
+from common.records import cases, museum
 from common.records.museum import FOLDER, Recording, Run
 
 from .blocks import block, numbered, printed
 from .book import Book, Lost
 from .directive import LookupDirective
 from .folded import fold, summary
+from .names import BadName
 from .strings import _
 from .table import Cell, Column, table
 
 CARD = "nvidia-h200"
 CONTEXT = 3  # lines around those that differ
+#: The page's sections, as stories speak of them.
+KINDS = {
+    "host": _("mistakes of the host"),
+    "guards": _("mistakes with guards, sizes and first values"),
+    "barriers": _("mistakes with barriers"),
+    "warps": _("mistakes within a warp"),
+    "blocks": _("mistakes between blocks"),
+    "arithmetic": _("mistakes in arithmetic"),
+    "libraries": _("mistakes with libraries"),
+}
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
@@ -32,7 +44,7 @@ def recording(book: Book, name: str) -> Recording | None:
     if not (book.root / FOLDER / f"{name}.json").is_file():
         return None
     found = museum.read(book.file(f"{FOLDER}/{name}.json")[1])
-    return found if found.digest == museum.cases.digest(paths) else None
+    return found if found.digest == cases.digest(paths) else None
 
 
 class Exhibit(LookupDirective):
@@ -50,17 +62,22 @@ class Exhibit(LookupDirective):
         title = wrong[0].removeprefix("// ")
         said = _said(ours, card, name)
         lines = source.splitlines()
-        body = [
-            block(_difference(wrong, right), "diff", [nodes.Text(_("Wrong, and right"))], "changed"),
+        body: list[nodes.Node] = [
+            block(
+                _difference(wrong, right),
+                "diff",
+                [nodes.Text(_("\N{MINUS SIGN} wrong, + right"))],
+                "changed",
+            ),
             self._when_run(ours, card, name),
             _table(said, name, lines, bool(card)),
-            *self.parse_content_to_nodes(),
-            numbered(fold_listing(path.name, source), 1),
+            *self._instead(),
         ]
-        body[-1] = fold(_("The whole program"), [body[-1]])
         if (check := ours.of(name, "wrong", "check")) and "\n" in check.text:
             text = f"$ tools/emulate --check all,sum ./{name}\n{check.text}"
-            body.insert(-1, fold(_("All that our checks say"), [printed(text, _("Its wrong form"))]))
+            body.append(fold(_("All that our checks say"), [printed(text, path.name)]))
+        whole = block(_unmarked(source), "cuda", [nodes.Text(path.name)], "listing")
+        body.append(fold(_("The whole program, both forms"), [numbered(whole, 1)]))
         made = fold("", body, "exhibit")
         made["ids"] = [f"exhibit-{name.replace('_', '-')}"]
         made.children[0] = self._summary(title, said)
@@ -74,8 +91,15 @@ class Exhibit(LookupDirective):
         line += nodes.inline("", str(found), classes=["found" if by else "missed"])
         return line
 
+    def _instead(self) -> list[nodes.Node]:
+        self.assert_has_content()
+        body = self.parse_content_to_nodes()
+        if body and isinstance(body[0], nodes.paragraph):
+            body[0][:0] = [nodes.strong("", _("Instead:")), nodes.Text(" ")]
+        return body
+
     def _when_run(self, ours: Recording, card: Recording | None, name: str) -> nodes.paragraph:
-        line = nodes.paragraph("", "", nodes.strong("", _("When run:")), nodes.Text(" "))
+        line = nodes.paragraph("", "", nodes.strong("", _("It prints:")), nodes.Text(" "))
         line += _printed(ours.of(name, "wrong", "run"), _("on the embedded device"))
         line += nodes.Text(_("; "))
         if card is None:
@@ -87,7 +111,7 @@ class Exhibit(LookupDirective):
 
 def _title(title: str) -> Iterable[nodes.Node]:
     """A title from a comment: names of code as code."""
-    for number, part in enumerate(re.split(r"(\b\w+\(\)|\+=)", title)):
+    for number, part in enumerate(re.split(r"(\b\w+\(\)|\+=|volatile)", title)):
         if part:
             yield nodes.literal("", part) if number % 2 else nodes.Text(part)
 
@@ -120,10 +144,8 @@ def _said(ours: Recording, card: Recording | None, name: str) -> dict[str, list[
     return {words: [run for run in runs if run] for words, runs in said.items()}
 
 
-def _table(
-    said: dict[str, list[Run]], name: str, lines: list[str], has_card: bool
-) -> nodes.table:
-    columns = [Column(_("tool")), Column(_("what it says of the wrong form"))]
+def _table(said: dict[str, list[Run]], name: str, lines: list[str], has_card: bool) -> nodes.table:
+    columns = [Column(_("tool")), Column(_("says of the wrong form"))]
     rows: list[list[Cell]] = [
         [words, _cell(runs[0] if runs else None, name, lines)] for words, runs in said.items()
     ]
@@ -134,24 +156,25 @@ def _table(
 
 def _cell(run: Run | None, name: str, lines: list[str]) -> list[nodes.Node]:
     if run is None or run.found is None:
-        return [_quiet(_("could not do its work"))]
+        return [_quiet(run.text if run and run.text else _("could not do its work"))]
     if not run.text:
         return [_quiet(_("nothing"))]
     made: list[nodes.Node] = []
+    quoted: set[int] = set()
     blocks = re.split(r"\n(?=\S)", run.text)
     for said in _first_of_each(blocks):
         first = re.sub(rf"^{name}\.cu\((\d+)\): ", "", said.partition("\n")[0])
         made.append(nodes.inline("", first, classes=["code-line"]))
         at = list(dict.fromkeys(int(line) for line in re.findall(rf"{name}\.cu[:(](\d+)", said)))
         for number in at[:2]:
-            code = re.sub(r" *//.*", "", lines[number - 1]).strip()
-            where = _("line {number}: ").format(number=number)
-            made.append(
-                nodes.inline("", "", nodes.Text(where), nodes.literal("", code), classes=["code-line"])
-            )
+            code = museum.unmarked(lines[number - 1]).strip()
+            if number not in quoted and code != "}":
+                where = nodes.Text(_("line {number}: ").format(number=number))
+                made.append(nodes.inline("", "", where, nodes.literal("", code), classes=["at"]))
+            quoted.add(number)
     if not run.found:
         made.insert(0, _quiet(_("no finding, but a word on the sum:")))
-    return made
+    return [piece for each in made for piece in (each, nodes.Text(" "))]
 
 
 def _first_of_each(blocks: list[str]) -> Iterable[str]:
@@ -168,9 +191,8 @@ def _quiet(words: object) -> nodes.inline:
     return nodes.inline("", str(words), classes=["code-line", "quiet"])
 
 
-def fold_listing(name: str, source: str) -> nodes.container:
-    text = "\n".join(museum._MARKS.sub("", line) for line in source.splitlines())
-    return block(text, "cuda", [nodes.Text(f"{name}, -DFIXED: {_('the right form')}")], "listing")
+def _unmarked(source: str) -> str:
+    return "\n".join(map(museum.unmarked, source.splitlines()))
 
 
 class Tally(LookupDirective):
@@ -182,7 +204,6 @@ class Tally(LookupDirective):
         headings = []
         tools = {"embedded": ("check", "nvcc"), CARD: SANITIZERS}
         names = {"check": _("our checks"), "nvcc": _("the compiler")}
-        exhibits = museum.names(book.root / FOLDER)
         for recorded, of in tools.items():
             found = recording(book, recorded)
             if found:
@@ -191,17 +212,38 @@ class Tally(LookupDirective):
                 if not found:
                     rows.append([tool, str(_("not recorded yet")), "–"])
                     continue
-                wrong, right = (
-                    sum(bool(run and run.found) for run in (found.of(e, form, tool) for e in exhibits))
-                    for form in ("wrong", "right")
-                )
-                said = _("{found} of {all}").format(found=wrong, all=len(exhibits))
+                those = [run for run in found.runs if run.tool == tool and run.found is not None]
+                wrong = [bool(run.found) for run in those if run.form == "wrong"]
+                right = sum(bool(run.found) for run in those if run.form == "right")
+                said = _("{found} of {all}").format(found=sum(wrong), all=len(wrong))
                 rows.append([str(names.get(tool, tool)), said, str(right)])
         columns = [Column(_("tool")), Column(_("finds"), numeric=True)]
         columns.append(Column(_("accuses a right form"), numeric=True))
         return [table(columns, rows, "exhibits", caption="; ".join(headings))]
 
 
+class Link(LookupDirective):
+    """``.. museum-link:: barriers``: a line that leads to the exhibits of a kind."""
+
+    def show(self, book: Book) -> list[nodes.Node]:
+        (kind,) = self.words("KIND")
+        if kind not in KINDS:
+            raise BadName(f"'{kind}' is none of {', '.join(KINDS)}")
+        link = addnodes.pending_xref(
+            "",
+            nodes.inline("", str(KINDS[kind])),
+            refdomain="std",
+            reftype="ref",
+            reftarget=f"museum-{kind}",
+            refexplicit=True,
+            refwarn=True,
+        )
+        link["refdoc"] = self.env.docname
+        before, after = _("In the museum: "), _(", and which tool finds them.")
+        return [nodes.paragraph("", "", nodes.Text(before), link, nodes.Text(after))]
+
+
 def setup(app: Sphinx) -> None:
     app.add_directive("exhibit", Exhibit)
     app.add_directive("museum-tally", Tally)
+    app.add_directive("museum-link", Link)

@@ -1,4 +1,4 @@
-// A float counts by ones past 2^24
+// A float that counts by ones, beyond 16 777 216
 #include "exhibit.cuh"
 
 __global__ void count_on(float* out, int start, int more) {

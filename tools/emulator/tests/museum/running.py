@@ -10,11 +10,10 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
-from common.records.museum import Run, names
-from tools.measuring.profilers import SANITIZERS, sanitizer_options, sanitizer_verdict
+from common.records.museum import Recording, Run, digest, names
+from tools.measuring.profilers import sanitizer_options, sanitizer_verdict
 
 HERE = Path(__file__).resolve().parent
 EMULATE = HERE.parents[2] / "emulate"
@@ -54,9 +53,7 @@ def warned(said: str, form: str) -> list[Run]:
     for warning in re.split(r"(?m)^(?=\S*\.cuh?\S*: )", said):
         if match := re.match(r"\S*?(\w+)\.cu\b", warning):
             told[match[1]][_clean(warning)] = None
-    return [
-        Run(name, form, "nvcc", bool(texts), "\n".join(texts)) for name, texts in told.items()
-    ]
+    return [Run(name, form, "nvcc", bool(texts), "\n".join(texts)) for name, texts in told.items()]
 
 
 def run(program: Path, exhibit: str, *before: str | Path) -> subprocess.CompletedProcess[str]:
@@ -92,20 +89,34 @@ def checked(program: Path, exhibit: str) -> Run:
     return Run(exhibit, program.name, "check", bool(faults), _clean("\n".join(lines)))
 
 
+def on_embedded(nvcc: Path | str, folder: Path) -> Recording:
+    """What the compiler and the embedded device say of all exhibits."""
+    runs: list[Run] = []
+    for form in FORMS:
+        program, told = built(nvcc, form, folder, *FOR_EMBEDDED)
+        runs += warned(told, form)
+        for exhibit in names(HERE):
+            runs.append(ran(program, exhibit, EMULATE))
+            runs.append(checked(program, exhibit))
+    release = re.search(r"V([\d.]+)", output_of(nvcc, "--version"))
+    assert release
+    return Recording(f"nvcc {release[1]}", digest(HERE), tuple(runs))
+
+
+def output_of(*command: Path | str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def sanitized(program: Path, exhibit: str, tool: str) -> Run:
     """Under a tool of compute-sanitizer; its word is none where it couldn't do its work."""
     done = run(program, exhibit, "compute-sanitizer", *sanitizer_options(tool))
+    if done.returncode == 124:
+        return Run(exhibit, program.name, tool, None, done.stdout.strip())
     said = done.stdout + done.stderr
     findings, messages = sanitizer_verdict(tool, said, done.returncode)
     lines = list(dict.fromkeys(re.findall(rf"{exhibit}\.cu:\d+", said)))[:4]
     text = "\n".join([*messages, *(f"    at {line}" for line in lines)])
     return Run(exhibit, program.name, tool, None if findings is None else findings > 0, text)
-
-
-def on_card(programs: Sequence[Path]) -> list[tuple[Path, str, str]]:
-    """All that is run on a card: program, exhibit, and the tool, or "run"."""
-    tools = ("run", *SANITIZERS)
-    return [(path, name, tool) for path in programs for name in names(HERE) for tool in tools]
 
 
 def _clean(text: str) -> str:

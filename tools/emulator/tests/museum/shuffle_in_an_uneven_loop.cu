@@ -1,18 +1,18 @@
-// A shuffle inside a loop that some lanes leave a turn early
+// Shuffles inside a loop that some lanes leave a turn early
 #include "exhibit.cuh"
+
+__device__ int warp_sum(int value) {
+  for (int away = 16; away > 0; away /= 2) value += __shfl_xor_sync(~0u, value, away);
+  return value;
+}
 
 __global__ void lane_sums(const int* in, int* out, int n) {
   int sum = 0;
 #ifdef FIXED
   for (int i = threadIdx.x; i < n; i += 32) sum += in[i];
-  for (int away = 16; away > 0; away /= 2) sum += __shfl_xor_sync(~0u, sum, away);
+  sum = warp_sum(sum);
 #else
-  for (int i = threadIdx.x; i < n; i += 32) {
-    int part = in[i];
-    for (int away = 16; away > 0; away /= 2)
-      part += __shfl_xor_sync(~0u, part, away);  // @sync @sum
-    sum += part;
-  }
+  for (int i = threadIdx.x; i < n; i += 32) sum += warp_sum(in[i]);  // @sync @sum
 #endif
   if (threadIdx.x == 0) *out = sum;
 }

@@ -3,23 +3,19 @@
 
 __global__ void in_step(const int* in, int* out) {
   __shared__ int tile[64];
-#ifdef FIXED
-  int* const s = tile;
-#else
   volatile int* const s = tile;
-#endif
   const unsigned t = threadIdx.x;
   s[t] = in[t];
   __syncthreads();
   if (t >= 32) return;
   for (unsigned half = 32; half > 0; half /= 2) {
+    const int sum = s[t] + s[t + half];  // @race
 #ifdef FIXED
-    const int sum = s[t] + s[t + half];
     __syncwarp();
-    s[t] = sum;
+#endif
+    s[t] = sum;  // @race
+#ifdef FIXED
     __syncwarp();
-#else
-    s[t] = s[t] + s[t + half];  // @race
 #endif
   }
   if (t == 0) *out = s[0];
