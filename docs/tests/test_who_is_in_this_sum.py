@@ -46,9 +46,9 @@ EVERY = """async (legacy) => {
     await LadderPlans.load(base, chapter);
     for (const variant of LadderPlans.variants(chapter)) {
       if (!variant.sums || Boolean(variant.legacy) !== legacy) continue;
-      const least = variant.columns ?? 1;  // a table has a row
-      const tries = [3000, ...(legacy ? [4096, 1] : [])].flatMap((n) =>
-        [null, ...(legacy ? [1] : [])].map((apart) => [Math.max(n, least), apart]));
+      const offered = (n) => variant.sizes.find((one) => one >= n) ?? variant.sizes.at(-1);
+      const tries = [1000, ...(legacy ? [4096, 1] : [])].flatMap((n) =>
+        [null, ...(legacy ? [1] : [])].map((apart) => [offered(n), apart]));
       for (const [n, apart] of tries) {
         const plan = LadderPlans.plan(chapter, variant.name, {n, block: variant.default_block});
         const name = `${chapter} ${variant.name}, n = ${n}, schedule ${apart}`;
