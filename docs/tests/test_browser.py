@@ -167,7 +167,12 @@ def barriers(page: Page, rules: dict[str, object]) -> list[str]:
 
 
 def all_barriers(page: Page) -> set[str]:
-    """At both widths, and in both colour schemes what depends on colours."""
+    """At both widths, and in both colour schemes what depends on colours.
+
+    From the top of the page: further down, while a page scrolls up, the theme offers to go there.
+    """
+    page.evaluate("scrollTo(0, 0)")
+    expect(page.locator(".back-to-top")).to_be_hidden()
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = []
     page.evaluate(UNCOLOURED)

@@ -989,7 +989,6 @@ def test_no_barrier_with_all_open(page: Page) -> None:
     panel.get_by_role("button", name="Step through it").click()
     expect(panel.locator(".step-body")).to_be_visible()
     page.evaluate("document.querySelectorAll('.run-here details').forEach(one => one.open = true)")
-    page.evaluate("scrollTo(0, 0)")  # else the theme offers to go there
     assert all_barriers(page) == set()
 
 

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from common.files import write_whole
 from common.records import columns
 from common.records.counters import COUNTERS, OF_BOTH
-from tools.files import write_whole
 from tools.measuring import ROOT, Failure
 from tools.measuring.embedded import Device
 from tools.measuring.launches import DEFAULT_N, FOLDER, Listed, listed, printed_ptx

@@ -106,7 +106,7 @@ class Book:
 
     def __init__(self, env: BuildEnvironment, card: str = "") -> None:
         self.env = env
-        self._asked_card = card
+        self.card = card
         self.root = Path(env.config.ladder_root).resolve()
         self.figures_dir = Path(env.config.ladder_figures).resolve()
         self.runs_dir = Path(env.config.ladder_runs).resolve()
@@ -190,7 +190,7 @@ class Book:
         except regions_module.RegionError as error:
             raise Lost(str(error)) from None
         recordings = recordings.of(chapter_of(self.env.docname) or chapter)
-        for folder in (data / (self._asked_card or recordings.reference.name), data / LOCAL):
+        for folder in (data / (self.card or recordings.reference.name), data / LOCAL):
             inputs.note(self.env, [folder, *(folder / file for file in files)])
         if not (recordings.reference.chapters or recordings.local):
             raise NotYet
@@ -207,8 +207,8 @@ class Book:
     def _both(self, recordings: Recordings, ask: Callable[[str], RecordedRun[Run]]) -> Both[Run]:
         found: dict[str, RecordedRun[Run] | None] = {}
         missed = ""
-        card = self._asked_card or recordings.reference.name
-        for known in (card,) if self._asked_card else (card, LOCAL):
+        card = self.card or recordings.reference.name
+        for known in (card,) if self.card else (card, LOCAL):
             try:
                 found[known] = ask(known)
             except NoSuchRun as miss:
@@ -329,7 +329,7 @@ class Book:
 
     def has_local(self) -> bool:
         """Whether the reader's own numbers stand beside these."""
-        return not self._asked_card and _recordings(self.root, self.runs_dir).local is not None
+        return not self.card and _recordings(self.root, self.runs_dir).local is not None
 
     def noticed(self) -> tuple[str, list[Notice]]:
         """The reader's own card and what to know of its recording, as tools/measure warned of it;
@@ -372,7 +372,7 @@ class Book:
         recordings = self._data(*(f"{chapter}.json" for chapter in known.chapters))
         if not known.chapters:
             raise NotYet
-        return recordings.sets(self._asked_card or recordings.reference.name)[0]
+        return recordings.sets(self.card or recordings.reference.name)[0]
 
     # ------------------------------------------------------------------ figures
 

@@ -6,12 +6,13 @@ card that the book's times are of.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
 from common.arithmetic import NoFormula, NoName, value
+from common.records.schema import Device
 
 from . import units
 from .book import Book, Lost, nearest
@@ -25,13 +26,13 @@ _ATTRIBUTES = [name for name, (kind, _of) in DEVICE.items() if kind in (Kind.COU
 
 
 class _Attributes(Mapping[str, int]):
-    """The card's, which a formula without them doesn't ask for."""
+    """A card's, which a formula without them doesn't ask for."""
 
-    def __init__(self, book: Book) -> None:
-        self._book = book
+    def __init__(self, device: Callable[[], Device]) -> None:
+        self._device = device
 
     def __getitem__(self, name: str) -> int:
-        return int(DEVICE[name][1](self._book.reference().device))
+        return int(DEVICE[name][1](self._device()))
 
     def __contains__(self, name: object) -> bool:
         return name in _ATTRIBUTES
@@ -43,16 +44,21 @@ class _Attributes(Mapping[str, int]):
         return len(_ATTRIBUTES)
 
 
+def arithmetic(text: str, device: Callable[[], Device]) -> float:
+    """What an expression comes to. Raises BadName and Lost."""
+    try:
+        return value(text, _Attributes(device))
+    except NoName as error:
+        raise Lost(f"no attribute '{error.name}'{nearest(error.name, _ATTRIBUTES)}") from None
+    except NoFormula as error:
+        raise BadName(str(error)) from None
+
+
 class Calc(RecordedRole):
     """``:calc:`256 * 4 / 32```"""
 
     def find(self, book: Book) -> nodes.Node:
-        try:
-            result = value(self.text, _Attributes(book))
-        except NoName as error:
-            raise Lost(f"no attribute '{error.name}'{nearest(error.name, _ATTRIBUTES)}") from None
-        except NoFormula as error:
-            raise BadName(str(error)) from None
+        result = arithmetic(self.text, lambda: book.reference().device)
         return nodes.inline("", units.count(result), classes=["measured"])
 
 

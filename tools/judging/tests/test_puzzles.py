@@ -202,10 +202,10 @@ def test_a_folder_is_all_that_a_puzzle_takes(tmp_path: Path) -> None:
     _copy(tmp_path, "1_load")
     added = _copy(tmp_path)
     shutil.copytree(ROOT / "tools/judging", tmp_path / "tools/judging", ignore=lambda *_: {"tests"})
-    for name in ("judge", "files.py", "terminal.py", "python.sh"):
+    for name in ("judge", "terminal.py", "python.sh"):
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
     shutil.copytree(ROOT / "common/records", tmp_path / "common/records")
-    for name in ("arithmetic.py", "counters.json"):
+    for name in ("arithmetic.py", "counters.json", "files.py"):
         shutil.copy(ROOT / "common" / name, tmp_path / "common")
     (tmp_path / "tools/emulator").mkdir()
     shutil.copy(ROOT / "tools/emulator/folder", tmp_path / "tools/emulator/folder")
