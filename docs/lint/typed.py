@@ -23,14 +23,20 @@ QUANTITY, FACT = "a measured quantity is typed", "a fact has another value"
 _DIGITS = r"\d[\d\u00a0\u2009\u202f.,]*"
 _MEASURED = re.compile(
     rf"(?<![\w.×,]){_DIGITS}(?:[ \u00a0]?(?:to|or|and|–)[ \u00a0]{_DIGITS})?"
-    r"(?:[ \u00a0\u202f]?(?:[µu]s|ms|GB/s|TB/s|[MG]Hz|%)(?![\w/])|×(?!\s*[\d(]))"
+    r"(?:[ \u00a0\u202f]?(?:[µu]s|ms|GB/s|TB/s|[MG]Hz|%)(?![\w/])|×(?!\s*[\d(])|(?<=\.\d)x\b)"
+)
+#: What follows a percentage that was measured.
+_COMPARES = re.compile(
+    r" (?:faster|slower|less|more|fewer|longer|shorter|ahead|behind"
+    r"|of (?:the |its )?(?:time|peak|bandwidth|roof))\b"
 )
 
 
 def _lines(name: str, line: int, text: str, is_covered: bool = False) -> Iterator[str]:
     for found in () if is_covered else _MEASURED.finditer(text):
-        if found[0].endswith("%") and not name.endswith((".rst", ".md", ".toml")):
-            continue  # a comment's percentage is a share by definition, or a print format
+        is_source = not name.endswith((".rst", ".md", ".toml"))
+        if is_source and found[0].endswith("%") and not _COMPARES.match(text, found.end()):
+            continue  # a share by definition, as of an interval, or a print format
         yield (
             f"{name}:{line}: {QUANTITY}: \u201c{found[0]}\u201d in \u201c{text[:160]}\u201d. "
             "Show it by a role, put a claim beside the sentence, cite its source, or say by "

@@ -89,8 +89,7 @@ def faults(path: Path, text: str) -> list[str]:
                 card = role["target"].partition(" on ")[2] or shown.reference.name
                 said.words(" ".join(role["target"].split()), shown, card, chapter)
             elif role["name"] == "given":
-                device = shown.device(shown.reference.name)
-                given.check(" ".join(role["written"].split()), pages.ROOT, device)
+                given.check(" ".join(role["written"].split()), pages.ROOT, shown.device)
         except (amounts.BadClaim, Lost, NoSuchRun, BadName) as error:
             found.append(str(error))
     found += said.as_fast_below_one(text, shown)

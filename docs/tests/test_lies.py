@@ -20,6 +20,7 @@ from docs.tests.test_claims_hold import faults
 NUMBER, WORD, SAME = "a number that no claim has", "a word that no claim says", "identical sides"
 FAR, BELOW, FALSE = "a bound far from", "'as fast' beside a ratio below one", "is false on"
 QUANTITY, FACT = typed.QUANTITY, typed.FACT
+GIVEN = " is "  # what the arithmetic comes to
 
 
 class Lie(NamedTuple):
@@ -128,7 +129,35 @@ WORDS_AND_NUMBERS = [
         ),
     ),
     *of(
+        "05",
+        (GIVEN, "`seven <256 / 32 - 1>`", "`six <256 / 32 - 1>`"),
+        (NUMBER, "With half as many trees, the first", "With a third as many trees, the first"),
+        (NUMBER, "away nearly half of the", "away nearly two thirds of the"),
+        (WORD, "got faster by issuing less", "got faster by issuing more"),
+        (WORD, "The faster kernel waits *more*", "The slower kernel waits *more*"),
+    ),
+    *of("06", (NUMBER, "can't make that 8 × 14 %", "can't make that 8 × 24 %")),
+    *of(
+        "07",
+        (WORD, "even a little slower than", "even a little faster than"),
+        (NUMBER, "stands at a quarter of the read roof", "stands at half of the read roof"),
+    ),
+    *of("10", (NUMBER, "*A million blocks, 16 bytes", "*Two million blocks, 16 bytes")),
+    *of(
+        "13",
+        (NUMBER, "some five million here", "some nine million here"),
+        (WORD, "That is our fastest sum", "That is our slowest sum"),
+    ),
+    *of(
+        "08",
+        (NUMBER, "528 more requests", "582 more requests"),
+        (NUMBER, "differ by less than 22 %", "differ by less than 2 %"),
+        folder="notebooks",
+    ),
+    *of("10", (NUMBER, "about half a per cent", "about two per cent"), folder="notebooks"),
+    *of(
         "14",
+        (GIVEN, "`28 million <", "`38 million <"),
         (WORD, "all-reduce is level with our store", "all-reduce takes longer than our store"),
         (WORD, "a second GPU pays from 2²⁶ on", "a second GPU pays only from 2²⁶ on"),
         (NUMBER, "At 2³¹ two are nearly twice", "At 2²⁸ two are nearly twice"),
@@ -186,6 +215,8 @@ TYPED = [
     Lie(QUANTITY, "chapters/chapter02_smem/puzzles/1_load/puzzle.toml", "", "  It takes 84 µs."),
     Lie(FACT, "chapters/chapter02_smem/puzzles/1_load/puzzle.toml", "", "  A warp is 16 threads."),
     Lie(QUANTITY, "chapters/chapter02_smem/kernels.cuh", "", "// It reaches 4100 GB/s.\n"),
+    Lie(QUANTITY, "chapters/chapter02_smem/kernels.cuh", "", "// It is 13 % faster.\n"),
+    Lie(QUANTITY, "chapters/chapter05_unroll4/kernels.cuh", "", "// That is 1.9x of the tree.\n"),
     Lie(FACT, "chapters/chapter04_bank_conflicts/kernels.cuh", "", "// The SM has 64 banks.\n"),
     Lie(QUANTITY, "common/src/report.cpp", "", 'auto x = "runs at 1980 MHz";\n'),
 ]  # fmt: skip

@@ -45,7 +45,7 @@ class _Attributes(Mapping[str, int]):
 
 
 def arithmetic(text: str, device: Callable[[], Device]) -> float:
-    """What an expression comes to. Raises BadName and Lost."""
+    """What an expression comes to. Raises BadName and Lost, and NotYet where it asks a device."""
     try:
         return value(text, _Attributes(device))
     except NoName as error:

@@ -7,6 +7,7 @@ Where it follows from other numbers or stands in a file, the build checks it:
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from docutils import nodes
@@ -35,7 +36,7 @@ def _off(one: Asked) -> float:
     return max(last, _ROUNDED * one.value)
 
 
-def check(text: str, root: Path, device: Device) -> str:
+def check(text: str, root: Path, device: Callable[[], Device]) -> str:
     """What the role shows. Raises BadName and Lost where its source says something else."""
     match = re.fullmatch(r"(?P<said>.*?)\s*<(?P<by>[^<>]+)>", text, re.DOTALL)
     if not match:
@@ -62,7 +63,7 @@ class Given(RecordedRole):
     """``:given:`QUANTITY <SOURCE>```"""
 
     def find(self, book: Book) -> nodes.Node:
-        return nodes.Text(check(self.text, book.root, book.reference().device))
+        return nodes.Text(check(self.text, book.root, lambda: book.reference().device))
 
 
 def setup(app: Sphinx) -> None:

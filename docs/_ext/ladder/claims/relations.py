@@ -160,7 +160,7 @@ def _statement(claim: Claim) -> set[str]:
             word = "slower" if faster.is_turned else "faster"
             found = {word, "more" if faster.is_turned else "less"}
             if faster.is_rank:
-                found.add("rank")
+                found |= {"rank", "slowest" if faster.is_turned else "fastest"}
             if len(first) > 1 or len(second) > 1:
                 found.add("several")
                 found.add("rank")
@@ -348,6 +348,9 @@ def answers(one: Asked, by: Stated) -> bool:
         return _answers_number(one, by)
     if one.is_denied and one.kind in DENIED_BY:
         return bool(DENIED_BY[one.kind] & by.relations)
+    ranks = by.relations & {"fastest", "slowest"}
+    if one.text.lower() in ("fastest", "slowest") and len(ranks) == 1:
+        return one.text.lower() in ranks
     if one.kind == "most":
         return any(_MOST <= low < 1 for low, _high in by.ranges)
     return bool(SAID_BY[one.kind] & by.relations)

@@ -80,7 +80,10 @@ _VARIABLE = r"(?<![A-Za-z0-9_])[b-zB-HJ-Zλ](?![A-Za-z0-9_])"
 _TERM = rf"(?:{DIGITS}[b-zB-HJ-Z](?![A-Za-z0-9])|{DIGITS}|{_VARIABLE}|{CODE})"
 _OPERATOR = r"[ \u00a0]?(?:[-−+·*/^=≠≤≥<>…]|mod|xor)[ \u00a0]?"
 NAMES: dict[str, re.Pattern[str]] = {
-    "chapter": re.compile(rf"\b(?:chapters?|parts?|rungs?) {_SEVERAL}|\b(?:{CARDINAL}) chapters\b", re.IGNORECASE),
+    "chapter": re.compile(
+        rf"\b(?:chapters?|notebooks?|parts?|rungs?) {_SEVERAL}|\b(?:{CARDINAL}) chapters\b",
+        re.IGNORECASE,
+    ),
     "label": re.compile(
         rf"\b(?:{_LABELLED})s? (?:{_SEVERAL}|(?:{CARDINAL})\b)", re.IGNORECASE
     ),
@@ -118,7 +121,8 @@ _SYMBOL = re.compile(rf"{_VARIABLE}|\d[b-zB-HJ-Z](?![A-Za-z0-9])|{CODE}")
 _QUESTION = re.compile(r"\?[”\"’)]*\s*$")
 #: Words that compare, by the relation that they ask for; `relations.SAID_BY` has what states it.
 _WORDS = {
-    "faster": r"faster|quicker|ahead|beats?|outruns?|overtakes?|wins?|(?<!its )(?<!our )(?<!the )leads?",
+    "faster": r"faster|quicker|ahead|beats?|outruns?|overtakes?|wins?"
+              r"|(?<!its )(?<!our )(?<!the )leads?",
     "slower": r"slower|(?:is|are|was|were|falls?|stays?|far|still) behind|loses?|worse",
     "longer": r"longer",
     "more": r"more|larger|bigger|greater|higher|rises?|rose|grows?|grew|climbs?|exceeds?",
@@ -140,8 +144,10 @@ _COMPARE = re.compile(
 )
 _OPPOSITE = {"faster": "slower", "slower": "faster", "longer": "shorter", "shorter": "longer",
              "more": "less", "less": "more"}  # fmt: skip
-_DENIED = re.compile(r"(?:\b(?:no|not|never|neither|nor|nothing|hardly any|too little)|n['’]t)(?: \w+){0,3} $",
-                     re.IGNORECASE)  # fmt: skip
+_DENIED = re.compile(
+    r"(?:\b(?:no|not|never|neither|nor|nothing|hardly any|too little)|n['’]t)(?: \w+){0,3} $",
+    re.IGNORECASE,
+)
 #: Before a number: what it is a bound of.
 _LOW = re.compile(r"\b(?:more than|over|at least|above|beyond|from|exceeds?) (?:an? |the )?$", re.I)
 _HIGH = re.compile(
