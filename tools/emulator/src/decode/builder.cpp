@@ -107,8 +107,8 @@ Slot Builder::result(const Operand& o, unsigned width) {
 Code::Flow Builder::flow(const Traits& traits) const {
   using Kind = Code::Flow::Kind;
   Code::Flow flow{.kind = traits.flow, .reads = reads_.size(), .slots = reads_};
+  flow.sum = sum_.value_or(traits.sum);
   if constexpr (kFollowsSums) {
-    flow.sum = sum_.value_or(traits.sum);
     flow.floating = floating_.value_or(false);
     flow.low = low_;
   }
