@@ -511,7 +511,8 @@ void RaceCheck::visit(const Touch& touch, Marks& marks, Address at, Mark now) {
     } else {
       const auto [ordered, told] =
           sure ? std::pair{both, Mask{0}} : compare(touch, marks, i, at, now);
-      if ((now.kind & Mark::kReadOnly) && !before.reads_only() && ordered && before.time != kNever) {
+      if ((now.kind & Mark::kReadOnly) && !before.reads_only() && ordered &&
+          before.time != kNever) {
         report_read_only(touch, at, now, before, ordered);
       }
       if (const Mask lanes = ordered ? unshown(touch, before) : 0) {

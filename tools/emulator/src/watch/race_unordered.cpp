@@ -1,6 +1,6 @@
-// Strong accesses that nothing orders. They don't race, whatever comes of them: a volatile or relaxed
-// read may be given what was there before a write that was long done, and of two such writes the
-// earlier may stay. That is a fault where a result depends on it.
+// Strong accesses that nothing orders. They don't race, whatever comes of them: a volatile or
+// relaxed read may be given what was there before a write that was long done, and of two such
+// writes the earlier may stay. That is a fault where a result depends on it.
 #include <algorithm>
 #include <bit>
 #include <string>
@@ -18,8 +18,8 @@ constexpr std::size_t kMostSeen = 64;
 
 }  // namespace
 
-/// Barriers stand behind a read of what was handed on. PTX asks for a fence there, too; but NVIDIA's
-/// own examples do without, and all that comes after waits for that read on any GPU.
+/// Barriers stand behind a read of what was handed on. PTX asks for a fence there, too; but
+/// NVIDIA's own examples do without, and all that comes after waits for that read on any GPU.
 void RaceCheck::pass_on(unsigned warp, Mask lanes) {
   for_each_lane(lanes, [&](unsigned i) {
     for (const Taken& t : thread(warp, i).pending) {
@@ -46,8 +46,8 @@ void RaceCheck::see(const Mark& before, Address at, const Mark& now) {
   const auto known = std::ranges::find_if(seen_, [&](const Seen& s) {
     return s.block == before.block && s.warp == before.warp && s.by_warp == now.warp;
   });
-  const Seen seen{before.block, before.number, before.pc, now.pc,
-                  before.warp,  now.warp,      waited,    now.orders, at};
+  const Seen seen{before.block, before.number, before.pc,  now.pc, before.warp,
+                  now.warp,     waited,        now.orders, at};
   if (known != seen_.end()) {
     if (known->number < before.number) *known = seen;
     return;
@@ -67,15 +67,17 @@ const RaceCheck::Seen* RaceCheck::told_of(const Mark& before, Address at, const 
   return found == seen_.end() ? nullptr : &*found;
 }
 
-/// Blocks that do nothing to wait for one another, nor for their own threads, take whatever is there.
+/// Blocks that do nothing to wait for one another, nor for their own threads, take whatever is
+/// there.
 bool RaceCheck::expects_order(const Mark& before, Address at, const Mark& now) {
   return before.block == now.block || uses_.synchronises() ||
          grid_.fences_of(before.block).block > 0 || grid_.fences_of(now.block).block > 0 ||
          told_of(before, at, now, false) != nullptr;
 }
 
-/// Whether it matters which of two strong accesses comes first. It doesn't where an access only asks
-/// whether to look again, nor between atomic updates, which all count: locks, tickets, counters.
+/// Whether it matters which of two strong accesses comes first. It doesn't where an access only
+/// asks whether to look again, nor between atomic updates, which all count: locks, tickets,
+/// counters.
 bool RaceCheck::matters(const Mark& before, Address at, const Mark& now) {
   const Part first = part_of(before), second = part_of(now);
   if (first == Part::kStores && second == Part::kStores) {
@@ -101,9 +103,11 @@ void RaceCheck::look_at_strong(const Touch& touch, Marks& marks, std::size_t ind
   const bool blocks = before.block != now.block;
   if (before.time == kNever || now.time == kNever || !excused(before, now)) return;
   if ((before.reads_only() && now.reads_only()) || (blocks && clustered_)) return;
+  if (kFollowsSums && grid_.old && blocks) return;  // the sum check tries what comes of it
   const Mask both = before.words & now.words;
   const Address place = at + 4 * static_cast<unsigned>(std::countr_zero(both));
-  const bool looks = now.reads_only() || ((now.kind & Mark::kUpdates) && !(now.kind & Mark::kSilent));
+  const bool looks =
+      now.reads_only() || ((now.kind & Mark::kUpdates) && !(now.kind & Mark::kSilent));
   const bool other = blocks || before.warp != now.warp;
   const bool judged = !before.orders && !now.orders && matters(before, place, now);
   if (looks && other && !before.reads_only()) see(before, place, now);
@@ -132,21 +136,20 @@ void RaceCheck::look_at_strong(const Touch& touch, Marks& marks, std::size_t ind
 
 void RaceCheck::report_unordered(const Touch& touch, unsigned lane, Address at, const Mark& now,
                                  const Mark& before, unsigned before_lane) {
-  findings_.note(
-      "race", "nothing orders these two: the value may be old", now.pc, before.pc, [&] {
-        const bool blocks = before.block != now.block;
-        const auto who = [&](const Mark& m, unsigned i) {
-          const std::string name = findings_.thread(m.warp, i);
-          const char* const does = m.reads_only()                ? " reads it at "
-                                   : part_of(m) == Part::kUpdates ? " updates it at "
-                                                                  : " writes it at ";
-          return (blocks ? block_name(m.block) + ", " : "") + name + does + findings_.line(m.pc);
-        };
-        return std::vector<std::string>{
-            (blocks ? "" : findings_.block_name() + ", ") + findings_.memory(touch.space, at),
-            who(before, before_lane), who(now, lane),
-            what_orders(touch.warp.number(), lane, at, now, before)};
-      });
+  findings_.note("race", "nothing orders these two: the value may be old", now.pc, before.pc, [&] {
+    const bool blocks = before.block != now.block;
+    const auto who = [&](const Mark& m, unsigned i) {
+      const std::string name = findings_.thread(m.warp, i);
+      const char* const does = m.reads_only()                 ? " reads it at "
+                               : part_of(m) == Part::kUpdates ? " updates it at "
+                                                              : " writes it at ";
+      return (blocks ? block_name(m.block) + ", " : "") + name + does + findings_.line(m.pc);
+    };
+    return std::vector<std::string>{
+        (blocks ? "" : findings_.block_name() + ", ") + findings_.memory(touch.space, at),
+        who(before, before_lane), who(now, lane),
+        what_orders(touch.warp.number(), lane, at, now, before)};
+  });
 }
 
 /// What is to be added, and where.
@@ -161,17 +164,18 @@ std::string RaceCheck::what_orders(unsigned warp, unsigned lane, Address at, con
   const Seen* const told = told_of(before, at & ~Address{3}, now, false);
   const std::string fence = blocks ? "__threadfence()" : "__threadfence_block()";
   if (!told) {
-    return means + (blocks ? "it takes a kernel's end or a barrier of the grid between the two, or a "
-                             "flag or a lock with " +
-                                 fence + " before it is set and after it is seen"
-                           : "put __syncthreads() between the two, or a flag or a lock with " +
-                                 fence + " before it is set and after it is seen");
+    return means + (blocks
+                        ? "it takes a kernel's end or a barrier of the grid between the two, or a "
+                          "flag or a lock with " +
+                              fence + " before it is set and after it is seen"
+                        : "put __syncthreads() between the two, or a flag or a lock with " + fence +
+                              " before it is set and after it is seen");
   }
   const std::string set = findings_.line(told->written), seen = findings_.line(told->read);
   const std::string behind = "put " + fence + " between the access at " +
                              findings_.line(before.pc) + " and " + set + ", which tells of it";
-  const std::string ahead = "between " + seen + ", which sees that, and the access at " +
-                            findings_.line(now.pc);
+  const std::string ahead =
+      "between " + seen + ", which sees that, and the access at " + findings_.line(now.pc);
   const Thread& me = thread(warp, lane);
   const bool has_read = std::ranges::any_of(me.pending, [&](const Taken& t) {
     if (!blocks) {

@@ -23,7 +23,8 @@ bool ValueUses::synchronises() const {
            op.control == Control::kTogether;
   };
   return std::ranges::any_of(code_.ops, waits) ||
-         std::ranges::any_of(code_.orders, [](const Ordering& o) { return o.order > Order::kVolatile; });
+         std::ranges::any_of(code_.orders,
+                             [](const Ordering& o) { return o.order > Order::kVolatile; });
 }
 
 void ValueUses::index() {

@@ -1,7 +1,7 @@
 // Pairs of kernels whose data are volatile or relaxed: nothing races, and in the faulty one nothing
-// orders two accesses of which a result is made. Twins differ in the lines that name `Faulty`; `// @A`
-// and `// @B` mark the two accesses, `// @AB` a line that meets itself. The last kernels have no
-// faulty twin.
+// orders two accesses of which a result is made. Twins differ in the lines that name `Faulty`; `//
+// @A` and `// @B` mark the two accesses, `// @AB` a line that meets itself. The last kernels have
+// no faulty twin.
 #include <cuda/atomic>
 
 #include <cstdio>
@@ -300,9 +300,9 @@ struct Case {
   int blocks, threads;
 };
 #define PAIR(name, blocks, threads) \
-  { #name, {&name<false>, &name<true>}, blocks, threads }
+  { #name, {&name < false>, &name < true> }, blocks, threads }
 #define RIGHT(name, blocks, threads) \
-  { #name, {&name, nullptr}, blocks, threads }
+  { #name, {&name, nullptr }, blocks, threads }
 
 const Case kCases[] = {
     PAIR(flag_without_fence_before, 2, 1),
