@@ -51,7 +51,7 @@ def check(text: str, root: Path, device: Callable[[], Device]) -> str:
         return said
     if not re.search(r"\d", by):
         raise Lost(f"'{by}' is no file, no arithmetic, and none of {', '.join(SOURCES)}")
-    value = arithmetic(by, lambda: device)
+    value = arithmetic(by, device)
     numbers = [one for one in asked(said) if one.kind == "number"]
     low, high = (end(numbers, key=lambda one: one.value, default=None) for end in (min, max))
     if not (low and high and low.value - _off(low) <= value <= high.value + _off(high)):
