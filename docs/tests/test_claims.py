@@ -396,12 +396,8 @@ def test_arithmetic_is_done_by_the_build(render: Callable[[str], Built]) -> None
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("2 +", "is not arithmetic"),
-        ("__import__('os')", "is not arithmetic"),
-        ("2 if 1 else 3", "is not arithmetic"),
-        ("(1).real", "is not arithmetic"),
+        ("2 +", "is not a formula, such as 256 * 4 / 32"),
         ("1 / 0", "division by zero"),
-        ("9^9^9", "too large an exponent"),
         ("sm_cont * 2", "no attribute 'sm_cont'; nearest: sm_count"),
     ],
 )

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from common.arithmetic import whole_value
 from common.records import columns
 from tools.judging import (
     REFUSED,
@@ -25,7 +26,6 @@ from tools.judging import (
     sums,
     trial,
 )
-from tools.judging.arithmetic import value
 from tools.judging.compiler import (
     Refusal,
     Resources,
@@ -256,7 +256,7 @@ def _too_large(taken: Resources, puzzle: Puzzle) -> str:
             f"has {most} for each: __launch_bounds__({threads}) makes the compiler keep to that"
         )
     given = max(
-        value(puzzle.shared, shapes.names_of(shapes.at(puzzle, puzzle.most, block)))
+        whole_value(puzzle.shared, shapes.names_of(shapes.at(puzzle, puzzle.most, block)))
         for block in puzzle.blocks
     )
     if taken.shared and taken.shared + given > MOST_STATIC:
@@ -438,7 +438,7 @@ def _missed(puzzle: Puzzle, outcome: Outcome) -> _Missed | None:
         if outcome.shape.n < goal.at_least:
             continue
         launches = 1 if goal.count in STATIC else outcome.launches
-        most = value(goal.most, shapes.names_of(outcome.shape)) * launches
+        most = whole_value(goal.most, shapes.names_of(outcome.shape)) * launches
         got = outcome.counts[goal.count]
         if got > most:
             said = f"{goal.count} {got // launches}, where the goal allows {most // launches}"

@@ -92,13 +92,11 @@ def _recordings(root: Path, runs: Path) -> Recordings:
 
 
 @lru_cache(maxsize=1)
-def _launched(folder: Path) -> dict[str, dict[str, str]]:
-    """Of each chapter the variants that a page can launch, and the region that each runs."""
+def _launched(folder: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """Of each chapter the variants that a page can launch, with the region that each runs, and its
+    sizes and blocks."""
     return {
-        path.stem: {
-            name: one["region"]
-            for name, one in json.loads(path.read_text(encoding="utf-8"))["variants"].items()
-        }
+        path.stem: json.loads(path.read_text(encoding="utf-8"))["variants"]
         for path in sorted(folder.glob("*.json"))
     }
 
@@ -153,8 +151,9 @@ class Book:
         """The card whose counters stand beside the reader's."""
         return self._data().reference.device_name
 
-    def launched(self, chapter: str) -> dict[str, str]:
-        """The variants that run in the page, and the region that each runs."""
+    def launched(self, chapter: str) -> dict[str, dict[str, Any]]:
+        """The variants that run in the page, with the region that each runs, and its sizes and
+        blocks."""
         folder = self.root / "figures" / "data" / EMBEDDED / "launches"
         inputs.note(self.env, [folder, folder / f"{chapter}.json"])
         return _launched(folder).get(chapter, {})

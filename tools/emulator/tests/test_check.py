@@ -515,3 +515,53 @@ def test_refuses_an_unknown_check(program: Path, checks: str) -> None:
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 2
     assert "race, memory, init, sync, host, sum and all" in done.stderr
+
+
+NEIGHBOURS = """
+__global__ void next_one(int* out, int limit) {
+  __shared__ int first[8];
+  __shared__ int second[64];
+  extern __shared__ int third[];
+  const int t = threadIdx.x;
+  if (t < 8) first[t] = t;
+  second[t] = t;
+  third[t] = t;
+  __syncthreads();
+  out[t] = ARRAY[t + AHEAD] + second[63 - t] + third[t ^ 1];
+}
+int main() {
+  int* out;
+  cudaMalloc(&out, 256);
+  next_one<<<1, 64, 256>>>(out, 8);
+  const bool right = cudaDeviceSynchronize() == cudaSuccess;
+  cudaFree(out);
+  return right ? 0 : 1;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("array", "ahead", "past"),
+    [
+        ("first", "0", "96 bytes past the end of first (32 bytes)"),
+        ("second", "limit", "right behind the last of second (256 bytes)"),
+        ("third", "-limit", "32 bytes before the first of dynamic shared memory (256 bytes)"),
+        ("second", "0", ""),
+        ("(t & 32 ? second : third)", "0", ""),
+    ],
+)
+def test_an_access_that_lands_in_a_neighbour_array_is_found(
+    tmp_path: Path, array: str, ahead: str, past: str
+) -> None:
+    source, program = tmp_path / "program.cu", tmp_path / "program"
+    source.write_text(NEIGHBOURS.replace("ARRAY", array).replace("AHEAD", ahead), encoding="utf-8")
+    flags = ["-lineinfo", "-cudart", "shared", "-arch=compute_90", "-code=compute_90"]
+    subprocess.run([nvcc(), *flags, "-o", program, source], check=True)
+    command = [EMULATE, "--check", "memory", program]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+    assert ran.returncode == (4 if past else 0), ran.stderr
+    said = "an access that leaves its array in shared memory"
+    assert (said in ran.stderr) == bool(past)
+    assert past in ran.stderr
+    assert not past or re.search(r" reads 4 bytes at program\.cu:11 ", ran.stderr)
+    assert not past or "there lies byte " in ran.stderr

@@ -28,6 +28,7 @@ FOUND: dict[str, set[tuple[str, str]]] = {
         for what in ("read after write", "write after read")
     }
     | {("race: two threads write one place of global memory, unsynchronised", "locks.cu")}
+    | {("race: nothing orders these two: the value may be old", "locks.cu")}  # of other warps
     # So between blocks too; and the last block has no fence between its ticket and what it reads.
     | {("race: read after another block's write in global memory, unsynchronised", "locks.cu")}
     | {("race: two blocks write one place of global memory, unsynchronised", "locks.cu")},

@@ -107,8 +107,8 @@ Slot Builder::result(const Operand& o, unsigned width) {
 Code::Flow Builder::flow(const Traits& traits) const {
   using Kind = Code::Flow::Kind;
   Code::Flow flow{.kind = traits.flow, .reads = reads_.size(), .slots = reads_};
+  flow.sum = sum_.value_or(traits.sum);
   if constexpr (kFollowsSums) {
-    flow.sum = sum_.value_or(traits.sum);
     flow.floating = floating_.value_or(false);
     flow.low = low_;
   }
@@ -183,7 +183,8 @@ Slot Builder::place_of(const Declaration& d, std::int64_t offset, unsigned width
   const std::uint64_t at = decoder_.place(frame_, d);
   if (at == Decoder::kDynamicShared) return decoder_.registers().dynamic_shared(offset, width);
   const std::uint64_t place = at + static_cast<std::uint64_t>(offset);
-  if (d.space == ".shared" || !frame_.framed) return constant(width, place);
+  if (d.space == ".shared") return decoder_.registers().shared(d.name, place, width);
+  if (!frame_.framed) return constant(width, place);
   const Slot slot = trash(width);
   Op& op = emit(decoder_.names().instructions->place);
   op.counted = false;
@@ -231,7 +232,7 @@ AddressOperand Builder::address(std::size_t i) {
   const unsigned bits = register_width(base, 64);
   if (bits != 32 && bits != 64) unsupported("an address of this size");
   const Slot slot = source(base, bits);
-  if constexpr (kFollowsSums) reads_.back().address = true;
+  reads_.back().address = true;
   return {slot, o.offset, bits == 32};
 }
 

@@ -176,6 +176,12 @@ struct Code {
     std::uint64_t offset, bytes;
   };
 
+  /// A constant that is an address in a variable of shared memory.
+  struct SharedAddress {
+    Slot slot;
+    std::string variable;  ///< mangled; empty for dynamic memory
+  };
+
   std::vector<Op> ops;
   std::vector<Place> places;         ///< of each op
   std::vector<Flow> flows;           ///< the first: of what is not followed
@@ -184,10 +190,11 @@ struct Code {
   std::vector<SpecialSlot> specials;
   std::vector<Relocation> relocations;
   std::vector<SharedVariable> shared_variables;  ///< of static size
-  std::vector<std::string> files;                ///< named by Place::file
-  std::vector<std::string> refusals;             ///< named by Missing::why
-  std::vector<std::string> texts;                ///< instructions as in the PTX, for a trace only
-  std::vector<Callee> callees;                   ///< by address
+  std::vector<SharedAddress> shared_addresses;
+  std::vector<std::string> files;     ///< named by Place::file
+  std::vector<std::string> refusals;  ///< named by Missing::why
+  std::vector<std::string> texts;     ///< instructions as in the PTX, for a trace only
+  std::vector<Callee> callees;        ///< by address
   std::vector<std::vector<std::pair<Slot, unsigned>>> frames;  ///< registers to save, and widths
   Slot stack = 0;                 ///< register: where the thread's stack ends; of 64 bits
   std::uint64_t stack_bytes = 0;  ///< a thread, after local_bytes; 0 where nothing needs it

@@ -114,8 +114,18 @@ Slot RegisterFile::special(Special which, unsigned width) {
   return it->second;
 }
 
+Slot RegisterFile::shared(std::string_view name, std::uint64_t place, unsigned width) {
+  const auto [it, fresh] = shared_.try_emplace({name, place, width}, 0);
+  if (fresh) {
+    it->second = new_constant(width, place);
+    code_.shared_addresses.push_back({it->second, std::string(name)});
+  }
+  return it->second;
+}
+
 Slot RegisterFile::dynamic_shared(std::int64_t offset, unsigned width) {
   const Slot slot = new_constant(width, static_cast<std::uint64_t>(offset));
+  code_.shared_addresses.push_back({slot, ""});
   dynamic_.push_back(code_.constants.size() - 1);
   return slot;
 }
@@ -133,6 +143,7 @@ void RegisterFile::settle(std::uint64_t dynamic) {
   for (Code::Flow& flow : code_.flows) {
     for (Code::Flow::Register& r : flow.slots) settle(r.slot);
   }
+  for (auto& a : code_.shared_addresses) settle(a.slot);
   for (auto& c : code_.constants) settle(c.slot);
   for (auto& s : code_.specials) settle(s.slot);
   for (const std::size_t i : dynamic_) code_.constants[i].bits += dynamic;

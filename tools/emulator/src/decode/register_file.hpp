@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,8 @@ class RegisterFile {
   /// A symbol's address, filled in when the module is linked.
   Slot symbol(std::string_view name, std::int64_t addend, unsigned width);
   Slot special(Special which, unsigned width);
+  /// An address formed from a variable in shared memory, which no number is taken for.
+  Slot shared(std::string_view name, std::uint64_t place, unsigned width);
   /// An address past all static shared memory, whose size isn't known yet.
   Slot dynamic_shared(std::int64_t offset, unsigned width);
   Slot always() const { return always_; }  ///< a predicate that is true
@@ -45,6 +48,7 @@ class RegisterFile {
   std::map<std::pair<unsigned, std::uint64_t>, Slot> constants_;
   std::map<std::pair<std::string_view, std::int64_t>, Slot> symbols_;
   std::map<std::pair<Special, unsigned>, Slot> specials_;
+  std::map<std::tuple<std::string_view, std::uint64_t, unsigned>, Slot> shared_;
   std::vector<std::size_t> dynamic_;
   std::uint64_t register_bytes_ = 0, constant_bytes_ = 0;
   unsigned registers_ = 0;

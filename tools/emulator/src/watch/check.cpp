@@ -13,6 +13,7 @@
 #include "watch/check_heap.hpp"
 #include "watch/check_init.hpp"
 #include "watch/check_race.hpp"
+#include "watch/check_shared.hpp"
 #include "watch/check_shuffle.hpp"
 #include "watch/json.hpp"
 #include "watch/kernel_name.hpp"
@@ -54,6 +55,7 @@ class BlockChecks final : public BlockObserver {
   BlockChecks(Block& block, Checker& checker) : checker_(checker), found_(block) {
     if (checker.checks().race) race_.emplace(found_, checker.grid());
     if (checker.checks().init) init_.emplace(found_, checker);
+    if (checker.checks().memory && SharedArrays::tell_apart(block)) arrays_.emplace(found_);
     const auto hands = [](const Code::Flow& flow) { return flow.kind == Code::Flow::Kind::kHands; };
     if (checker.checks().sync && std::ranges::any_of(block.code().flows, hands)) {
       shuffles_.emplace(found_);
@@ -65,7 +67,7 @@ class BlockChecks final : public BlockObserver {
   BlockChecks& operator=(const BlockChecks&) = delete;
   ~BlockChecks() override { found_.hand_over(checker_.findings()); }
 
-  bool sees_accesses() const override { return race_ || init_ || heap_ || shuffles_; }
+  bool sees_accesses() const override { return race_ || init_ || heap_ || shuffles_ || arrays_; }
   void begin(std::uint64_t block) override {
     found_.begin(block);
     if (race_) race_->begin(block);
@@ -99,6 +101,7 @@ class BlockChecks final : public BlockObserver {
     if (race_) race_->access(access);
     if (init_) init_->access(access);
     if (heap_) heap_->access(access);
+    if (arrays_) arrays_->access(access);
   }
   void accessed(Warp&) override {
     if (race_) race_->accessed();
@@ -288,6 +291,7 @@ class BlockChecks final : public BlockObserver {
   std::optional<InitCheck> init_;
   std::optional<ShuffleCheck> shuffles_;
   std::optional<HeapCheck> heap_;
+  std::optional<SharedArrays> arrays_;
   std::array<std::vector<AtBarrier>, 16> at_barrier_;
   std::vector<AtBarrier> left_;     ///< the block…
   std::optional<AtBarrier> alone_;  ///< …before this one and others came to a barrier
@@ -426,6 +430,11 @@ std::string BlockFindings::thread(unsigned warp, unsigned lane) const {
 
 const Code& BlockFindings::block_code() const {
   return block_.code();
+}
+
+std::string BlockFindings::shared_name(const std::string& mangled, std::uint64_t bytes) const {
+  const std::string name = mangled.empty() ? "dynamic shared memory" : variable_name(mangled);
+  return name + " (" + std::to_string(bytes) + " bytes)";
 }
 
 std::string BlockFindings::memory(Space space, Address address) const {

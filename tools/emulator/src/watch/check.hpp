@@ -193,6 +193,7 @@ class BlockFindings {
   std::string place(std::uint32_t pc) const { return source_place(block_code(), pc); }
   std::string line(std::uint32_t pc) const { return source_line(block_code(), pc); }
   std::string memory(Space space, Address address) const;
+  std::string shared_name(const std::string& mangled, std::uint64_t bytes) const;
   std::string block_name() const;
   Block& block() const { return block_; }
 

@@ -20,9 +20,6 @@ std::uint8_t logarithm(unsigned bytes) {
   return static_cast<std::uint8_t>(std::countr_zero(bytes));
 }
 
-bool reads_only(const Mark& m) {
-  return !(m.kind & Mark::kWrites);
-}
 bool writes_plainly(const Mark& m) {
   return (m.kind & Mark::kWrites) && !(m.kind & Mark::kStrong);
 }
@@ -38,7 +35,8 @@ RaceCheck::RaceCheck(BlockFindings& findings, RaceGrid& grid)
       thread_(warps_.size() * kLanes),
       clustered_(findings.block().launch().config.cluster.volume() > 1),
       shared_(static_cast<std::size_t>((findings.block().shared_bytes() + kLineBytes - 1) /
-                                       kLineBytes)) {}
+                                       kLineBytes)),
+      uses_(findings.block().code()) {}
 
 RaceCheck::~RaceCheck() {
   accessed();  // where a fault came between
@@ -219,6 +217,7 @@ void RaceCheck::access_there(const Access& access) {
   if (strong && is_wide(access.scope)) mark.kind |= Mark::kGrid;
   if (access.order == Order::kVolatile) mark.kind |= Mark::kVolatile;
   if (access.order == Order::kWeak && access.read_only) mark.kind |= Mark::kReadOnly;
+  mark.orders = access.order > Order::kRelaxed;
   if (access.direction == Direction::kStore) same_instruction(access, mark);
   Mask older = 0;
   if (kFollowsSums && grid_.old && access.space == Space::kGlobal && !clustered_) {
@@ -400,16 +399,17 @@ bool RaceCheck::excused(const Mark& before, const Mark& now) {
 }
 
 /// A strong write that a strong read has seen is in the past of all that knows of that read: here
-/// of what a lane does now to this byte of the line.
+/// of what a lane does now to this byte of the line. `by_use`: an update whose result nothing uses
+/// has seen nothing.
 bool RaceCheck::observed(const Touch& touch, Marks& marks, std::size_t i, const Mark& now,
-                         unsigned lane, unsigned byte) const {
+                         unsigned lane, unsigned byte, bool by_use) {
   const Mark& written = marks[i];
-  if (!(written.kind & Mark::kStrong) || reads_only(written)) return false;
-  if (written.kind & now.kind & Mark::kVolatile) return false;  // see `excused`
+  if (!(written.kind & Mark::kStrong) || written.reads_only()) return false;
   for (std::size_t k = i + 1; k < marks.size(); ++k) {
     const Mark& read = marks[k];
     const bool reads =
-        reads_only(read) || ((read.kind & Mark::kUpdates) && !(read.kind & Mark::kSilent));
+        read.reads_only() || ((read.kind & Mark::kUpdates) && !(read.kind & Mark::kSilent));
+    if (by_use && !read.reads_only() && uses_.of(read.pc) == ValueUses::Use::kNone) continue;
     if (!reads || !(read.words & Mask{1} << byte / 4) || !strong_together(written, read)) continue;
     const Mask lanes = read.lanes_at(byte);
     Mask left = unknown(touch, read, lanes);
@@ -434,7 +434,7 @@ bool RaceCheck::observed(const Touch& touch, Marks& marks, std::size_t i, const 
 ///   of loads, CUTLASS's too, do without.
 /// Between blocks any fence will do, of the block that writes, after that, or of the other.
 Mask RaceCheck::unshown(const Touch& touch, const Mark& before) const {
-  if (!touch.shown || reads_only(before) || before.bulk) return 0;
+  if (!touch.shown || before.reads_only() || before.bulk) return 0;
   if (before.block == (touch.space == Space::kShared ? kHere : block_)) {
     if (before.time <= begun_) return 0;
     return touch.shown->unknown(before.warp, before.lanes, before.time);
@@ -454,7 +454,7 @@ std::pair<Mask, Mask> RaceCheck::compare(const Touch& touch, Marks& marks, std::
   const Mask open = unknown(touch, before, before.lanes);
   if (open == 0) return {both, 0};
   // A bulk copy may overtake what its thread read before; as to what it wrote, see `unshown`.
-  const bool overtakes = touch.shown && reads_only(before) && !before.bulk;
+  const bool overtakes = touch.shown && before.reads_only() && !before.bulk;
   const bool one_warp = before.of_warp(now) && before.time != kNever && !overtakes;
   const bool stores = (before.kind & Mark::kWrites) && touch.direction == Direction::kStore;
   // Two stores by one instruction: same_instruction has looked at them.
@@ -471,7 +471,8 @@ std::pair<Mask, Mask> RaceCheck::compare(const Touch& touch, Marks& marks, std::
       for_each_lane(now.lanes_at(byte), [&](unsigned i) {
         const Mask racing = one_warp ? theirs & ~kBit[i] : theirs;
         if (racing == 0) return;
-        if (!passes && observed(touch, marks, index, now, i, byte)) return;
+        const bool volatiles = before.kind & now.kind & Mark::kVolatile;  // see `excused`
+        if (!passes && !volatiles && observed(touch, marks, index, now, i, byte)) return;
         ordered &= ~(Mask{1} << word);
         if (passes) return;
         const bool same = stores && stores_what_is_there(touch, i, at + byte, by_bytes ? 1 : 4);
@@ -500,14 +501,18 @@ void RaceCheck::visit(const Touch& touch, Marks& marks, Address at, Mark now) {
                                 now.time != kNever && before.shift == Mark::kAlike &&
                                 now.shift == Mark::kAlike && !(before.lanes & ~now.lanes));
     Mask gone = 0;  // what this access stands for from now on
+    if (!sure && (before.kind & now.kind & Mark::kStrong)) {
+      look_at_strong(touch, marks, i, at, now);
+    }
     const bool is_excused = (before.kind & now.kind & Mark::kStrong) &&
                             !(before.kind & Mark::kVolatile) && excused(before, now);
-    if ((reads_only(before) && !writes) || is_excused) {
+    if ((before.reads_only() && !writes) || is_excused) {
       if (again && before.kind == now.kind) gone = both;
     } else {
       const auto [ordered, told] =
           sure ? std::pair{both, Mask{0}} : compare(touch, marks, i, at, now);
-      if ((now.kind & Mark::kReadOnly) && !reads_only(before) && ordered && before.time != kNever) {
+      if ((now.kind & Mark::kReadOnly) && !before.reads_only() && ordered &&
+          before.time != kNever) {
         report_read_only(touch, at, now, before, ordered);
       }
       if (const Mask lanes = ordered ? unshown(touch, before) : 0) {

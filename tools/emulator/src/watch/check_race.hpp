@@ -26,6 +26,7 @@
 #include "watch/old_values.hpp"
 #include "watch/past.hpp"
 #include "watch/shadow.hpp"
+#include "watch/value_uses.hpp"
 
 namespace emu {
 
@@ -141,7 +142,7 @@ class RaceCheck {
                                 const Mark& now);
   Mask unshown(const Touch& touch, const Mark& before) const;
   bool observed(const Touch& touch, Marks& marks, std::size_t i, const Mark& now, unsigned lane,
-                unsigned byte) const;
+                unsigned byte, bool by_use = false);
   static void keep(Marks& marks, const Mark& now);
   static bool strong_together(const Mark& a, const Mark& b);
   static bool excused(const Mark& before, const Mark& now);
@@ -150,6 +151,30 @@ class RaceCheck {
   void land(std::uint64_t number, unsigned warp, unsigned lane, Time time);
   void land(const OnItsWay& copy, Space space, Address first, unsigned warp, unsigned lane,
             Time time);
+
+  // Strong accesses that nothing orders (race_unordered.cpp).
+  enum class Part : std::uint8_t { kReads, kStores, kUpdates };
+  /// A strong write that a thread of this block has seen: what the writer did before, it takes for
+  /// done.
+  struct Seen {
+    std::uint32_t block, number;
+    std::uint32_t written, read;  ///< at which operations
+    std::uint8_t warp, by_warp;
+    bool waited;    ///< for it
+    bool acquires;  ///< by that read
+    Address at;
+  };
+  void look_at_strong(const Touch& touch, Marks& marks, std::size_t i, Address at, const Mark& now);
+  void see(const Mark& before, Address at, const Mark& now);
+  const Seen* told_of(const Mark& before, Address at, const Mark& now, bool waited) const;
+  Part part_of(const Mark& mark);
+  bool expects_order(const Mark& before, Address at, const Mark& now);
+  bool matters(const Mark& before, Address at, const Mark& now);
+  void pass_on(unsigned warp, Mask lanes);
+  void report_unordered(const Touch& touch, unsigned lane, Address at, const Mark& now,
+                        const Mark& before, unsigned before_lane);
+  std::string what_orders(unsigned warp, unsigned lane, Address at, const Mark& now,
+                          const Mark& before);
 
   // Older values (old_values.cpp).
   bool comes_before(const OldValues::By& by, unsigned warp, unsigned lane) const;
@@ -199,8 +224,11 @@ class RaceCheck {
   std::unordered_map<std::uint64_t, OnItsWay> copies_;
   std::vector<Line> shared_;
   GlobalShadow::Cache cache_;
-  std::uint16_t number_ = 0;  ///< of the instruction carried out
+  std::uint32_t number_ = 0;  ///< of the instruction carried out
   bool holds_ = false;        ///< grid_.strong
+  ValueUses uses_;
+  std::vector<Seen> seen_;     ///< by this block, the last of each warp
+  std::vector<Taken> passed_;  ///< read, and no fence since, but a barrier
 };
 
 }  // namespace emu

@@ -29,6 +29,8 @@ void RaceCheck::begin(std::uint64_t block) {
   }
   for (auto& barrier : barriers_) barrier.clear();
   read_.clear();
+  seen_.clear();
+  passed_.clear();
   cluster_arrived_.clear();
   mbarriers_.clear();
   for (const auto& [number, copy] : copies_) {  // shared memory's places are used again
@@ -101,6 +103,7 @@ void RaceCheck::completed(unsigned barrier) {
   if (all.empty()) return;
   const Known sum = join_all(all);
   for (const Arrived& a : all) {
+    if (patterns_) pass_on(a.warp, a.lanes);
     if (a.waits) learn(a.warp, a.lanes, sum);
   }
   all.clear();
@@ -137,6 +140,7 @@ void RaceCheck::cluster_waited(const Warp& warp, Mask lanes) {
 void RaceCheck::met(const Warp& warp, Mask lanes) {
   std::vector<Arrived> all;
   arrive(all, warp.number(), lanes, true);
+  if (patterns_) pass_on(warp.number(), lanes);
   learn(warp.number(), lanes, join_all(all));
 }
 

@@ -47,12 +47,14 @@ struct Mark {
   std::uint8_t bytes = 15;  ///< of each word
   std::uint8_t kind = 0;
   std::uint8_t size = 0;     ///< of an element that is accessed at once
-  bool bulk = false;         ///< by a bulk copy, which goes to memory another way than the rest
-  std::uint16_t number = 0;  ///< of the instruction carried out, as far as it fits
+  bool bulk : 1 = false;     ///< by a bulk copy, which goes to memory another way than the rest
+  bool orders : 1 = false;   ///< an acquire or a release
+  std::uint32_t number = 0;  ///< of the instruction carried out, in the order of its block
 
   Mask lanes_at(unsigned byte) const {
     return shift == kAlike ? lanes : Mask{1} << ((static_cast<int>(byte) - from) >> shift);
   }
+  bool reads_only() const { return !(kind & kWrites); }
   bool of_warp(const Mark& o) const { return warp == o.warp && block == o.block; }
   /// Each byte that both touch, they touch by the same lane.
   bool same_lanes(const Mark& o) const {
