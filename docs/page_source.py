@@ -29,7 +29,7 @@ NOTEBOOKS = sorted(DOCS.glob("notebooks/chapter*.rst"))
 LITERAL = ("code-block", "probes", "toctree")
 #: Roles that show a recorded value: a word of the sentence, whatever is asked for.
 VALUES = ("measured", "ratio", "difference", "counter", "compared", "latency", "in-flight",
-          "device", "version", "calc", "published")  # fmt: skip
+          "device", "version", "calc", "published", "said", "given")  # fmt: skip
 #: Directives whose argument is a title that the page shows, and options whose text it shows.
 TITLED = ("predict", "pitfall", "exercise")
 SHOWN_OPTIONS = ("alt", "caption", "predicted", "gained")
@@ -48,7 +48,8 @@ class directive(nodes.General, nodes.Element):  # docutils names its node classe
 
 
 class role(nodes.Inline, nodes.TextElement):
-    """One of the book's roles, with its ``name`` and ``target``; its text is what is shown."""
+    """One of the book's roles: its ``name``, its ``target`` and all that is ``written`` in it. Its
+    text is what is shown."""
 
 
 class _Stub(Directive):
@@ -87,7 +88,9 @@ def _stub_role(
     shown, target = (named["shown"], named["target"]) if named else (text, text)
     if name in VALUES:
         shown = "0"
-    return [role("", "", nodes.Text(shown), name=name, target=target)], []
+    made = role("", "", nodes.Text(shown), name=name, target=target, written=text)
+    made["classes"] = ["value"] if name in VALUES else ["claim"] if name == "claim" else []
+    return [made], []
 
 
 def parse(text: str) -> nodes.document:

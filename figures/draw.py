@@ -9,12 +9,14 @@ drawings are not even made where neither their data nor their code has changed s
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from common.files import named_folder, write_all, write_whole
 from common.records.naming import LOCAL
 from common.records.reading import DataError
 from common.records.recordings import RecordedRun, Recordings, is_stale
@@ -98,7 +100,10 @@ def maker(name: str, root: Path) -> Callable[..., Picture]:
     """What makes a picture of the registry: a plot of a view, a diagram of nothing."""
     diagrams, plots = catalogue.diagrams(), catalogue.plots(root)
     if name not in diagrams and name not in plots:
-        raise UnknownFigure(f"no figure '{name}'; there are: {', '.join([*plots, *diagrams])}")
+        near = difflib.get_close_matches(name, [*plots, *diagrams])
+        raise UnknownFigure(
+            f"no figure '{name}'" + (f"; nearest: {', '.join(near)}" if near else "")
+        )
     return diagrams.get(name) or plots[name]
 
 
@@ -155,11 +160,10 @@ def _mark_of(folder: Path, name: str) -> str | None:
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+            write_whole(path, text)
 
 
 def _write_preview(folder: Path, root: Path, recordings: Recordings) -> None:
@@ -173,9 +177,7 @@ def _write_preview(folder: Path, root: Path, recordings: Recordings) -> None:
     mark = marks.mark(picture, spine, root / DATA)
     if path.exists() and marked.exists() and marked.read_text(encoding="utf-8") == mark:
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(preview(picture))
-    marked.write_text(mark, encoding="utf-8")
+    write_all({path: preview(picture), marked: mark})
 
 
 def _remove(folder: Path, name: str) -> None:
@@ -188,7 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m figures.draw", description="Draws the book's pictures."
     )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where the pictures go")
+    parser.add_argument("--out", type=named_folder, metavar="DIR", help="where the pictures go")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these alone")
     parser.add_argument("--strict", action="store_true", help="fail where data are missing")
     parser.add_argument(
@@ -218,7 +220,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (DataError, RegionError, UnknownFigure, NoSuchRun) as error:
         print(f"figures: {error}", file=sys.stderr)
     except OSError as error:
-        print(f"figures: {error.filename} cannot be written: {error.strerror}", file=sys.stderr)
+        print(f"figures: {error.filename}: {error.strerror}", file=sys.stderr)
     return 1
 
 

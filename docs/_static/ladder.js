@@ -124,3 +124,15 @@ window.LadderPage = {
   }
   if (document.querySelector(".picture-larger")) document.body.append(dialog);
 })();
+
+// What was checked of a sentence closes with Escape, and opens again when the reader comes back.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const claim of document.querySelectorAll(".claim:is(:hover, :focus, :focus-within)")) {
+    claim.classList.add("closed");
+    const reopen = () => claim.classList.remove("closed");
+    for (const kind of ["mouseleave", "focusout"]) {
+      claim.addEventListener(kind, reopen, { once: true });
+    }
+  }
+});

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.files import require_writable, write_whole
+from common.files import require_writable, write_whole
 
 TITLE = "The Reduction Ladder"
 SUBTITLE = "CUDA performance from one sum"

@@ -6,8 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from common.files import named_file, named_folder
 from docs.editions import Failure, put, stories
-from tools.files import named_file
 from tools.terminal import Parser, complain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,7 +17,7 @@ def main() -> int:
     wanted = Parser(prog="docs.editions", description=__doc__)
     wanted.add_argument("kind", choices=("pdf", "epub", "slides"))
     wanted.add_argument("--paper", choices=("a4", "letter"), default="a4")
-    wanted.add_argument("--guide", type=Path, default=ROOT / "build" / "guide")
+    wanted.add_argument("--guide", type=named_folder, default=ROOT / "build" / "guide")
     wanted.add_argument("--out", type=named_file, required=True)
     given = wanted.parse_args()
     try:

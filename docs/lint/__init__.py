@@ -1,6 +1,11 @@
-"""What the guide's sentences state uncovered, and how the book's words sound.
+"""What the book may not type (`typed`, an error), and advice on the lines that a change touches.
 
-`words`, `prose`, `figures` and `waivers` see to the first, `tics` and `texts` to the second.
-`python -m docs.lint claims` and `python -m docs.lint tics` list them. What is left of both is
-kept in waivers.txt and tics.txt, which only shrink; docs/tests compares them.
+`python -m docs.lint --since COMMIT` gives the advice: comparisons that nothing covers, and turns of
+phrase that no native engineer would use. No test runs it.
 """
+
+import sys
+from pathlib import Path
+
+# The guide's extension, which reads claims and words.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "_ext"))

@@ -10,16 +10,19 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from docutils import nodes
+from ladder.claims.sentences import plain
+from ladder.claims.words import CODE, VALUE
+
 from docs import page_source as pages
-from docs.lint import prose
-from docs.lint.words import CODE, VALUE
 
 #: Where the texts are. Tests and recorded data say nothing to a reader.
 PAGES = ("docs/*.rst", "docs/chapters/*.rst", "docs/notebooks/*.rst")
+PUZZLES = ("chapters/*/puzzles/*/puzzle.toml",)
 MARKDOWN = ("*.md", "docs/**/*.md", "tools/**/*.md", "chapters/**/*.md", "figures/**/*.md")
 PYTHON = ("docs/conf.py", "docs/_ext/ladder/*.py", "figures/**/*.py", "tools/**/*.py")
 CXX = (
@@ -44,8 +47,15 @@ class Paragraph:
 
 
 def of_page(name: str, text: str) -> Iterator[Paragraph]:
-    for line, said in prose.paragraphs(pages.read(Path(name).stem, text).tree):
-        yield Paragraph(name, line, said, prose=True)
+    for block in pages.read(Path(name).stem, text).tree.findall(nodes.paragraph):
+        yield Paragraph(name, block.line or 1, plain(block), prose=True)
+
+
+def of_puzzle(name: str, text: str) -> Iterator[Paragraph]:
+    for found in re.finditer(r'"""(?P<long>.*?)"""|"(?P<said>[^"\n]*)"', text, re.DOTALL):
+        said = found["long"] or found["said"] or ""
+        if " " in said.strip():
+            yield Paragraph(name, 1 + text.count("\n", 0, found.start()), said)
 
 
 _FENCED = re.compile(r"^( *```).*?^\1 *$|<!--.*?-->|^ *<[^>]*>$", re.MULTILINE | re.DOTALL)
@@ -164,13 +174,17 @@ def of_shell(name: str, text: str) -> Iterator[Paragraph]:
     yield from _comments(remarks, name)
 
 
+Readers = tuple[tuple[tuple[str, ...], Callable[[str, str], Iterator[Paragraph]]], ...]
+
+
 def _is_shell(path: Path) -> bool:
     first = path.read_bytes().splitlines()[:1] if path.is_file() else []
     return path.suffix == ".sh" or bool(first and first[0].startswith(b"#!") and b"sh" in first[0])
 
 
-_READERS = (
+_READERS: Readers = (
     (PAGES, of_page),
+    (PUZZLES, of_puzzle),
     (MARKDOWN, of_markdown),
     (PYTHON, of_python),
     (CXX, of_cxx),
@@ -178,9 +192,21 @@ _READERS = (
 )
 
 
-def everything(root: Path) -> Iterator[Paragraph]:
+#: What is read like a page: README and the like, puzzles, and the chapters' programs.
+TO_READERS: Readers = (
+    (("*.md",), of_markdown),
+    (PUZZLES, of_puzzle),
+    (
+        ("common/src/*.[ch]*", "common/include/book/*.hpp", "chapters/*/*.cu*",
+         "chapters/*/puzzles/*/*.cu"),
+        of_cxx,
+    ),
+)  # fmt: skip
+
+
+def everything(root: Path, readers: Readers = _READERS) -> Iterator[Paragraph]:
     """All paragraphs of all files, in the files' order."""
-    for patterns, reader in _READERS:
+    for patterns, reader in readers:
         for path in sorted({path for pattern in patterns for path in root.glob(pattern)}):
             within = path.relative_to(root)
             if _LEFT_OUT & set(within.parts[:-1]) or not path.is_file():

@@ -1,4 +1,4 @@
-"""Turns of phrase that a native engineer would not use, counted: tics.txt has how many are left.
+"""Turns of phrase that a native engineer would not use.
 
 The rules catch what can be told by its words alone. No tool replaces reading.
 """
@@ -6,16 +6,12 @@ The rules catch what can be told by its words alone. No tool replaces reading.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+
+from ladder.claims.words import CARDINAL, VALUE
 
 from docs.lint.texts import Paragraph
-from docs.lint.words import CARDINAL, VALUE
-
-FILE = Path(__file__).with_name("tics.txt")
-_HEAD = "# file | rule | how many are left; `python -m docs.lint tics` shows where\n"
 
 
 def _either(words: str) -> str:
@@ -113,40 +109,3 @@ def tics(paragraph: Paragraph) -> Iterator[Tic]:
         place = [found.start() for found in re.finditer(";", text)][1]
         line = paragraph.line + text.count("\n", 0, place)
         yield Tic(paragraph.path, line, SEMICOLONS, _around(text, place, place + 1))
-
-
-Counts = dict[tuple[str, str], int]
-
-
-def counted(found: Iterable[Tic]) -> Counts:
-    return dict(Counter((tic.path, tic.rule) for tic in found))
-
-
-def parse(text: str) -> Counts:
-    counts: Counts = {}
-    for line in text.splitlines():
-        if not line.startswith("#"):
-            path, rule, count = line.split(" | ")
-            counts[path, rule] = int(count)
-    return counts
-
-
-def text_of(counts: Counts) -> str:
-    lines = (f"{path} | {rule} | {count}\n" for (path, rule), count in sorted(counts.items()))
-    return _HEAD + "".join(lines)
-
-
-def risen(now: Counts, kept: Counts) -> list[tuple[str, str]]:
-    """Where there are more than the file allows."""
-    return [place for place, count in sorted(now.items()) if count > kept.get(place, 0)]
-
-
-def fallen(now: Counts, kept: Counts) -> list[tuple[str, str]]:
-    """Where the file allows more than there are."""
-    return [place for place, count in sorted(kept.items()) if count > now.get(place, 0)]
-
-
-def lowered(now: Counts, kept: Counts) -> Counts:
-    """The file with what has fallen; nothing in it rises."""
-    least = {place: min(count, now.get(place, 0)) for place, count in kept.items()}
-    return {place: count for place, count in least.items() if count}

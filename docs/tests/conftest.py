@@ -82,6 +82,8 @@ class Built:
     def text(self, name: str = "index") -> str:
         """The page's words, all white space (also the no-break kinds) as single spaces."""
         body = self.page(name).find("div", {"class": "body"}) or self.page(name)
+        for proof in body.select(".claim-proof"):  # shown where the reader points
+            proof.decompose()
         return re.sub(r"\s+", " ", body.get_text())
 
 

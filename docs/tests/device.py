@@ -13,6 +13,7 @@ from typing import Any
 import playwright
 
 from tools.measuring import embedded, launches, page
+from tools.measuring.plans import plan_in, with_buffers
 from tools.measuring.programs import Program, find_programs
 from tools.tests.built import BUILD, ROOT
 from tools.tests.limits import LIMIT
@@ -91,12 +92,12 @@ def read_so_far(ran: launches.Ran, reads: list[Any]) -> int:
     """Of a page's reads, those that the program comes to: its check ends at what is wrong."""
     if ran.status != launches.WRONG:
         return len(reads)
-    return len(launches.plan_in(ran.events)["read"])
+    return len(plan_in(ran.events)["read"])
 
 
 def as_in_node(recipe: dict[str, Any], plan: dict[str, Any]) -> dict[str, Any]:
     """A plan that was written down, as `in_node` has it."""
-    kept = launches.with_buffers(plan, recipe["allocations"])
+    kept = with_buffers(plan, recipe["allocations"])
     return {
         "buffers": [{"bytes": each["bytes"], "crc32": content(each)} for each in kept["buffers"]],
         "steps": kept["steps"],

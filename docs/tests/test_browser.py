@@ -113,6 +113,20 @@ def test_verdicts_are_seen_beside_their_claims(page: Page, width: int) -> None:
     assert page.evaluate(WIDE) > 0
 
 
+def test_what_was_checked_opens_with_the_focus_and_closes_with_escape(page: Page) -> None:
+    page.goto(address(CHAPTER))
+    claim = page.locator(".claim").first
+    proof = claim.locator(".claim-proof")
+    assert not proof.is_visible()
+    claim.focus()
+    assert proof.is_visible()
+    page.keyboard.press("Escape")
+    assert not proof.is_visible()
+    claim.blur()
+    claim.focus()
+    assert proof.is_visible()
+
+
 # ------------------------------------------------------------------ barriers
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
@@ -167,7 +181,12 @@ def barriers(page: Page, rules: dict[str, object]) -> list[str]:
 
 
 def all_barriers(page: Page) -> set[str]:
-    """At both widths, and in both colour schemes what depends on colours."""
+    """At both widths, and in both colour schemes what depends on colours.
+
+    From the top of the page: further down, while a page scrolls up, the theme offers to go there.
+    """
+    page.evaluate("scrollTo(0, 0)")
+    expect(page.locator(".back-to-top")).to_be_hidden()
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = []
     page.evaluate(UNCOLOURED)

@@ -26,12 +26,7 @@ from tools.measuring.launches import Chapter, Listed, Ran
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
-SHAPES = ((1000, 0), (4099, 1), (70_001, 2))  # n, and which of the blocks
-BLOCKS = (64, 160, 1000, 512)
 SEED = 11
-#: Rows of a table, in place of those n.
-ROWS = {1000: 1, 4099: 3, 70_001: 40}
-
 RUN = """async ([base, chapter, cases, spoil]) => {
   await LadderPlans.load(base, chapter);
   const device = await LadderDevice.open(base);
@@ -79,12 +74,12 @@ def page(folder: Path, browser: Browser) -> Iterator[Page]:
     opened.close()
 
 
-def shapes(variant: Listed, columns: int = 1) -> Iterator[tuple[int, int]]:
-    blocks = [variant.block, *filter(variant.takes, BLOCKS)]
-    for size, which in SHAPES:
-        n = max(size, ROWS[size] * columns) if columns > 1 else size
-        most = min(n, variant.most, 128 if variant.most < 1000 else variant.most)
-        yield most, blocks[which % len(blocks)]
+def shapes(recipe: dict[str, Any]) -> Iterator[tuple[int, int]]:
+    """Three that a panel offers: a small one, one in the middle, and of the large ones not the
+    slowest."""
+    sizes, blocks = recipe["sizes"], recipe["blocks"]
+    for k, size in enumerate((len(sizes) // 4, len(sizes) // 2, 3 * len(sizes) // 4)):
+        yield sizes[size], blocks[(3 * k + 1) % len(blocks)]
 
 
 Case = tuple[Listed, int, int, Ran, list[dict[str, Any]]]
@@ -97,7 +92,7 @@ def natively(chapter: Chapter, recipes: dict[str, Any], folder: Path) -> list[Ca
             (variant, *shape)
             for variant in chapter.variants
             if variant.name in recipes
-            for shape in shapes(variant, device.rows_of(recipes[variant.name]))
+            for shape in shapes(recipes[variant.name])
         )
     )
 

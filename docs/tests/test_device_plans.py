@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,15 +11,11 @@ import pytest
 
 from docs.tests import device
 from tools.measuring import launches
-from tools.measuring.launches import MOST_N, Chapter, Listed, Ran
+from tools.measuring.launches import Chapter, Listed, Ran
+from tools.measuring.plans import plan_in
 
 pytestmark = [pytest.mark.all, pytest.mark.built("programs", "embedded_device")]
 
-#: Shapes at which no recipe was fitted. At the first two all that is read is written out.
-SIZES = (31, 1023, 10_007, 65_537)
-BLOCKS = (33, 250, 384, 37, 992, 160)
-#: Of a table: rows, and elements that make no row.
-ROWS = ((1, 0), (2, 3), (9, 1), (70, 2))
 SEEDS = (2018, 1, 2**63 + 5)
 #: A fault of the kernel's ends these on the device, so that nothing is read.
 FAULTS = 3
@@ -39,14 +34,14 @@ def chapter_of(name: str, folder: Path) -> Chapter:
     return Chapter(device.device(), device.program(name, folder), folder)
 
 
-def shapes(variant: Listed, columns: int = 1) -> Iterator[tuple[int, int, int]]:
-    """Four; of a table with rows of so many columns."""
-    blocks = [block for block in BLOCKS if variant.takes(block)] or [variant.block]
-    sizes = [n if variant.most >= MOST_N else n % min(variant.most, 200) + 1 for n in SIZES]
-    if columns > 1:
-        sizes = [min(variant.most, rows * columns + rest) for rows, rest in ROWS]
-    every = itertools.cycle([variant.block, *blocks])
-    yield from zip(sizes, every, itertools.cycle(SEEDS), strict=False)
+def shapes(recipe: dict[str, Any], number: int) -> Iterator[tuple[int, int, int]]:
+    """Five that a panel offers: two of the smallest, of which all that is read is written out, and
+    three others. The next variant has others, until all had their turn."""
+    sizes, blocks = recipe["sizes"], recipe["blocks"]
+    chosen = [sizes[0], sizes[1 % len(sizes)]]
+    chosen += [sizes[(number + k * len(sizes) // 3) % len(sizes)] for k in range(3)]
+    for k, n in enumerate(chosen):
+        yield n, blocks[(number + 2 * k) % len(blocks)], SEEDS[k % len(SEEDS)]
 
 
 def runs(chapter: Chapter, asked: list[tuple[Listed, int, int, int]]) -> list[Case]:
@@ -72,7 +67,7 @@ def in_node(scripts: list[Path], cases: list[Case]) -> list[dict[str, Any]]:
 
 def differing(recipe: dict[str, Any], ran: Ran, answer: dict[str, Any]) -> list[str]:
     """The parts in which a page's plan, or its verdict, is not the program's."""
-    native = device.as_in_node(recipe, launches.plan_in(ran.events))
+    native = device.as_in_node(recipe, plan_in(ran.events))
     parts = [part for part in ("buffers", "steps") if answer[part] != native[part]]
     if native["read"]:
         count = device.read_so_far(ran, answer["read"])
@@ -94,14 +89,16 @@ def differing(recipe: dict[str, Any], ran: Ran, answer: dict[str, Any]) -> list[
 def test_a_plan_is_what_the_program_does(name: str, folder: Path) -> None:
     recipes = device.committed(name)["variants"]
     chapter = chapter_of(name, folder)
-    asked = [
-        (variant, *shape)
-        for variant in chapter.variants
-        if variant.name in recipes
-        for shape in shapes(variant, device.rows_of(recipes[variant.name]))
-    ]
-    cases = runs(chapter, asked)
-    assert len(cases) == 4 * len(recipes) > 0
+    there = [variant for variant in chapter.variants if variant.name in recipes]
+    cases = runs(
+        chapter,
+        [
+            (variant, *shape)
+            for number, variant in enumerate(there)
+            for shape in shapes(recipes[variant.name], number)
+        ],
+    )
+    assert len(cases) == 5 * len(recipes) > 0
     answers = in_node([device.script(name, folder)], cases)
     judged, faulty, long = set(), set(), set()
     for (variant, n, block, seed, ran), answer in zip(cases, answers, strict=True):
@@ -125,10 +122,7 @@ def test_the_largest_inputs_are_the_programs(name: str, folder: Path) -> None:
     chapter = chapter_of(name, folder)
     #: One of each problem.
     problems = {v.told["problem"]: v for v in chapter.variants if v.name in recipes}
-    asked = [
-        (variant, variant.most if variant.most > 1000 else 200, variant.block, 3)
-        for variant in problems.values()
-    ]
+    asked = [(v, recipes[v.name]["sizes"][-1], v.block, 3) for v in problems.values()]
     cases = runs(chapter, asked)
     answers = in_node([device.script(name, folder)], cases)
     assert answers
@@ -136,11 +130,13 @@ def test_the_largest_inputs_are_the_programs(name: str, folder: Path) -> None:
         assert differing(recipes[variant.name], ran, answer) == [], variant.name
 
 
-def test_recording_again_gives_the_same_recipes(folder: Path) -> None:
-    name = device.CHAPTERS[0]
+@pytest.mark.release
+@pytest.mark.parametrize("name", device.CHAPTERS)
+def test_recording_again_gives_the_same_launches(name: str, folder: Path) -> None:
+    """At every size and block that a panel offers, the program launches what is committed."""
     again = launches.recorded(device.device(), device.program(name, folder))
     file = device.ROOT / launches.FOLDER / f"{name}.json"
-    assert file.read_text(encoding="utf-8") == again
+    assert again.splitlines() == file.read_text(encoding="utf-8").splitlines()
 
 
 # ------------------------------------------------------------------------------ planted faults
@@ -152,10 +148,11 @@ SCRIPT = "chapter01_gmem.js"
 @pytest.mark.parametrize(
     ("file", "before", "after", "part"),
     [
-        (SCRIPT, '["cdiv","n","block"]', '["div","n","block"]', "steps"),
-        (SCRIPT, '"grid":[["cdiv","n","block"],1,1]', '"grid":[["cdiv","n","block"],2,1]', "steps"),
-        (SCRIPT, '{"value":"n","size":8}', '{"value":"n","size":4}', "steps"),
-        (SCRIPT, '"bytes":["*",4,"n"]', '"bytes":["*",8,"n"]', "buffers"),
+        (SCRIPT, ",16,10,8,", ",16,11,8,", "steps"),
+        (SCRIPT, '"e803000000000000"', '"e903000000000000"', "steps"),
+        (SCRIPT, "[4,124,132,4000,", "[4,124,132,4004,", "buffers"),
+        (PLANS, "block: width, both", "block: size, both", "steps"),
+        (PLANS, "size * blocks.length + width", "width * sizes.length + size", "steps"),
         (SCRIPT, '"repeats":"ad0b0080"', '"repeats":"ad0b0081"', "buffers"),
         (SCRIPT, '"read":[{"buffer":1', '"read":[{"buffer":0', "read"),
         (PLANS, "0x133111eb", "0x133111ec", "buffers"),
@@ -169,7 +166,7 @@ SCRIPT = "chapter01_gmem.js"
 def test_a_planted_fault_is_seen(
     file: str, before: str, after: str, part: str, folder: Path, tmp_path: Path
 ) -> None:
-    shapes = [(1023, 100, 2018), (1023, 100, 2**64 - 1)]
+    shapes = [(1000, 100, 2018), (1000, 100, 2**64 - 1)]
     clean, spoilt = seen(SCRIPT, "gmem", shapes, (file, before, after), folder, tmp_path)
     assert clean == set()
     assert part in spoilt
@@ -181,20 +178,8 @@ TABLE = "chapter12_rows.js"
 @pytest.mark.parametrize(
     ("variant", "file", "before", "after", "part"),
     [
-        (
-            "sum_lanes_32",
-            TABLE,
-            '["cdiv",["*",2,"rows"],"block"]',
-            '["cdiv","rows","block"]',
-            "steps",
-        ),
-        ("sum_lanes_32", TABLE, '"bytes":["*",128,"rows"]', '"bytes":["*",4,"n"]', "buffers"),
-        ("sum_lanes_32", TABLE, '"bytes":["*",4,"rows"]}', '"bytes":["*",8,"rows"]}', "read"),
-        ("sum_lanes_32", PLANS, "Math.floor(n / columns)", "Math.ceil(n / columns)", "steps"),
-        ("softmax_block_1024", TABLE, "[[512,", "[[480,", "steps"),
-        ("softmax_block_1024", PLANS, "block <= most", "block < most", "steps"),
-        ("column_sum_256", TABLE, '["max",["div",["*",132,', '["min",["div",["*",132,', "steps"),
-        ("column_sum_256", PLANS, "Math.max(...values)", "Math.min(...values)", "steps"),
+        ("sum_lanes_32", PLANS, "Math.floor(n / columns)", "Math.ceil(n / columns)", "verdict"),
+        ("sum_lanes_32", PLANS, "{ columns, rows:", "{ columns: 2 * columns, rows:", "buffers"),
         (
             "layer_norm_lanes_4",
             TABLE,
@@ -222,11 +207,11 @@ TABLE = "chapter12_rows.js"
 def test_a_fault_planted_in_a_table_is_seen(
     variant: str, file: str, before: str, after: str, part: str, folder: Path, tmp_path: Path
 ) -> None:
-    columns = device.rows_of(device.committed(Path(TABLE).stem)["variants"][variant])
-    # Few rows, so that what is read of them is written out; or enough for a large grid.
-    few = (min(30, 1000 // columns + 3) * columns + 1, 128, 2018)
-    large = [(min(200, 60_000 // columns) * columns + 1, block, 2018) for block in (128, 512)]
-    shapes = large if part == "steps" else [few]
+    recipe = device.committed(Path(TABLE).stem)["variants"][variant]
+    columns = device.rows_of(recipe)
+    # Few rows, so that what is read of them is written out, and elements that make no row.
+    few = next(n for n in recipe["sizes"] if n > 3 * columns and n % columns)
+    shapes = [(few, 128, 2018)]
     clean, spoilt = seen(TABLE, variant, shapes, (file, before, after), folder, tmp_path)
     assert clean == set()
     assert part in spoilt

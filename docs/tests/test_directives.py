@@ -10,7 +10,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from bs4 import BeautifulSoup
 
-from common.records import machine_code, races
+from common.records import machine_code, museum, races
 from common.records.races import Case, Recording
 from docs.tests import fake
 from docs.tests.conftest import GMEM, SMEM, Book, Built
@@ -609,6 +609,44 @@ def test_figure_drawn_again_rebuilds_its_page(recorded_book: Book) -> None:
     built = recorded_book.build()
     assert built.read == ["three"]
     assert "Another." in built.text("three")
+
+
+# ------------------------------------------------------------------ the museum
+
+
+def test_an_exhibit_shows_what_each_tool_says_and_what_is_not_recorded(
+    recorded_book: Book,
+) -> None:
+    folder = recorded_book.root / museum.FOLDER
+    folder.mkdir(parents=True)
+    (folder / "step.cu").write_text(
+        "// A step\n#ifdef FIXED\nwait();\n#else\ngo();  // @race\n#endif\n"
+    )
+
+    def record(name: str, *said: tuple[str, bool | None, str]) -> None:
+        runs = tuple(museum.Run("step", "wrong", *each) for each in said)
+        recording = museum.Recording(f"with {name}", museum.digest(folder), runs)
+        (folder / f"{name}.json").write_text(museum.written(recording))
+
+    race = "race: two at once (3 times)\n    kernel k()\n    at step.cu:5"
+    record("embedded", ("run", False, "7"), ("check", True, race), ("nvcc", False, ""))
+    source = "Page\n====\n\n.. exhibit:: step\n\n   Wait.\n\n.. museum-tally:: all\n"
+    text = recorded_book.build(index=source).text()
+    assert "A step found by our checks" in text and "Instead: Wait." in text
+    assert "line 5: go();" in text and "@race" not in text
+    assert "on an H200, not recorded yet" in text and "compute-sanitizer not recorded yet" in text
+    assert "our checks 1 of 1 0" in text and "racecheck not recorded yet" in text
+
+    tools = [(tool, False, "") for tool in ("racecheck", "initcheck")]
+    found = ("memcheck", True, "Invalid read\n    at step.cu:5")
+    record("nvidia-h200", ("run", False, "8"), found, ("synccheck", None, ""), *tools)
+    text = recorded_book.build().text()
+    assert "8 on an H200." in text and "found by our checks, memcheck" in text
+    assert "memcheck Invalid read line 5: go();" in text and "racecheck nothing" in text
+    assert "synccheck could not do its work" in text and "with nvidia-h200" in text
+
+    (folder / "step.cu").write_text("// Another\n")
+    assert "embedded.json is of other exhibits" in str(recorded_book.build().warnings)
 
 
 # ------------------------------------------------------------------ the checkers' table

@@ -45,7 +45,8 @@ def running(recorded_book: Book) -> Book:
 
 def launched(book: Book, chapter: str, **variants: str) -> None:
     """What the embedded set says of the variants that a page can launch."""
-    data = {"variants": {name: {"region": region} for name, region in variants.items()}}
+    offered = {"sizes": [100, 4096], "blocks": [64, 256]}
+    data = {"variants": {name: {"region": region, **offered} for name, region in variants.items()}}
     path = book.root / "figures" / "data" / "embedded" / "launches" / f"{chapter}.json"
     write(path, json.dumps(data))
 
@@ -231,6 +232,8 @@ def test_a_fold_that_comes_later_has_its_options_there(running: Book, option: st
         ("Small :: smen", f"{SMEM} runs no 'smen' in the page; nearest: smem"),
         ("Small :: smem size=3", "a preset has no 'size'"),
         ("Small :: smem n=many", "'many' is not a whole number"),
+        ("Small :: smem n=99", "preset 'Small': smem has n= one of 100, 4096"),
+        ("Small :: smem block=65", "preset 'Small': smem has block= one of 64, 256"),
         ("Small :: smem checks=races", "checks= is one of all, race, memory, init, sync, not "),
         ("Small :: smem step=middle", "a step is one of conflict"),
         ("Small :: smem step=global:", "a step is one of conflict"),

@@ -95,5 +95,4 @@ def test_they_have_no_barriers(page: Page, width: int) -> None:
     expect(panel.locator(".run-still")).to_be_visible()
     page.evaluate(SETTLED)
     assert not page.evaluate(SIDEWAYS)
-    page.evaluate("scrollTo(0, 0)")  # else the theme offers to go there
     assert all_barriers(page) == set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import functools
 import os
 import re
@@ -547,7 +548,26 @@ def test_a_place_that_cannot_be_written_is_named(
     (tmp_path / "file").write_text("")
     command = ["--out", str(tmp_path / "file" / "out"), "--root", str(root), "--only", "tree_gmem"]
     assert draw.main(command) == 1
-    assert "cannot be written" in capsys.readouterr().err
+    assert f"figures: {tmp_path / 'file'}" in capsys.readouterr().err
+
+
+def test_no_name_is_no_folder(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        draw.main(["--out", "", "--root", str(root)])
+    assert end.value.code == 2
+    assert '"" names no folder' in capsys.readouterr().err
+
+
+def test_a_full_disk_is_said_and_leaves_no_torn_picture(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    assert draw.main(["--out", str(tmp_path / "out"), "--root", str(root)]) == 1
+    assert "the disk is full" in capsys.readouterr().err
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_the_readme_is_that_of_the_recording(repository: Path) -> None:

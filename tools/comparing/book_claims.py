@@ -17,10 +17,12 @@ from pathlib import Path
 from docutils import nodes
 from ladder.book import Lost
 from ladder.claims.amounts import BadClaim
+from ladder.claims.check import beside
 from ladder.claims.evaluate import Outcome, judge
+from ladder.claims.evidence import reaches
 from ladder.claims.language import read_all
-from ladder.claims.lookup import Lookup
-from ladder.claims.statement import Axis, Claim
+from ladder.claims.statement import Claim
+from ladder.claims.words import CODE, VALUE
 from ladder.names import chapter_of
 
 from common.records.recordings import Recordings
@@ -72,13 +74,19 @@ def of_the_guide(paths: Sequence[Path] | None = None) -> Iterator[tuple[str, str
         chapter = chapter_of(f"{path.parent.name}/{path.stem}")
         tree = pages.parse(text)
         group = _group(chapter, tree)
-        written = [(_words(box), box["argument"]) for box in tree.findall(pages.directive)
-                   if box["name"] == "claim"]  # fmt: skip
-        written += [(" ".join(one["words"].split()), one["claims"]) for one in _ROLE.finditer(text)]
-        for words, claims in written:
-            for claim in read_all(claims):
-                if not claim.asked_on:
-                    yield group, chapter, words, claim
+        for box in tree.findall(pages.directive):
+            if box["name"] == "claim":
+                for sentence, claims in beside(box["argument"], box.children):
+                    yield from _asked(group, chapter, _words(sentence.text), claims)
+        for one in _ROLE.finditer(text):
+            words = " ".join(one["words"].split())
+            yield from _asked(group, chapter, words, read_all(one["claims"]))
+
+
+def _asked(
+    group: str, chapter: str, words: str, claims: Sequence[Claim]
+) -> Iterator[tuple[str, str, str, Claim]]:
+    yield from ((group, chapter, words, claim) for claim in claims if not claim.asked_on)
 
 
 def _group(chapter: str, tree: nodes.document) -> str:
@@ -95,17 +103,9 @@ def _title_of(chapter: str) -> str:
     return next(ruled, chapter)
 
 
-def _words(box: pages.directive) -> str:
-    """How a claimed paragraph begins, with dots where the page shows a recorded number."""
-    paragraph = next(iter(box.findall(nodes.paragraph)), None)
-    if paragraph is None:
-        return ""
-    parts = []
-    for text in paragraph.findall(nodes.Text):
-        above = text.parent
-        is_value = isinstance(above, pages.role) and above["name"] in pages.VALUES
-        parts.append("…" if is_value else text.astext())
-    said = " ".join("".join(parts).split()).lstrip("…. ")
+def _words(text: str) -> str:
+    """How a claimed sentence begins, with dots where the page shows a recorded number."""
+    said = text.replace(VALUE, "…").replace(CODE, "…").lstrip("…. ")
     return said if len(said) <= _WORDS else said[:_WORDS].rsplit(" ", 1)[0] + " …"
 
 
@@ -132,15 +132,8 @@ def _hold(claim: Claim, recordings: Recordings, name: str, chapter: str) -> Held
         return Held(Verdict.UNKNOWN, why=str(miss))
     if not outcome.holds:
         return Held(Verdict.FAILS, outcome)
-    reaches = claim.axis is None or _reaches(claim, claim.axis, recordings, name, chapter)
-    return Held(Verdict.HOLDS if reaches else Verdict.IN_PART, outcome)
-
-
-def _reaches(claim: Claim, axis: Axis, recordings: Recordings, name: str, chapter: str) -> bool:
-    """Whether a set has every size at which the reference was asked."""
-    there = Lookup(claim, recordings, name, chapter).along(axis)
-    ours = Lookup(claim, recordings, recordings.reference.name, chapter).along(axis)
-    return set(ours) <= set(there)
+    whole = reaches(claim, recordings, name, chapter)
+    return Held(Verdict.HOLDS if whole else Verdict.IN_PART, outcome)
 
 
 @dataclass

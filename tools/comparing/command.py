@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from common.files import named_file, require_writable, write_whole
 from common.records.naming import REFERENCE
 from common.records.reading import DataError
 from common.records.recordings import BrokenLocalSet, Recordings
@@ -16,7 +17,6 @@ from tools.comparing import ROOT, Refused
 from tools.comparing.comparison_page import html
 from tools.comparing.content import Content, content
 from tools.comparing.opening import opened
-from tools.files import named_file, require_writable, write_whole
 from tools.terminal import Parser, complain
 
 DESCRIPTION = f"""\

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shlex
 import signal
 import sys
@@ -12,7 +13,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from tools.files import write_whole
+from common.files import write_whole
 from tools.judging import Failure, progress, puzzles, timing
 from tools.judging.judge import judge
 from tools.terminal import complain, let_go, tamed
@@ -34,12 +35,14 @@ goal in what it reads and writes. With a GPU it also takes the time.
   --hint             the puzzle's hint, where FILE is rejected
   --json             the verdict as JSON
   --no-time          don't take the time, also where there is a GPU
+  --limit=SECONDS    how long the judge may work, 20 unless you say so, for a kernel that is slow
 
 Exit status: 0 accepted; 1 rejected; 4 rejected for a race, a wild access, an uninitialised read or
 a barrier; 3 it can't be run, or is too slow to judge; 2 a bad argument; 77 something that is needed
 isn't here.
 """
 MOST_BYTES = 1 << 20
+MOST_SECONDS = 24 * 60 * 60
 
 
 def _read(name: str) -> tuple[Path, str]:
@@ -119,7 +122,7 @@ def _new_ones(key: str, folder: Path) -> str:
     return tamed(f"{folder}: {len(those)} skeletons, without hints and answers\n")
 
 
-def _judge(name: str, key: str | None, flags: dict[str, bool]) -> int:
+def _judge(name: str, key: str | None, limit_s: int | None, flags: dict[str, bool]) -> int:
     file, source = _read(name)
     if key is None:
         key = puzzles.puzzle_named_in(source)
@@ -129,7 +132,7 @@ def _judge(name: str, key: str | None, flags: dict[str, bool]) -> int:
             "(tools/judge --list shows the keys)"
         )
     puzzle = puzzles.find(key)
-    verdict = judge(file, source, puzzle)
+    verdict = judge(file, source, puzzle, limit_s)
     if not flags["--no-time"] and verdict.kernel and not verdict.reason:
         verdict.times = timing.times(verdict.kernel, puzzle)
     note = (
@@ -154,9 +157,16 @@ def _as_json(record: dict[str, Any]) -> str:
     return json.dumps(record, indent=1) + "\n"
 
 
+def _seconds(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= MOST_SECONDS:
+        raise Failure(f"--limit takes whole seconds, from 1 to {MOST_SECONDS}")
+    return int(text)
+
+
 def _run(arguments: list[str]) -> int:
     flags = dict.fromkeys(("--details", "--hint", "--json", "--no-time", "--list"), False)
     key: str | None = None
+    limit_s: int | None = None
     words: list[str] = []
     rest = iter(arguments)
     for argument in rest:
@@ -167,6 +177,8 @@ def _run(arguments: list[str]) -> int:
             key = argument.partition("=")[2]
         elif argument == "--puzzle":
             key = next(rest, "")
+        elif argument.startswith("--limit="):
+            limit_s = _seconds(argument.partition("=")[2])
         elif argument in flags:
             flags[argument] = True
         elif argument == "--":
@@ -194,7 +206,7 @@ def _run(arguments: list[str]) -> int:
         return 0
     if len(words) != 1:
         raise Failure("one FILE.cu is judged at a time; tools/judge --help says how")
-    return _judge(words[0], key, flags)
+    return _judge(words[0], key, limit_s, flags)
 
 
 def _ended(number: int, _frame: object) -> None:

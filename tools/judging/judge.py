@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from common.arithmetic import whole_value
 from common.records import columns
 from tools.judging import (
     REFUSED,
@@ -25,7 +26,6 @@ from tools.judging import (
     sums,
     trial,
 )
-from tools.judging.arithmetic import value
 from tools.judging.compiler import (
     Refusal,
     Resources,
@@ -50,8 +50,8 @@ MOST_LOOKED_AT = 2**18 + 3
 #: Bytes of stack that each thread has for its calls: of every card, unless the program that
 #: launches the kernel asks for more; and on the embedded device.
 STACK, DEVICE_STACK = 1024, 65536
-#: The processor's time for a file, its compiler with it, after which it is stopped; and what is
-#: left for the trials in any case.
+#: The processor's time for a file, its compiler with it, after which it is stopped unless the
+#: reader gives it longer; and what is left for the trials in any case.
 LIMIT_S, LEAST_S = 19, 8
 #: Launches in one session: usually, and at most where the file has variables in device memory and
 #: its code names a number that they may count up to.
@@ -75,8 +75,8 @@ _FAULTS = {
 }
 
 
-def judge(file: Path, source: str, puzzle: Puzzle) -> Verdict:
-    """Compiles a file and tries it."""
+def judge(file: Path, source: str, puzzle: Puzzle, limit_s: int | None = None) -> Verdict:
+    """Compiles a file and tries it; `limit_s`: the processor's time for that, in seconds."""
     compiled = compile_to_ptx(file, source)
     name = plain(file.name)
     if isinstance(compiled, Refusal):
@@ -87,22 +87,23 @@ def judge(file: Path, source: str, puzzle: Puzzle) -> Verdict:
     else:
         # Most files need no second look. What the preprocessor leaves out doesn't count.
         seen = preprocessed(file, source) if any(form.host_code(source)) else source
-        verdict = _in_time(name, source, compiled, puzzle, seen)
+        verdict = _in_time(name, source, compiled, puzzle, seen, limit_s or LIMIT_S)
     verdict.rename(name, file.name.replace("\n", "\\n"))
     return verdict
 
 
-def _in_time(name: str, source: str, ptx: str, puzzle: Puzzle, seen: str) -> Verdict:
+def _in_time(name: str, source: str, ptx: str, puzzle: Puzzle, seen: str, limit_s: int) -> Verdict:
     """What judge_ptx says, or that it takes too long."""
     device.folder()  # is built first, where there is none
     compiled = resource.getrusage(resource.RUSAGE_CHILDREN)
-    limit = max(LEAST_S, LIMIT_S - int(compiled.ru_utime + compiled.ru_stime))
+    limit = max(LEAST_S, limit_s - int(compiled.ru_utime + compiled.ru_stime))
     try:
         return limited.within(limit, lambda: judge_ptx(name, source, ptx, puzzle, seen=seen))
     except limited.TimeIsOver as stopped:
         # Not accepted, whatever it has been right at: a wrong file could be slow where it is wrong.
         verdict = Verdict(puzzle.key, puzzle.title)
-        line = f"stopped after {limit} s of the processor's time"
+        longer = f"--limit={6 * limit_s} gives it longer"
+        line = f"stopped after {limit} s of the processor's time; {longer}"
         if (local := form.local_bytes(ptx)) > MUCH_LOCAL:
             line += f"; it keeps {local} bytes of each thread in local memory"
         verdict.reject("slow", f"too slow to judge {stopped}", line)
@@ -255,7 +256,7 @@ def _too_large(taken: Resources, puzzle: Puzzle) -> str:
             f"has {most} for each: __launch_bounds__({threads}) makes the compiler keep to that"
         )
     given = max(
-        value(puzzle.shared, shapes.names_of(shapes.at(puzzle, puzzle.most, block)))
+        whole_value(puzzle.shared, shapes.names_of(shapes.at(puzzle, puzzle.most, block)))
         for block in puzzle.blocks
     )
     if taken.shared and taken.shared + given > MOST_STATIC:
@@ -437,7 +438,7 @@ def _missed(puzzle: Puzzle, outcome: Outcome) -> _Missed | None:
         if outcome.shape.n < goal.at_least:
             continue
         launches = 1 if goal.count in STATIC else outcome.launches
-        most = value(goal.most, shapes.names_of(outcome.shape)) * launches
+        most = whole_value(goal.most, shapes.names_of(outcome.shape)) * launches
         got = outcome.counts[goal.count]
         if got > most:
             said = f"{goal.count} {got // launches}, where the goal allows {most // launches}"

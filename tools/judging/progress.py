@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tools.files import write_whole
+from common.files import write_whole
 
 FILE = ".judge.json"
 

@@ -16,8 +16,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+from common.arithmetic import whole_value
 from tools.judging import ROOT, Failure
-from tools.judging.arithmetic import value
 from tools.judging.counts import ATOMICS, COUNTED
 from tools.judging.form import Form, form_of
 from tools.judging.problems import PROBLEMS
@@ -137,7 +137,7 @@ def formula(text: str) -> str:
     whole = re.fullmatch(r"up\(([^,()]+), ([^()]+)\)", text)
     said = re.sub(r"up\(([^,()]+), ([^()]+)\)", divided, text)
     if not re.search(r"[a-z]", text):
-        said = str(value(text, {}))
+        said = str(whole_value(text, {}))
     return said if whole or "up(" not in text else re.sub(r"(\w+ / \w+)", r"(\1)", said)
 
 
@@ -153,9 +153,9 @@ def _check(puzzle: Puzzle) -> None:
     for goal in puzzle.goals:
         if goal.count not in COUNTED:
             raise ValueError(f"{goal.count}: the judge counts {', '.join(COUNTED)}")
-        value(goal.most, numbers)
+        whole_value(goal.most, numbers)
     for text in (*puzzle.grids, puzzle.grid_y, puzzle.share, puzzle.shared):
-        value(text, numbers)
+        whole_value(text, numbers)
 
 
 def power(n: int) -> str:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from tools.judging.arithmetic import value
+from common.arithmetic import whole_value
 from tools.judging.problems import PROBLEMS, Shape
 from tools.judging.puzzles import Puzzle
 
@@ -58,9 +58,9 @@ def at(puzzle: Puzzle, n: int, block: tuple[int, int], turn: int = 0) -> Shape:
     names = {"n": n, "block": block[0] * block[1]}
     values = tuple((name, _one_of(of, turn, n)) for name, of in puzzle.values.items())
     names.update(values)
-    grid = max(value(puzzle.grids[turn % len(puzzle.grids)], names), 1)
-    share = value(puzzle.share, names)
-    return Shape(n, block, (grid, max(value(puzzle.grid_y, names), 1)), values, share)
+    grid = max(whole_value(puzzle.grids[turn % len(puzzle.grids)], names), 1)
+    share = whole_value(puzzle.share, names)
+    return Shape(n, block, (grid, max(whole_value(puzzle.grid_y, names), 1)), values, share)
 
 
 def _one_of(values: Sequence[int], turn: int, n: int) -> int:

@@ -14,9 +14,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from common.arithmetic import whole_value
 from common.records import derived
 from tools.judging import ROOT, shapes, trial
-from tools.judging.arithmetic import value
 from tools.judging.files import scratch
 from tools.judging.form import TYPES
 from tools.judging.problems import PROBLEMS, Case, Shape
@@ -62,7 +62,7 @@ def measure(program: Path, kernel: trial.Kernel, puzzle: Puzzle, shape: Shape, s
         ptx = folder / "kernel.ptx"
         ptx.write_text(kernel.ptx, encoding="utf-8")
         words = [str(program), str(ptx), kernel.entry, *map(str, (*shape.grid, *shape.block))]
-        words.append(str(value(puzzle.shared, shapes.names_of(shape))))
+        words.append(str(whole_value(puzzle.shared, shapes.names_of(shape))))
         words += _arguments(kernel, case, folder)
         try:
             done = subprocess.run(

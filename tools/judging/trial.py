@@ -7,8 +7,8 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any
 
+from common.arithmetic import whole_value
 from tools.judging import limited
-from tools.judging.arithmetic import value
 from tools.judging.counts import ATOMICS, COUNTS, REQUESTS, SUMS
 from tools.judging.device import LEAST, PER_ELEMENT, PER_WARP, Launch, Session
 from tools.judging.form import TYPES, Form
@@ -112,7 +112,7 @@ def _run(
     inputs = [name for name in names if first[name].role in ("in", "work")]
     for name in inputs:
         session.follow(numbers[name], by_block)
-    shared = value(puzzle.shared, names_of(shape))
+    shared = whole_value(puzzle.shared, names_of(shape))
     wrong, touched, done, total = "", "", True, None
     for launch, case in enumerate(cases):
         for name in names:

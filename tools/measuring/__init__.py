@@ -7,7 +7,7 @@
 - ``notices``: what a recording shows of its card: throttling, drift, too little memory
 - ``embedded``: the embedded device's set, which needs no GPU
 - ``made_of``: what that set was made of, so that the same is not run twice
-- ``launches``, ``recipes``: what each variant launches, fitted to what its host code does
+- ``launches``, ``plans``: what each variant launches at the sizes and blocks that a page offers
 - ``libraries``: what PyTorch and CuPy make of the same problems; needs both
 - ``page``, ``ptx``: what a page gets to run a chapter's kernels
 - ``profilers``: what ncu and compute-sanitizer print

@@ -25,10 +25,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from common.files import write_whole
 from common.records import columns
 from common.records.counters import OF_BOTH, OF_PTX
 from common.records.transcripts import ROOMS, transcripts
-from tools.files import write_whole
 from tools.measuring import CUDA_ERROR, NOT_AVAILABLE, ROOT, Failure, children, made_of, profilers
 from tools.measuring.programs import Program, Shape, Variant, chapter_names, find_programs
 

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from common.files import named_file, write_all, write_whole
 from common.records import columns, derived, exported, manifest
 from common.records.counters import OF_HARDWARE
 from common.records.naming import REFERENCE, SECOND
-from tools.files import named_file, write_all, write_whole
 from tools.measuring import (
     CUDA_ERROR,
     ROOT,

@@ -1,7 +1,7 @@
 """What the page gets to run a chapter's kernels: ``_static/device/<chapter>.js``.
 
 ``python -m tools.measuring.page BUILD CHAPTER FILE`` writes it: the kernels' PTX, out of this
-build's program; the recipes of what is launched, out of ``figures/data/embedded/launches``; what
+build's program; what is launched, out of ``figures/data/embedded/launches``; what
 the program says of its variants; what hardware counted at shapes that the page can run; and the
 chapter's ``page.js``, which has its inputs and its check.
 """
@@ -12,29 +12,28 @@ import csv
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from common.files import write_whole
 from common.records import columns
 from common.records.counters import COUNTERS, OF_BOTH
-from tools.files import write_whole
 from tools.measuring import ROOT, Failure
 from tools.measuring.embedded import Device
-from tools.measuring.launches import FOLDER, MOST_N, Listed, listed, printed_ptx
+from tools.measuring.launches import DEFAULT_N, FOLDER, Listed, listed, printed_ptx
+from tools.measuring.plans import Recipe, kernels_of, without_lists
 from tools.measuring.programs import Program, find_programs
 from tools.measuring.ptx import cut, of_program
-from tools.measuring.recipes import Recipe, kernels_of
 
 HARDWARE = "nvidia-h200"
-DEFAULT_N = 2**16
 
 
 def committed(chapter: str, root: Path = ROOT) -> dict[str, Any]:
     """A chapter's recipes; none where it has no file."""
     file = root / FOLDER / f"{chapter}.json"
     if not file.is_file():
-        return {"words": {}, "variants": {}}
+        return {"words": {}, "lists": [], "variants": {}}
     data: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return data
 
@@ -47,13 +46,17 @@ def chapter_data(build: Path, program: Program) -> dict[str, Any] | None:
     if not there:
         return None
     ptx = of_program(program.path) or printed_ptx(Device(build), program.path)
-    kernels = {name for each in there for name in kernels_of(recipes[each.name])}
+    whole = without_lists(recorded["lists"], recipes)
+    kernels = {name for each in there for name in kernels_of(whole[each.name])}
     return {
         "words": recorded["words"],
+        "lists": recorded["lists"],
         "ptx": cut(ptx, kernels),
         "variants": [_variant(each, recipes[each.name]) for each in there],
         "counters": {each.name: each.ncu for each in COUNTERS.values() if each.embedded != "no"},
-        "hardware": list(hardware(program.chapter, {each.name for each in there})),
+        "hardware": list(
+            hardware(program.chapter, {each.name: recipes[each.name] for each in there})
+        ),
     }
 
 
@@ -73,12 +76,15 @@ def _variant(variant: Listed, recipe: Recipe) -> dict[str, Any]:
 Run = tuple[str, int, int, list[int | None]]
 
 
-def hardware(chapter: str, names: set[str]) -> Iterator[Run]:
-    """What hardware counted of these variants at shapes that the page can run, each once: variant,
-    n, block, and a count of each metric; none of one that differed between two launches."""
+def hardware(chapter: str, recipes: Mapping[str, Recipe]) -> Iterator[Run]:
+    """What hardware counted of these variants at shapes that a panel offers, each once: variant, n,
+    block, and a count of each metric; none of one that differed between two launches."""
     seen = set()
     for variant, n, block, counts in (*_small_runs(chapter), *_recorded_runs(chapter)):
-        if variant in names and n <= MOST_N and (variant, n, block) not in seen:
+        recipe = recipes.get(variant)
+        if not recipe or n not in recipe["sizes"] or block not in recipe["blocks"]:
+            continue
+        if (variant, n, block) not in seen:
             seen.add((variant, n, block))
             yield variant, n, block, counts
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tools.files import write_whole
+from common.files import write_whole
 from tools.measuring import Failure
 
 STAMP = "figures/data/.stamp.json"

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from tools.files import write_whole
+from common.files import write_whole
 from tools.measuring import children
 
 Result = dict[str, Any]

@@ -24,8 +24,8 @@ import time
 from itertools import groupby
 from pathlib import Path
 
+from common.files import named_file, write_whole
 from common.records.mutants import FILE, digest, read, unchanged
-from tools.files import named_file, write_whole
 from tools.mutating import ROOT, Failure
 from tools.mutating.mutant import Mutant
 from tools.mutating.nets import digest_of_nets

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import files
+from common import files
 
 pytestmark = pytest.mark.all
 
@@ -125,7 +125,7 @@ def test_names_that_no_file_can_have(tmp_path: Path) -> None:
 WRITE = """
 import os, sys
 from pathlib import Path
-from tools.files import require_writable, write_whole
+from common.files import require_writable, write_whole
 if "anyone" in sys.argv:  # once all is read that only root may read
     os.setgid(65534)
     os.setuid(65534)
@@ -174,7 +174,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 def test_a_signal_half_way(tmp_path: Path, number: int) -> None:
     """It comes while the draft is there, and waits until that is a file."""
     code = """
-import sys, time, tools.files as files
+import sys, time, common.files as files
 from pathlib import Path
 write = files._write
 def slowly(*given):

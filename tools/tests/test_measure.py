@@ -45,7 +45,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("tools/measuring", "figures/data", "figures/kit", "common/records"):
         (root / name).mkdir(parents=True)
     shutil.copy(REPOSITORY / "tools" / "measure", root / "tools")
-    for name in ("files.py", "terminal.py", "python.sh"):
+    for name in ("terminal.py", "python.sh"):
         shutil.copy(REPOSITORY / "tools" / name, root / "tools")
     for file in (REPOSITORY / "tools" / "measuring").glob("*.py"):
         shutil.copy(file, root / "tools" / "measuring")
@@ -64,7 +64,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "transcripts.py",
     ):
         shutil.copy(REPOSITORY / "common/records" / name, root / "common/records" / name)
-    shutil.copy(REPOSITORY / "common/counters.json", root / "common")
+    for name in ("counters.json", "files.py"):
+        shutil.copy(REPOSITORY / "common" / name, root / "common")
     compileall.compile_dir(root, quiet=2)  # the tool leaves no bytecode itself; it starts quicker
     (root / "CMakeLists.txt").write_text("# nothing to build\n")
     (root / ".gitignore").write_text("/build/\n/figures/data/local/\n.stamp.json\n__pycache__/\n")

@@ -92,13 +92,11 @@ def _recordings(root: Path, runs: Path) -> Recordings:
 
 
 @lru_cache(maxsize=1)
-def _launched(folder: Path) -> dict[str, dict[str, str]]:
-    """Of each chapter the variants that a page can launch, and the region that each runs."""
+def _launched(folder: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """Of each chapter the variants that a page can launch, with the region that each runs, and its
+    sizes and blocks."""
     return {
-        path.stem: {
-            name: one["region"]
-            for name, one in json.loads(path.read_text(encoding="utf-8"))["variants"].items()
-        }
+        path.stem: json.loads(path.read_text(encoding="utf-8"))["variants"]
         for path in sorted(folder.glob("*.json"))
     }
 
@@ -108,7 +106,7 @@ class Book:
 
     def __init__(self, env: BuildEnvironment, card: str = "") -> None:
         self.env = env
-        self._asked_card = card
+        self.card = card
         self.root = Path(env.config.ladder_root).resolve()
         self.figures_dir = Path(env.config.ladder_figures).resolve()
         self.runs_dir = Path(env.config.ladder_runs).resolve()
@@ -153,8 +151,9 @@ class Book:
         """The card whose counters stand beside the reader's."""
         return self._data().reference.device_name
 
-    def launched(self, chapter: str) -> dict[str, str]:
-        """The variants that run in the page, and the region that each runs."""
+    def launched(self, chapter: str) -> dict[str, dict[str, Any]]:
+        """The variants that run in the page, with the region that each runs, and its sizes and
+        blocks."""
         folder = self.root / "figures" / "data" / EMBEDDED / "launches"
         inputs.note(self.env, [folder, folder / f"{chapter}.json"])
         return _launched(folder).get(chapter, {})
@@ -191,7 +190,7 @@ class Book:
         except regions_module.RegionError as error:
             raise Lost(str(error)) from None
         recordings = recordings.of(chapter_of(self.env.docname) or chapter)
-        for folder in (data / (self._asked_card or recordings.reference.name), data / LOCAL):
+        for folder in (data / (self.card or recordings.reference.name), data / LOCAL):
             inputs.note(self.env, [folder, *(folder / file for file in files)])
         if not (recordings.reference.chapters or recordings.local):
             raise NotYet
@@ -208,8 +207,8 @@ class Book:
     def _both(self, recordings: Recordings, ask: Callable[[str], RecordedRun[Run]]) -> Both[Run]:
         found: dict[str, RecordedRun[Run] | None] = {}
         missed = ""
-        card = self._asked_card or recordings.reference.name
-        for known in (card,) if self._asked_card else (card, LOCAL):
+        card = self.card or recordings.reference.name
+        for known in (card,) if self.card else (card, LOCAL):
             try:
                 found[known] = ask(known)
             except NoSuchRun as miss:
@@ -330,7 +329,7 @@ class Book:
 
     def has_local(self) -> bool:
         """Whether the reader's own numbers stand beside these."""
-        return not self._asked_card and _recordings(self.root, self.runs_dir).local is not None
+        return not self.card and _recordings(self.root, self.runs_dir).local is not None
 
     def noticed(self) -> tuple[str, list[Notice]]:
         """The reader's own card and what to know of its recording, as tools/measure warned of it;
@@ -373,7 +372,7 @@ class Book:
         recordings = self._data(*(f"{chapter}.json" for chapter in known.chapters))
         if not known.chapters:
             raise NotYet
-        return recordings.sets(self._asked_card or recordings.reference.name)[0]
+        return recordings.sets(self.card or recordings.reference.name)[0]
 
     # ------------------------------------------------------------------ figures
 

@@ -1,16 +1,18 @@
 """``:calc:`256 * 4 / 32```: arithmetic that the build does, for numbers that follow from others.
 
-Numbers with ``+ - * / // % **`` and parentheses; ``2^24`` is a power, and a device's attribute
-stands for its value on the card that the book's times are of.
+``common/arithmetic.py`` says what a formula is. A device's attribute stands for its value on the
+card that the book's times are of.
 """
 
 from __future__ import annotations
 
-import ast
-from operator import add, floordiv, mod, mul, neg, pow, sub, truediv
+from collections.abc import Callable, Iterator, Mapping
 
 from docutils import nodes
 from sphinx.application import Sphinx
+
+from common.arithmetic import NoFormula, NoName, value
+from common.records.schema import Device
 
 from . import units
 from .book import Book, Lost, nearest
@@ -19,52 +21,45 @@ from .claims.quantities import DEVICE
 from .names import BadName
 from .numbers import RecordedRole
 
-_OPERATORS = {
-    ast.Add: add,
-    ast.Sub: sub,
-    ast.Mult: mul,
-    ast.Div: truediv,
-    ast.FloorDiv: floordiv,
-    ast.Mod: mod,
-    ast.Pow: pow,
-}
 #: Attributes that are plain numbers: a rate or a frequency has a unit, which a result would lose.
 _ATTRIBUTES = [name for name, (kind, _of) in DEVICE.items() if kind in (Kind.COUNT, Kind.BYTES)]
-#: Beyond this an exponent is a slip of the pen, and takes for ever.
-_HIGHEST_POWER = 128
+
+
+class _Attributes(Mapping[str, int]):
+    """A card's, which a formula without them doesn't ask for."""
+
+    def __init__(self, device: Callable[[], Device]) -> None:
+        self._device = device
+
+    def __getitem__(self, name: str) -> int:
+        return int(DEVICE[name][1](self._device()))
+
+    def __contains__(self, name: object) -> bool:
+        return name in _ATTRIBUTES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_ATTRIBUTES)
+
+    def __len__(self) -> int:
+        return len(_ATTRIBUTES)
+
+
+def arithmetic(text: str, device: Callable[[], Device]) -> float:
+    """What an expression comes to. Raises BadName and Lost, and NotYet where it asks a device."""
+    try:
+        return value(text, _Attributes(device))
+    except NoName as error:
+        raise Lost(f"no attribute '{error.name}'{nearest(error.name, _ATTRIBUTES)}") from None
+    except NoFormula as error:
+        raise BadName(str(error)) from None
 
 
 class Calc(RecordedRole):
     """``:calc:`256 * 4 / 32```"""
 
     def find(self, book: Book) -> nodes.Node:
-        try:
-            tree = ast.parse(self.text.replace("^", "**"), mode="eval")
-        except SyntaxError:
-            raise BadName(f"'{self.text}' is not arithmetic, such as 256 * 4 / 32") from None
-        try:
-            value = self._value(tree.body, book)
-        except (ZeroDivisionError, OverflowError) as error:
-            raise BadName(f"'{self.text}': {error}") from None
-        return nodes.inline("", units.count(value), classes=["measured"])
-
-    def _value(self, node: ast.expr, book: Book) -> float:
-        match node:
-            case ast.Constant(int() | float() as number) if not isinstance(number, bool):
-                return number
-            case ast.Name(name) if name in _ATTRIBUTES:
-                value = DEVICE[name][1](book.reference().device)
-                return int(value)
-            case ast.Name(name):
-                raise Lost(f"no attribute '{name}'{nearest(name, _ATTRIBUTES)}")
-            case ast.UnaryOp(ast.USub(), operand):
-                return float(neg(self._value(operand, book)))
-            case ast.BinOp(left, operator, right) if type(operator) in _OPERATORS:
-                one, other = self._value(left, book), self._value(right, book)
-                if isinstance(operator, ast.Pow) and abs(other) > _HIGHEST_POWER:
-                    raise BadName(f"'{self.text}': {other} is too large an exponent")
-                return _OPERATORS[type(operator)](one, other)  # type: ignore[no-any-return]
-        raise BadName(f"'{ast.unparse(node)}' is not arithmetic: numbers, + - * / // % ^ and ()")
+        result = arithmetic(self.text, lambda: book.reference().device)
+        return nodes.inline("", units.count(result), classes=["measured"])
 
 
 def setup(app: Sphinx) -> None:

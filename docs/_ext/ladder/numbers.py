@@ -130,7 +130,8 @@ class RecordedRole(SphinxRole):
         except (Lost, BadName, NoSuchRun) as error:
             message = f"{self.name}: {error}"
             shown = report.lost(self.env, self.rawtext, message, self.get_location())
-        return (shown if isinstance(shown, list) else [shown]), []
+        found = shown if isinstance(shown, list) else [shown]
+        return [nodes.inline("", "", *found, classes=["value"])], []
 
     @abstractmethod
     def find(self, book: Book) -> nodes.Node | list[nodes.Node]:

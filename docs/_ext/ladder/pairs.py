@@ -53,7 +53,7 @@ def our_words(body: Sequence[nodes.Node]) -> str:
     for node in list(copied.findall(pair)):
         node.replace_self(node.children[1])
     # A no-break space stays one.
-    return re.sub(r"[ \n]+", " ", " ".join(child.astext() for child in copied)).strip()
+    return re.sub(r"[ \n]+", " ", "".join(child.astext() for child in copied)).strip()
 
 
 def write(doctree: nodes.Element) -> None:

@@ -126,6 +126,12 @@ def panel(
     unknown = [one.variant for one in given if one.variant not in known]
     if unknown:
         raise Lost(f"{chapter} runs no '{unknown[0]}' in the page{nearest(unknown[0], known)}")
+    for one in given:
+        for key, offered in (("n", "sizes"), ("block", "blocks")):
+            there = known[one.variant][offered]
+            if one.given.get(key, there[0]) not in there:
+                all_there = ", ".join(map(str, there))
+                raise BadName(f"preset '{one.label}': {one.variant} has {key}= one of {all_there}")
     variants = list(dict.fromkeys([*names, *(one.variant for one in given)]))
     made = run_here(classes=["folded", "run-here"])
     made["ids"].append(nodes.make_id(f"run {region.name}") + (f"-{times}" if times > 1 else ""))
@@ -133,7 +139,7 @@ def panel(
         "chapter": chapter,
         "region": region.name,
         "device": short_device(book.reference_name()),
-        "variants": [{"name": name, "region": known[name]} for name in variants],
+        "variants": [{"name": name, "region": known[name]["region"]} for name in variants],
         "presets": [one.data() for one in given],
     }
     if "step" in options:
@@ -147,14 +153,15 @@ def panel(
         *still(book, made["ids"][0]),
         classes=["run-without"],
     )
-    made += _code(book, region.name, [known[name] for name in variants], is_listed)
+    made += _code(book, region.name, [known[name]["region"] for name in variants], is_listed)
     return [made]
 
 
 def _runs(book: Book, region: Region) -> tuple[str, list[str]]:
     """The chapter whose variants run the region, of the page's if there are any; and these."""
     for chapter in filter(None, (chapter_of(book.env.docname), region.chapter)):
-        names = [name for name, runs in book.launched(chapter).items() if runs == region.name]
+        known = book.launched(chapter).items()
+        names = [name for name, one in known if one["region"] == region.name]
         if names:
             return chapter, names
     return region.chapter, []

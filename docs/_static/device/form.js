@@ -99,15 +99,17 @@
     for (const one of offered) {
       select.append(make("option", { value: one.name }, choice.text(one) + (one.legacy ? " (faulty)" : "")));
     }
-    const n = make("input", { type: "text", name: "n", autocomplete: "off", spellcheck: "false" });
-    const block = make("input", { type: "text", name: "block", inputmode: "numeric", autocomplete: "off" });
+    const [nList, blockList] = ["n", "block"].map((one) => make("datalist", { id: `${name}-${one}s` }));
+    const n = make("input", { type: "text", name: "n", autocomplete: "off", spellcheck: "false", list: nList.id });
+    const block = make("input", { type: "text", name: "block", inputmode: "numeric", autocomplete: "off",
+      list: blockList.id });
     const seed = make("input", { type: "text", name: "seed", inputmode: "numeric", autocomplete: "off",
       value: String(DEFAULT_SEED) });
     const nHint = make("span", { class: "run-hint" });
     const blockHint = make("span", { class: "run-hint" });
     const fields = make("div", { class: "run-fields" });
     if (offered.length > 1) fields.append(field(choice.label, select));
-    fields.append(field("n", n, nHint), field("block", block, blockHint), field("seed", seed));
+    fields.append(field("n", n, nHint), field("block", block, blockHint), field("seed", seed), nList, blockList);
 
     const boxes = Object.entries(CHECKS).map(([check, text]) => {
       const box = make("input", { type: "checkbox", name: check });
@@ -132,9 +134,11 @@
     const choose = (wanted) => {
       chosen = offered.find((one) => one.name === wanted) ?? offered[0];
       select.value = chosen.name;
-      blockHint.textContent = chosen.blocks.text.replace(/^blocks? (of )?/, "");
-      const rows = chosen.columns ? `rows of ${sizeSaid(chosen.columns)}, ` : "";
-      nHint.textContent = `${rows}at most ${sizeSaid(chosen.most)}`;
+      const rows = chosen.columns ? `rows of ${sizeSaid(chosen.columns)}: ` : "";
+      nHint.textContent = `${rows}${chosen.sizes.map(sizeSaid).join(", ")}`;
+      blockHint.textContent = chosen.widths.join(", ");
+      nList.replaceChildren(...chosen.sizes.map((one) => make("option", { value: size(one) })));
+      blockList.replaceChildren(...chosen.widths.map((one) => make("option", { value: String(one) })));
       told(chosen);
     };
 

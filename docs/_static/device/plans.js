@@ -1,7 +1,7 @@
-// What each variant launches, on which data, and how its result is checked: recipes that were
-// fitted to what the programs' own host code does (tools/measuring/recipes.py says what is in one),
-// with the book's inputs and checks. A chapter's file, <chapter>.js beside this one, brings its
-// recipes, its PTX, and the inputs and checks that are its own.
+// What each variant launches, on which data, and how its result is checked: what was recorded of the
+// programs' own host code at the sizes and blocks that a panel offers (tools/measuring/plans.py says
+// what is in a recipe), with the book's inputs and checks. A chapter's file, <chapter>.js beside this
+// one, brings its recipes, its PTX, and the inputs and checks that are its own.
 "use strict";
 (() => {
   const MOST_N = 2 ** 20;
@@ -9,87 +9,29 @@
   const loading = new Map();
   const problems = [];
 
-  // ---------------------------------------------------------------------------------- expressions
+  // -------------------------------------------------------------------------- what is recorded of one
 
-  const OPERATORS = {
-    "+": (values) => values.reduce((a, b) => a + b, 0),
-    "-": ([a, b]) => a - b,
-    "*": (values) => values.reduce((a, b) => a * b, 1),
-    div: ([a, b]) => Math.floor(a / b),
-    cdiv: ([a, b]) => Math.ceil(a / b),
-    min: (values) => Math.min(...values),
-    max: (values) => Math.max(...values),
-  };
-
-  function evaluate(expression, names) {
-    if (typeof expression === "number") return expression;
-    if (typeof expression === "string") return names[expression];
-    const [operator, ...operands] = expression;
-    return OPERATORS[operator](operands.map((each) => evaluate(each, names)));
+  /** What a recipe has at one place: which of its sizes, of its blocks, and of both. */
+  function at(laid, place, lists) {
+    if (laid === null || typeof laid !== "object") return laid;
+    if (Array.isArray(laid)) return laid.map((each) => at(each, place, lists));
+    if ("by" in laid) return lists[laid.of][place[laid.by]];
+    if ("first" in laid) return at(laid.list, place, lists).slice(0, at(laid.first, place, lists));
+    return Object.fromEntries(Object.entries(laid).map(([key, value]) => [key, at(value, place, lists)]));
   }
-
-  const numbers = (fields, names) =>
-    Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, evaluate(value, names)]));
-
-  // ----------------------------------------------------------------------------- recipe into steps
 
   const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
-  function littleEndian(value, size) {
-    const bytes = new Uint8Array(size);
-    for (let i = 0; i < size; ++i) {
-      bytes[i] = value % 256;
-      value = Math.floor(value / 256);
-    }
-    return bytes;
-  }
+  const argumentOf = (argument) =>
+    ("bytes" in argument ? { bytes: bytesOf(argument.bytes) } : argument);
 
-  function argumentOf(argument, names) {
-    if ("buffer" in argument) {
-      return { buffer: argument.buffer, offset: evaluate(argument.offset, names) };
-    }
-    if ("bytes" in argument) return { bytes: bytesOf(argument.bytes) };
-    return { bytes: littleEndian(evaluate(argument.value, names), argument.size) };
-  }
-
-  // A kernel's name; or one by the block; or some, each with the largest block that it is for.
-  function kernelFor(kernel, block) {
-    if (typeof kernel === "string") return kernel;
-    return Array.isArray(kernel) ? kernel.find(([most]) => block <= most)[1] : kernel[block];
-  }
-
-  function stepOf(step, names) {
+  function stepOf(step) {
     if ("set" in step) {
-      const { set, offset, bytes, value } = numbers(step, names);
-      return { kind: "set", buffer: set, offset, bytes, value };
+      const { set, ...where } = step;
+      return { kind: "set", buffer: set, ...where };
     }
-    return {
-      kind: "launch",
-      kernel: kernelFor(step.kernel, names.block),
-      grid: step.grid.map((each) => evaluate(each, names)),
-      block: step.block.map((each) => evaluate(each, names)),
-      shared: evaluate(step.shared, names),
-      cooperative: step.cooperative,
-      args: step.arguments.map((each) => argumentOf(each, names)),
-    };
-  }
-
-  // A kernel that is launched on what it has left, until that is one value.
-  function passesOf(passes, names) {
-    const steps = [];
-    let left = names.n;
-    let before = 0;
-    for (let number = 0; ; ++number) {
-      const of = { ...names, left, before, odd: number % 2 };
-      const usual = number === 0 ? passes.first : passes.between;
-      of.leaves = evaluate(usual.grid[0], of);
-      const last = of.leaves === 1;
-      const kind = number === 0 ? (last ? "only" : "first") : last ? "last" : "between";
-      steps.push(stepOf(passes[kind], of));
-      if (last) return steps;
-      before += of.leaves;
-      left = of.leaves;
-    }
+    const { arguments: given, ...launch } = step;
+    return { kind: "launch", ...launch, args: given.map(argumentOf) };
   }
 
   // ------------------------------------------------------------------------------ the book's input
@@ -285,6 +227,10 @@
     return digits.length < 5 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, " ");
   }
 
+  /** "32, 64 or 100" */
+  const listText = (numbers) =>
+    numbers.map(countText).join(", ").replace(/, (?=[^,]*$)/, " or ");
+
   function takes(blocks, block) {
     return block >= blocks.low && block <= blocks.high && block % blocks.multiple_of === 0 &&
       (!blocks.powers_of_two || (block & (block - 1)) === 0);
@@ -297,29 +243,24 @@
 
   // Why it can't run so, in the words of the command line; empty where it can.
   function refusal(words, variant, n, block) {
-    const { refusals } = variant.recipe;
+    const { refusals, sizes, blocks: offered } = variant.recipe;
     if (!Number.isInteger(n) || n < 0) return words.no_n.replace("{n}", n);
     if (!Number.isInteger(block) || block < 1 || block > 1024) {
       return words.no_block.replace("{block}", block);
     }
     if (!takes(variant.blocks, block)) return refusals.block.replace("{block}", block);
     if (n > variant.most && refusals.n) return refusals.n.replace("{n}", countText(n));
-    const { least } = variant.recipe;
-    if (n > 0 && n < least) {
-      return `--n ${countText(n)}: a page takes a row of ${countText(least)} and more; the program itself takes less`;
+    if (n > 0 && !sizes.includes(n)) {
+      return `--n ${countText(n)}: a page takes n of ${listText([0, ...sizes])}; the program itself takes others`;
     }
-    if (n <= MOST_N) return "";
-    const most = countText(MOST_N);
-    return `--n ${countText(n)}: a page takes n up to ${most}; the program itself takes more`;
+    if (!offered.includes(block)) {
+      return `--block ${block}: a page takes blocks of ${listText(offered)}; the program itself takes others`;
+    }
+    return "";
   }
 
-  function contentOf(buffer, names, inputs, run) {
-    const size = evaluate(buffer.bytes, names);
-    const writes = buffer.writes.map((write) => ({
-      ...write,
-      offset: "offset" in write ? evaluate(write.offset, names) : 0,
-      bytes: "bytes" in write ? evaluate(write.bytes, names) : size,
-    }));
+  function contentOf({ bytes: size, writes: recorded }, inputs, run) {
+    const writes = recorded.map((write) => ({ offset: 0, bytes: size, ...write }));
     if (writes.length === 0) return { bytes: size };
     // One byte again and again is no data that could be in a sum.
     if (writes.every((write) => write.repeats?.length === 2)) {
@@ -349,35 +290,27 @@
   function plan(chapter, name, { n, block, seed = 2018 }) {
     const variant = found(chapter, name);
     if (!variant) return { refused: `${chapter} has no variant ${name} that runs in a page` };
-    const { words, ptx } = chapters.get(chapter);
+    const { words, ptx, lists } = chapters.get(chapter);
     const refused = refusal(words, variant, n, block);
     if (refused) return { refused };
     if (n === 0) return { nothing: words.no_elements };
 
-    const { recipe } = variant;
-    const { columns } = recipe;
-    if (n < columns) {
-      return { nothing: `n = ${countText(n)} makes no row of ${countText(columns)}, so nothing is launched` };
-    }
-    const names = { n, block, ...(columns ? { columns, rows: Math.floor(n / columns) } : {}) };
-    const launches = recipe.passes ? [recipe.passes.first] : recipe.steps;
-    const first = launches.find((step) => "kernel" in step);
-    names.grid = evaluate(first.grid[0], names);
+    const { sizes, blocks, columns, ...laid } = variant.recipe;
+    const [size, width] = [sizes.indexOf(n), blocks.indexOf(block)];
+    const place = { n: size, block: width, both: size * blocks.length + width };
+    const [buffers, recorded] = [laid.buffers, laid.steps].map((each) => at(each, place, lists));
     const how = problemOf(variant.problem);
     if (!how) return { refused: `${name}: a page has no inputs for ${variant.problem}` };
-    const run = { ...names, seed, params: variant.params, variant: name };
-    const steps = recipe.passes
-      ? passesOf(recipe.passes, names)
-      : recipe.steps.map((step) => stepOf(step, names));
-    const kernels = [...new Set(steps.filter((step) => step.kernel).map((step) => step.kernel))];
+    const steps = recorded.map(stepOf);
+    const launches = steps.filter((step) => step.kind === "launch");
+    const table = columns ? { columns, rows: Math.floor(n / columns) } : {};
+    const [grid] = launches[0].grid;
+    const run = { n, block, grid, ...table, seed, params: variant.params, variant: name };
     const request = {
-      ptx: moduleOf(ptx, kernels),
-      buffers: recipe.buffers.map((buffer) => ({
-        name: "cudaMalloc",
-        ...contentOf(buffer, names, how.inputs, run),
-      })),
+      ptx: moduleOf(ptx, [...new Set(launches.map((step) => step.kernel))]),
+      buffers: buffers.map((buffer) => ({ name: "cudaMalloc", ...contentOf(buffer, how.inputs, run) })),
       steps,
-      read: recipe.read.map((each) => numbers(each, names)),
+      read: laid.read.map((each) => ({ offset: 0, bytes: buffers[each.buffer].bytes, ...each })),
     };
     const unfinished = { ok: false, got: "", expected: "", what: "the run ended without a result" };
     const expect = (read) => (read.length ? how.check(read, run) : unfinished);
@@ -417,8 +350,7 @@
     Object.fromEntries(Object.entries(chapters.get(chapter).counters).map(([name, ncu]) => [name, counts[ncu]]));
 
   const SHOWN = [
-    "name", "region", "from", "legacy", "params", "blocks", "default_block", "default_n", "most",
-    "findings",
+    "name", "region", "from", "legacy", "params", "default_block", "default_n", "most", "findings",
   ];
 
   globalThis.LadderPlans = {
@@ -432,7 +364,8 @@
       (chapters.get(chapter)?.variants ?? []).map((variant) => ({
         ...Object.fromEntries(SHOWN.map((key) => [key, variant[key]])),
         columns: variant.recipe.columns ?? null, // of a table
-        sizes: null, // any that it takes
+        sizes: [0, ...variant.recipe.sizes],
+        widths: variant.recipe.blocks,
         sums: Boolean(problemOf(variant.problem)?.sums),
       })),
     hardware,

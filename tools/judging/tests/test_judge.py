@@ -260,8 +260,9 @@ def test_an_embedded_device_that_cannot_be_built(tmp_path: Path) -> None:
         "chapters/chapter02_smem/puzzles",
     ):
         shutil.copytree(ROOT / part, copy / part, ignore=lambda *_: {"tests", "fuzz", "src"})
-    shutil.copy(ROOT / "common/counters.json", copy / "common")
-    for name in ("judge", "files.py", "terminal.py", "python.sh"):
+    for name in ("counters.json", "files.py"):
+        shutil.copy(ROOT / "common" / name, copy / "common")
+    for name in ("judge", "terminal.py", "python.sh"):
         shutil.copy(ROOT / "tools" / name, copy / "tools" / name)
     (tmp_path / "cmake").write_text("#!/bin/sh\necho no compiler\nexit 1\n", encoding="utf-8")
     (tmp_path / "cmake").chmod(0o755)

@@ -25,27 +25,32 @@ from ..book import Book, Lost, NotYet
 from ..names import chapter_of
 from ..pairs import BESIDE_CLAIM, CLAIM, our_words
 from ..strings import _
+from . import plain
 from .amounts import BadClaim
+from .check import beside, of_others, of_sentence
 from .evidence import Evidence, gather
 from .language import read_all
+from .statement import Claim
 
 logger = logging.getLogger(__name__)
 
-#: So much of a paragraph names it in a message and in the list.
+#: So much of a sentence names it in a message and in the list.
 FIRST_WORDS = 90
 
 
 @dataclass(frozen=True)
 class Claimed:
-    """A phrase or paragraph of a page, with its claims."""
+    """A phrase or sentence of a page, with its claims."""
 
     words: str
     anchor: str
     evidence: tuple[Evidence, ...]
+    #: The reader's card, if there is one, for phrases that it wasn't measured for.
+    local: bool = False
 
 
 class claim(nodes.inline):  # docutils names its node classes in lower case
-    """A phrase that a claim stands behind."""
+    """A phrase or sentence that claims stand behind; ``proof`` says what was checked."""
 
 
 class mark(nodes.inline):
@@ -59,21 +64,40 @@ def claims_of(env: BuildEnvironment) -> dict[str, list[Claimed]]:
     return env.ladder_claims  # type: ignore[attr-defined, no-any-return]
 
 
-def _check(env: BuildEnvironment, name: str, words: str, text: str, location: str) -> Claimed:
-    """Holds the claims against all sets, and warns of each fault."""
+def _check(
+    env: BuildEnvironment, name: str, words: str, text: str, claims: Sequence[Claim], location: str
+) -> Claimed:
+    """Holds words and claims against each other and against all sets, and warns of each fault.
+
+    *words* is what the page shows, *text* the same with marks for what comes from a recording.
+    """
     chapter = chapter_of(env.docname)
     recordings = Book(env).everything()
-    evidence = tuple(gather(one, recordings, chapter) for one in read_all(text))
-    for fault in (fault for one in evidence for fault in one.faults()):
+    evidence = tuple(gather(one, recordings, chapter) for one in claims)
+    faults = [fault for one in evidence for fault in one.faults()]
+    for fault in (*of_sentence(text, claims), *faults):
         env.note_reread()
         message = f"{name}: \u201c{words}\u201d: {fault}"
         logger.warning(message, location=location, type="ladder", subtype="claim")
     known = claims_of(env).setdefault(env.docname, [])
     page = env.docname.removeprefix("chapters/")
     anchor = re.sub(r"[_/]", "-", f"claim-{page}-{len(known) + 1}")
-    made = Claimed(words, anchor, evidence)
+    made = Claimed(words, anchor, evidence, recordings.local is not None)
     known.append(made)
     return made
+
+
+def _node(claimed: Claimed, children: Sequence[nodes.Node]) -> list[nodes.Node]:
+    """A phrase or sentence with its claims, and the mark of the reader's card."""
+    *inner, last = children
+    behind: list[nodes.Node] = []
+    if isinstance(last, nodes.Text):  # a mark follows the full stop, and not the space
+        text = last.astext()
+        behind = [nodes.Text(text[len(text.rstrip()) :])] if text.rstrip() != text else []
+        last = nodes.Text(text.rstrip())
+    made = claim("", "", *inner, last, ids=[claimed.anchor], classes=[CLAIM])
+    made["proof"] = [(plain.words(one.claim), plain.shown(one)) for one in claimed.evidence]
+    return [made, *_mark(claimed), *behind]
 
 
 def _mark(claimed: Claimed) -> list[nodes.Node]:
@@ -82,8 +106,11 @@ def _mark(claimed: Claimed) -> list[nodes.Node]:
     if not local:
         return []
     false = [outcome for outcome in local if not outcome.holds]
+    asked = [one for one in claimed.evidence if not one.claim.asked_on]
     if not false:
-        text, kind = _("holds here"), "holds"
+        whole = len(local) == len(asked) and not any(one.is_partly_local for one in asked)
+        text = _("holds here") if whole else _("holds as far as measured")
+        kind = "holds"
     elif len(local) == 1:
         text, kind = _("not on your card: {number}").format(number=false[0].short), "fails"
     else:
@@ -92,6 +119,7 @@ def _mark(claimed: Claimed) -> list[nodes.Node]:
         )
         kind = "fails"
     made = mark("", "", classes=["claim-mark", kind], anchor=claimed.anchor)
+    made["about"] = claimed.words
     # The parentheses set it apart for those who hear the page.
     made += [_hidden(" ("), nodes.inline("", text), _hidden(")")]
     return [made]
@@ -113,19 +141,19 @@ class ClaimRole(SphinxRole):
             return [report.lost(self.env, self.rawtext, message, where)], []
         words = match["words"]
         try:
-            claimed = _check(self.env, self.name, words, match["claims"], where)
+            claims = read_all(match["claims"])
+            claimed = _check(self.env, self.name, words, words, claims, where)
         except NotYet:
             report.not_yet(self.env, text, where)
             return [nodes.Text(words)], []
         except (BadClaim, Lost) as error:
             message = f"{self.name}: {error}"
             return [report.lost(self.env, self.rawtext, message, where)], []
-        made = claim("", words, ids=[claimed.anchor], classes=[CLAIM])
-        return [made, *_mark(claimed)], []
+        return _node(claimed, [nodes.Text(words)]), []
 
 
 class ClaimDirective(SphinxDirective):
-    """``.. claim::`` with one claim per line; its body is the paragraph they stand behind."""
+    """``.. claim::`` with one claim per line, each about one sentence of its body."""
 
     has_content = True
     required_arguments = 1
@@ -135,11 +163,18 @@ class ClaimDirective(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         self.assert_has_content()
         body = self.parse_content_to_nodes()
-        words = _first_words(body)
         where = self.get_location()
         try:
             _refuse_claim_in_text(self.content)
-            claimed = _check(self.env, self.name, words, self.arguments[0], where)
+            told = beside(self.arguments[0], body)
+            for fault in of_others(told):
+                message = f"{self.name}: {fault}"
+                logger.warning(message, location=where, type="ladder", subtype="claim")
+            checked = [
+                (sentence, _check(self.env, self.name, _first_words(sentence.pieces), sentence.text,
+                                  claims, where) if claims else None)
+                for sentence, claims in told
+            ]  # fmt: skip
         except NotYet:
             report.not_yet(self.env, f"{self.name}:: {self.arguments[0]}", where)
             return body
@@ -147,14 +182,17 @@ class ClaimDirective(SphinxDirective):
             asked = f"{self.name}:: {self.arguments[0]}"
             lost = report.lost(self.env, asked, f"{self.name}: {error}", where)
             return [*body, nodes.paragraph("", "", lost)]
-        first = next(node for node in body if isinstance(node, nodes.Element))
-        first["ids"].append(claimed.anchor)
         for node in body:
             if isinstance(node, nodes.Element):
                 node["classes"].append(BESIDE_CLAIM)
-        paragraphs = [found for node in body for found in node.findall(nodes.paragraph)]
-        if paragraphs:
-            paragraphs[-1] += _mark(claimed)
+        for paragraph in (one for one in body if isinstance(one, nodes.paragraph)):
+            shown: list[nodes.Node] = []
+            for sentence, claimed in checked:
+                if sentence.paragraph is paragraph:
+                    own = list(sentence.pieces)
+                    shown += _node(claimed, own) if claimed else own
+            paragraph.children = []
+            paragraph.extend(shown)
         return body
 
 
@@ -162,7 +200,7 @@ def _refuse_claim_in_text(lines: Iterable[str]) -> None:
     """A claim behind a blank line would be printed, and held against nothing."""
     for line in filter(None, map(str.strip, lines)):
         with contextlib.suppress(BadClaim):
-            read_all(line)
+            read_all(re.sub(r"^\d+: *", "", line))
             raise Lost(f"'{line}' is printed as text: no blank line stands before a claim")
 
 
@@ -185,16 +223,34 @@ def _merge(
 
 
 def _visit(self: HTML5Translator, node: nodes.Element) -> None:
-    self.body.append(self.starttag(node, "span", ""))
+    self.body.append(self.starttag(node, "span", "", tabindex="0"))
 
 
 def _depart(self: HTML5Translator, node: nodes.Element) -> None:
+    """What was checked: shown where the reader points, taps or moves the focus."""
+    said = "".join(
+        f'<span class="claim-checked">{self.encode(words)}</span>'
+        f'<span class="claim-shown">{self.encode(cards)}</span>'
+        for words, cards in node["proof"]
+    )
+    title = self.encode(_("The build checked"))
+    self.body.append(
+        f'<span class="claim-proof" role="note" hidden="hidden">'
+        f'<span class="claim-title">{title}</span>{said}</span></span>'
+    )
+
+
+def _visit_mark(self: HTML5Translator, node: nodes.Element) -> None:
+    self.body.append(self.starttag(node, "span", "", title=node["about"]))
+
+
+def _depart_mark(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append("</span>")
 
 
 def setup(app: Sphinx) -> None:
     app.add_node(claim, html=(_visit, _depart))
-    app.add_node(mark, html=(_visit, _depart))
+    app.add_node(mark, html=(_visit_mark, _depart_mark))
     app.add_role("claim", ClaimRole())
     app.add_directive("claim", ClaimDirective)
     app.connect("env-purge-doc", _purge)

@@ -55,6 +55,8 @@ class Finding:
     sides: str
     #: Files and runs that were looked at.
     data: tuple[str, ...] = ()
+    #: How many times the nearest bound lies from what was recorded.
+    slack: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class Outcome:
     short: str
     sides: str
     data: tuple[str, ...]
+    slack: float = 1.0
 
 
 def judge(claim: Claim, recordings: Recordings, set_name: str, chapter: str = "") -> Outcome:
@@ -86,7 +89,8 @@ def judge(claim: Claim, recordings: Recordings, set_name: str, chapter: str = ""
     if len(false) > len(shown):
         sides += f"; and {len(false) - len(shown)} more like these"
     data = tuple(dict.fromkeys(entry for one in shown for entry in one.data))
-    return Outcome(set_name, known.device_name, not false, shown[0].short, sides, data)
+    slack = min(one.slack for one in found)
+    return Outcome(set_name, known.device_name, not false, shown[0].short, sides, data, slack)
 
 
 def amount(claim: Claim, recordings: Recordings, set_name: str, chapter: str = "") -> Values:
@@ -147,7 +151,21 @@ def _faster(faster: Faster, first: Run, second: Run, lookup: Lookup) -> Finding:
         return _two(a, b, is_faster != faster.is_denied)
     in_bounds = [bounds.hold(ratio) != faster.is_denied for ratio in said.ratios]
     needs_verdict = bounds.low >= 1 and not faster.is_denied
-    return _two(a, b, is_faster or not needs_verdict, in_bounds)
+    slack = max(
+        _slack(ratio, end)
+        for ratio in said.ratios
+        for end in (bounds.low, bounds.high)
+        if 1 < end < float("inf")
+    )
+    made = _two(a, b, is_faster or not needs_verdict, in_bounds)
+    return replace(made, slack=1.0 if faster.is_denied else slack)
+
+
+def _slack(value: float, bound: float) -> float:
+    """How many times a bound and what was recorded lie apart."""
+    if value * bound <= 0:
+        return 1.0
+    return max(value / bound, bound / value)
 
 
 def _tie(first: Run, second: Run, is_level: bool, lookup: Lookup) -> Finding:
@@ -224,7 +242,26 @@ def _compare(
         short = units.ratio(*(x / y for x, y in columns([values[0], below])))
     else:
         short = written(kinds[main], *values[main])
-    return Finding(apart and all(passes), short, "; ".join(said) + _false_in(passes))
+    bounded = [
+        _slack(x, y)
+        for sign, (one, other), (xs, ys) in zip(
+            signs, pairwise(sides), pairwise(values), strict=True
+        )
+        if sign != "=" and (_is_bound(one) or _is_bound(other))
+        for x, y in columns([xs, ys])
+    ]
+    slack = max(bounded, default=1.0)
+    return Finding(apart and all(passes), short, "; ".join(said) + _false_in(passes), slack=slack)
+
+
+def _is_bound(side: Expression) -> bool:
+    """Whether a person chose how large it is: a number, or so many times something."""
+    match side:
+        case Number():
+            return True
+        case Arithmetic(Number(), "*"):
+            return True
+    return False
 
 
 def _base(side: Expression) -> Expression:

@@ -9,8 +9,13 @@ from common.records.recordings import Recordings
 from common.records.sets import NoSuchRun
 
 from ..book import Lost
+from .check import FAR, of_claim
 from .evaluate import Outcome, judge
+from .lookup import Lookup
 from .statement import Claim
+
+#: A bound tells nothing if it lies further than this from what was recorded.
+FARTHEST = 1.5
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,8 @@ class Evidence:
     #: The set that the page shows.
     reference: str
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    #: Whether the reader's card lacks a size at which the reference was asked.
+    is_partly_local: bool = False
 
     @property
     def local(self) -> Outcome | None:
@@ -29,7 +36,13 @@ class Evidence:
     def faults(self) -> list[str]:
         """Where a committed set contradicts what the page says; the reader's never does."""
         said = f"'{self.claim.text}'"
-        found = []
+        found = list(of_claim(self.claim))
+        main = self.outcomes.get(self.claim.asked_on or self.reference)
+        if main and main.holds and main.slack > FARTHEST and not self.claim.reason:
+            found.append(
+                f"{FAR}: {said} is {main.slack:.1f} times away from {main.sides}. Draw it in, or "
+                "end the claim with ', because' and the reason"
+            )
         for name, outcome in self.outcomes.items():
             seen = f"{outcome.sides} ({_where(outcome)})"
             is_denied = name in self.claim.denied_on
@@ -70,4 +83,16 @@ def gather(claim: Claim, recordings: Recordings, chapter: str) -> Evidence:
                 raise Lost(f"'{claim.text}': {miss}") from None
         except Lost as lost:
             raise Lost(f"'{claim.text}': {lost}") from None
-    return Evidence(claim, reference, outcomes)
+    is_partly = LOCAL in outcomes and not reaches(claim, recordings, LOCAL, chapter)
+    return Evidence(claim, reference, outcomes, is_partly)
+
+
+def reaches(claim: Claim, recordings: Recordings, name: str, chapter: str) -> bool:
+    """Whether a set has every size at which the reference was asked."""
+    if claim.axis is None:
+        return True
+    there, ours = (
+        Lookup(claim, recordings, one, chapter).along(claim.axis)
+        for one in (name, recordings.reference.name)
+    )
+    return set(ours) <= set(there)

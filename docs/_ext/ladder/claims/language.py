@@ -42,7 +42,7 @@ TRENDS = ("rises", "falls", "doubles", "halves", "flat", "never rises", "never f
 SPEEDS = ("faster than", "slower than", "ahead of", "behind", "fastest of", "slowest of", "tie",
           "ties with", "level", "within … of")  # fmt: skip
 BOUNDS = ("at least", "at most", "more than", "less than", "between")
-WHERE = ("at", "from", "up to", "KEY=VALUE", "but not on", "on … only", "on …")
+WHERE = ("at", "from", "up to", "KEY=VALUE", "but not on", "on … only", "on …", "because …")
 #: Words that name no variant: they go on with the sentence.
 _GOES_ON = {"at", "from", "up", "but", "on", "and", "of", "than", "not", "no", "less", "more",
             "between", *(phrase.split()[0] for phrase in (*SPEEDS, *TRENDS))}  # fmt: skip
@@ -127,7 +127,7 @@ class _Reader:
     def claim(self) -> Claim:
         claim = self.placed(self.statement)
         statement = claim.statement
-        if not claim.runs:
+        if not claim.runs and not any(isinstance(one, OfDevice) for one in claim.amounts):
             raise self.bad("names no recorded run")
         if isinstance(statement, Trend) and statement.peak and not claim.axis:
             claim = replace(claim, axis=Axis(statement.peak.partition("=")[0]))
@@ -230,9 +230,10 @@ class _Reader:
         second = self.runs()
         if word.endswith("est of"):
             second = tuple(run for run in second if run not in first)
-        if word in ("slower than", "behind", "slowest of"):
+        is_turned = word in ("slower than", "behind", "slowest of")
+        if is_turned:
             first, second = second, first
-        made = Faster(first, second, bounds, is_denied)
+        made = Faster(first, second, bounds, is_denied, is_turned, word.endswith("est of"))
         if self.peek() in ("faster", "slower"):
             raise self.bad("one comparison a claim: order several with 'time of A < B < C'")
         return made
@@ -416,6 +417,9 @@ class _Reader:
                     claim = replace(claim, asked_on=self.second_set())
                 else:
                     raise self.fail([f"{REFERENCE} only", *SECOND])
+            elif self.accept("because"):
+                claim = replace(claim, reason=" ".join(self.words[self.position :]))
+                self.position = len(self.words)
             elif "=" in self.peek() and self.peek() not in SIGNS:
                 claim = replace(claim, params=(*claim.params, self.param()))
             else:

@@ -93,6 +93,9 @@ class Faster:
     second: tuple[Run, ...]
     bounds: Bounds | None = None
     is_denied: bool = False
+    #: Written the other way round, "B slower than A"; and as a rank, "fastest of".
+    is_turned: bool = False
+    is_rank: bool = False
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,8 @@ class Claim:
     denied_on: tuple[str, ...] = ()
     #: The one card that the sentence speaks of, where it isn't the reference.
     asked_on: str = ""
+    #: Why a bound lies far from what was recorded.
+    reason: str = ""
 
     @property
     def amounts(self) -> list[Expression]:

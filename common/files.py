@@ -134,3 +134,10 @@ def named_file(text: str) -> Path:
     if not text or text.endswith("/"):
         raise argparse.ArgumentTypeError(f'"{text}" names no file')
     return Path(text)
+
+
+def named_folder(text: str) -> Path:
+    """An option's DIR to write into, for argparse."""
+    if not text:
+        raise argparse.ArgumentTypeError('"" names no folder; . is the one you are in')
+    return Path(text)
