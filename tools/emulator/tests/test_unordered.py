@@ -1,5 +1,5 @@
-"""tools/emulate --check race on tests/unordered: a value that may be old, or a store that may stay, is
-found where data are volatile or relaxed and nothing orders them, and no right twin is accused.
+"""tools/emulate --check race on tests/unordered: where data are volatile and nothing orders
+them, a value that may be old is found, and no right twin is accused.
 
 Needs nvcc, and no GPU. `@A` and `@B` in a kernel name the two lines.
 """
@@ -24,9 +24,9 @@ KERNEL = re.compile(r"__global__ void (\w+)\(.*?\n}\n", re.DOTALL)
 WHAT = "nothing orders these two: the value may be old"
 #: What is to be added, as the finding says it: the fence, and the line before or behind it.
 ADVICE = {
-    "flag_without_fence_before": r"put __threadfence\(\) between the access at .*which tells of it$",
-    "flag_without_fence_after": r"put __threadfence\(\) between .*, which sees that, and the access",
-    "fence_of_the_block_before": r"__threadfence_block .*reaches that block alone: make it __thread",
+    "flag_without_fence_before": r"between the access at .*, which tells of it$",
+    "flag_without_fence_after": r"put __threadfence\(\) between .*, which sees that, and",
+    "fence_of_the_block_before": r"_block .*reaches that block alone: make it __threadfence",
     "lock_in_shared": r"put __threadfence_block\(\) between the access at .*which tells of it$",
     "tree_without_barriers": r"put __syncthreads\(\) between the two",
     "last_warp_after_a_fence": r"put __syncwarp\(\) between the two$",

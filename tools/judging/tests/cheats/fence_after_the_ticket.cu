@@ -1,5 +1,5 @@
 // judge: chapter08/2
-// rejected: race: an older value may be read
+// rejected: race: nothing orders these two: the value may be old
 // The ticket is drawn before the fence: it tells of a sum that may not be there yet.
 #include "../last_block.cuh"
 

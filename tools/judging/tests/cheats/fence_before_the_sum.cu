@@ -1,5 +1,5 @@
 // judge: chapter08/2
-// rejected: race: an older value may be read
+// rejected: race: nothing orders these two: the value may be old
 // A fence orders what comes before it: the sum comes after.
 #include "../last_block.cuh"
 

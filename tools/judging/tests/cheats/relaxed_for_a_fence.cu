@@ -1,5 +1,5 @@
 // judge: chapter08/2
-// rejected: race: an older value may be read
+// rejected: race: nothing orders these two: the value may be old
 // Relaxed atomics instead of the fence: whole, and in no order.
 #include <cuda/atomic>
 

@@ -1,5 +1,5 @@
 // judge: chapter08/1
-// rejected: race: an older value may be read
+// rejected: race: nothing orders these two: the value may be old
 // Reads the total, adds and writes it back, by relaxed atomics: what other blocks add gets lost.
 #include <cuda/atomic>
 

@@ -1,5 +1,5 @@
 // judge: chapter08/2
-// rejected: race: an older value may be read
+// rejected: race: nothing orders these two: the value may be old
 // Volatile accesses don't race, and no fence orders them before the ticket.
 #include "../last_block.cuh"
 
