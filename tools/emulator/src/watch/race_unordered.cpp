@@ -100,6 +100,11 @@ bool RaceCheck::matters(const Mark& before, Address at, const Mark& now) {
 void RaceCheck::look_at_strong(const Touch& touch, Marks& marks, std::size_t index, Address at,
                                const Mark& now) {
   const Mark before = marks[index];
+  // Counters that are only added to: most of what comes here.
+  const auto only_adds = [&](const Mark& m) {
+    return part_of(m) == Part::kUpdates && uses_.of(m.pc) == ValueUses::Use::kNone;
+  };
+  if (only_adds(before) && only_adds(now)) return;
   const bool blocks = before.block != now.block;
   if (before.time == kNever || now.time == kNever || !excused(before, now)) return;
   if ((before.reads_only() && now.reads_only()) || (blocks && clustered_)) return;
@@ -110,7 +115,8 @@ void RaceCheck::look_at_strong(const Touch& touch, Marks& marks, std::size_t ind
       now.reads_only() || ((now.kind & Mark::kUpdates) && !(now.kind & Mark::kSilent));
   const bool other = blocks || before.warp != now.warp;
   const bool judged = !before.orders && !now.orders && matters(before, place, now);
-  if (looks && other && !before.reads_only()) see(before, place, now);
+  const bool sees = looks && uses_.of(now.pc) != ValueUses::Use::kNone;
+  if (sees && other && !before.reads_only()) see(before, place, now);
   if (!judged) return;
   Mask open = unknown(touch, before, before.lanes);
   for (const Taken& t : passed_) {

@@ -8,23 +8,24 @@ namespace emu {
 
 using Flow = Code::Flow;
 
-ValueUses::Use ValueUses::of(std::uint32_t pc) {
-  if (const auto known = known_.find(pc); known != known_.end()) return known->second;
-  return known_[pc] = find(pc);
-}
-
-bool ValueUses::only_stores(std::uint32_t pc) {
-  return code_.places[pc].flow != 0 && flow(pc).sum == Flow::Sum::kMoves && of(pc) == Use::kNone;
-}
-
-bool ValueUses::synchronises() const {
+ValueUses::ValueUses(const Code& code) : code_(code) {
   const auto waits = [](const Op& op) {
     return op.control == Control::kBarrier || op.control == Control::kCluster ||
            op.control == Control::kTogether;
   };
-  return std::ranges::any_of(code_.ops, waits) ||
-         std::ranges::any_of(code_.orders,
-                             [](const Ordering& o) { return o.order > Order::kVolatile; });
+  synchronises_ = std::ranges::any_of(code.ops, waits) ||
+                  std::ranges::any_of(code.orders,
+                                      [](const Ordering& o) { return o.order > Order::kVolatile; });
+}
+
+ValueUses::Use ValueUses::of(std::uint32_t pc) {
+  if (known_.empty()) known_.resize(code_.ops.size(), Use::kUnknown);
+  if (known_[pc] == Use::kUnknown) known_[pc] = find(pc);
+  return known_[pc];
+}
+
+bool ValueUses::only_stores(std::uint32_t pc) {
+  return code_.places[pc].flow != 0 && flow(pc).sum == Flow::Sum::kMoves && of(pc) == Use::kNone;
 }
 
 void ValueUses::index() {

@@ -17,12 +17,13 @@ class ValueUses {
     kDecides,     ///< it decides what is done, and is in nothing that is stored
     kCounts,      ///< something is stored, or found, that is made of it
     kLooksAgain,  ///< it decides whether it is read once more, or an atomic compares it first
+    kUnknown,
   };
-  explicit ValueUses(const Code& code) : code_(code) {}
+  explicit ValueUses(const Code& code);
 
   Use of(std::uint32_t pc);
   /// Whether it has atomics, or places where threads wait for one another.
-  bool synchronises() const;
+  bool synchronises() const { return synchronises_; }
   /// An exchange whose result nothing uses.
   bool only_stores(std::uint32_t pc);
 
@@ -34,7 +35,8 @@ class ValueUses {
   void index();
 
   const Code& code_;
-  std::unordered_map<std::uint32_t, Use> known_;
+  bool synchronises_;
+  std::vector<Use> known_;  ///< by place, as far as it was asked for
   std::unordered_map<Slot, std::vector<std::uint32_t>> readers_;
 };
 
