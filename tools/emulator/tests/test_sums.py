@@ -109,6 +109,7 @@ OTHERS = {
     "weighted": "is a sum of elements of argument 1 with different weights",
     "in_bytes": "1 value of argument 2 that the host reads isn't made of its data by additions "
     "alone",
+    "least_of_17": "argument 2[0] is an element of argument 1, not sums",
     "largest": "1 value of argument 2 that the host reads isn't made of its data by additions "
     "alone",
 }

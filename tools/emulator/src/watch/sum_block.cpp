@@ -251,6 +251,7 @@ class BlockSums final : public BlockObserver {
     std::vector<Node> nodes;  ///< at half of a register's place in the file, one for each lane
     std::vector<Mask> held;   ///< at a quarter of it: lanes whose node counts
     std::vector<Mask> set;    ///< there: lanes that something has given a value
+    std::vector<Mask> open;   ///< there, of a predicate: lanes whose value isn't defined
   };
   struct OnItsWay {
     Space to_space;
@@ -282,6 +283,7 @@ class BlockSums final : public BlockObserver {
       r.nodes.resize(code_.file_bytes / 2 + kLanes);
       r.held.resize(code_.file_bytes / 4 + 1);
       r.set.resize(r.held.size());
+      r.open.resize(r.held.size());
       begin(r);
     }
     return r;
@@ -306,13 +308,14 @@ class BlockSums final : public BlockObserver {
   }
   /// Registers that code has set which isn't followed look as if nothing had.
   bool follows_all() const { return !sums_.unfollowed; }
-  /// Lanes of a predicate share a node.
-  static std::size_t place(const Flow::Register& r, unsigned lane) {
-    return r.slot / 2 + (r.width == 1 ? 0 : lane);
+  /// Lanes of a predicate share a node, and those where it isn't defined another.
+  static std::size_t place(const Registers& all, const Flow::Register& r, unsigned lane) {
+    return r.slot / 2 + (r.width == 1 ? all.open[r.slot / 4] >> lane & 1 : lane);
   }
+  bool is_open(Node n) const { return forms_[n].from & SumForms::kOfNothing; }
   Node node(const Warp& warp, const Flow::Register& r, unsigned lane) {
     Registers& all = of(warp);
-    if (all.held[r.slot / 4] & kBit[lane]) return all.nodes[place(r, lane)];
+    if (all.held[r.slot / 4] & kBit[lane]) return all.nodes[place(all, r, lane)];
     if (all.set[r.slot / 4] & kBit[lane] || !follows_all()) [[likely]]
       return SumForms::kPlain;
     const Node none = forms_.undefined(Undefined::kRegister);
@@ -324,7 +327,12 @@ class BlockSums final : public BlockObserver {
     Mask& held = all.held[r.slot / 4];
     held = node ? held | kBit[lane] : held & ~kBit[lane];
     all.set[r.slot / 4] |= kBit[lane];
-    if (node) all.nodes[place(r, lane)] = node;
+    if (!node) return;
+    if (r.width == 1) {
+      Mask& open = all.open[r.slot / 4];
+      open = is_open(node) ? open | kBit[lane] : open & ~kBit[lane];
+    }
+    all.nodes[place(all, r, lane)] = node;
   }
   void clear(const Warp& warp, const Flow::Register& r, Mask lanes) {
     Registers& all = of(warp);
@@ -414,24 +422,35 @@ class BlockSums final : public BlockObserver {
     for (const Flow::Register& r : writes()) {
       clear(warp, r, lanes);
       if (r.width == 1) {
-        Node all = SumForms::kPlain;  // of whatever they hold one node stands for all
-        std::uint32_t from = 0;
-        for_each_lane(some, [&](unsigned i) {
-          if (!out[i] || (all && (forms_[out[i]].from | from) == from)) return;
-          from |= forms_[out[i]].from;
-          all = all || out[i] != SumForms::kOfOrder ? forms_.lost(out[i], all) : out[i];
-        });
-        Registers& held = of(warp);
-        if (const Mask others = held.held[r.slot / 4]; others && all) {
-          all = forms_.lost(all, held.nodes[place(r, 0)]);
-        }
-        for_each_lane(some, [&](unsigned i) {
-          if (out[i]) set(warp, r, i, all);
-        });
+        set_predicate(warp, r, some, out);
       } else {
         for_each_lane(some, [&](unsigned i) { set(warp, r, i, out[i]); });
       }
     }
+  }
+
+  /// Of whatever the lanes hold one node stands for all, and another where it isn't defined: a
+  /// lane's comparison with what it never got says nothing of the others'.
+  void set_predicate(Warp& warp, const Flow::Register& r, Mask lanes, const Lanes& out) {
+    std::array<Node, 2> all{};
+    std::array<std::uint32_t, 2> from{};
+    for_each_lane(lanes, [&](unsigned i) {
+      if (!out[i]) return;
+      const bool k = is_open(out[i]);
+      if (all[k] && (forms_[out[i]].from | from[k]) == from[k]) return;
+      from[k] |= forms_[out[i]].from;
+      all[k] = all[k] || out[i] != SumForms::kOfOrder ? forms_.lost(out[i], all[k]) : out[i];
+    });
+    const Registers& old = of(warp);
+    for (const bool k : {false, true}) {
+      const Mask open = old.open[r.slot / 4];
+      if (all[k] && (old.held[r.slot / 4] & (k ? open : ~open))) {
+        all[k] = forms_.lost(all[k], old.nodes[r.slot / 2 + k]);
+      }
+    }
+    for_each_lane(lanes, [&](unsigned i) {
+      if (out[i]) set(warp, r, i, all[is_open(out[i])]);
+    });
   }
 
   /// What a lane's instruction makes of what it reads, of which something is a sum.

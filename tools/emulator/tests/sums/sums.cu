@@ -311,6 +311,18 @@ __global__ void weighted(const int* in, int* total, int n) {
   if (i < n) atomicAdd(total, (i % 50 + 1) * in[i]);
 }
 
+/// What the shuffle gives where a lane's partner isn't there is compared, and not taken: nvcc makes
+/// both conditions into one predicate of a select.
+__global__ void least_of_few(const int* in, int* out) {
+  int low = in[threadIdx.x];
+  const unsigned all = __activemask();
+  for (unsigned away = 16; away > 0; away /= 2) {
+    const int other = __shfl_down_sync(all, low, away);
+    if (threadIdx.x + away < blockDim.x) low = min(low, other);
+  }
+  if (threadIdx.x == 0) *out = low;
+}
+
 __global__ void largest(const int* in, int* total, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) atomicMax(total, in[i]);
@@ -582,6 +594,11 @@ const std::map<std::string, void (*)()> kCases{
      [] {
        const Data<int> d(kN, 1, true);
        largest<<<kGrid, kBlock>>>(d.in, d.out, kN);
+     }},
+    {"least_of_17",
+     [] {
+       const Data<int> d(17, 1, true);
+       least_of_few<<<1, 17>>>(d.in, d.out);
      }},
     {"scanned",
      [] {
