@@ -260,7 +260,7 @@ def test_an_embedded_device_that_cannot_be_built(tmp_path: Path) -> None:
         "chapters/chapter02_smem/puzzles",
     ):
         shutil.copytree(ROOT / part, copy / part, ignore=lambda *_: {"tests", "fuzz", "src"})
-    for name in ("counters.json", "files.py"):
+    for name in ("counters.json", "arithmetic.py", "files.py"):
         shutil.copy(ROOT / "common" / name, copy / "common")
     for name in ("judge", "terminal.py", "python.sh"):
         shutil.copy(ROOT / "tools" / name, copy / "tools" / name)
