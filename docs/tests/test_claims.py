@@ -244,6 +244,14 @@ def test_a_local_card_that_agrees_says_so(recorded_book: Book) -> None:
     assert "It is faster (holds here), they say." in built.text()
 
 
+def test_a_local_card_that_lacks_one_of_the_runs_says_how_far_it_holds(recorded_book: Book) -> None:
+    set_of(recorded_book.local(), smem=700.0, gmem=810.0)
+    built = build(recorded_book, phrase("faster, with half the sectors", f"{FASTER}; {HALF}"))
+    assert built.warnings == []
+    text = built.text()
+    assert "It is faster, with half the sectors (holds as far as measured), they say." in text
+
+
 def test_a_local_card_without_the_run_has_no_mark(recorded_book: Book) -> None:
     set_of(recorded_book.local(), smem=700.0)
     built = build(recorded_book, phrase("half the sectors", HALF))
