@@ -31,7 +31,7 @@ ABOUT = "About this book"
 #: Only the web has these, and scripts.
 ON_THE_WEB = {
     "headerlink", "img.only-dark", "details.data", "page-foot", "toctree-wrapper", "doors",
-    "ul.cards", "backrefs", "rung-later", "toy",
+    "ul.cards", "backrefs", "rung-later", "toy", "claim-proof",
 }  # fmt: skip
 
 
@@ -147,8 +147,9 @@ def _still(story: Story) -> None:
             section.decompose()
     for tag in article.find_all(_only_on_the_web):
         tag.decompose()
-    for tag in article.find_all(title=True):
-        del tag["title"]
+    for only in ("title", "tabindex"):
+        for tag in article.find_all(attrs={only: True}):
+            del tag[only]
     _headings(article)
     for strip in article.find_all("ul", class_="climb"):
         _climb(strip)
@@ -219,7 +220,7 @@ def _plain(html: str) -> str:
             return tag
         named = _CLASS.search(tag)
         classes = set(named[1].split()) if named else set()
-        says = classes & CODE if code else classes & STYLED or ' id="' in tag
+        says = classes & CODE if code else classes & (STYLED | ON_THE_WEB) or ' id="' in tag
         open_spans.append(bool(says))
         return tag if says else ""
 

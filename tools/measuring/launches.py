@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,7 @@ class Listed:
 
     def sizes(self, columns: int) -> list[int]:
         """Those that a panel offers; of a table, from its first row on."""
-        rows = {count * columns for count in ROWS} if columns > 1 else set()
+        rows = {few * columns for few in ROWS} if columns > 1 else set()
         own = {min(DEFAULT_N, self.told["sizes"]["usual"]), self.most}
         return sorted(n for n in {*SIZES, *rows, *own} if columns <= n <= self.most)
 
@@ -136,12 +136,13 @@ class Chapter:
     def __init__(self, device: Device, program: Program, work: Path) -> None:
         self.device, self.program, self.work = device, program, work
         self.variants = listed(program)
+        self.logs = count()
 
     def ran(
         self, variant: str, n: int | str, block: int | str, seed: int = SEED, **settings: str
     ) -> Ran:
         """One run; *settings* are the embedded device's."""
-        log = self.work / f"{variant}-{n}-{block}-{seed}.json"
+        log = self.work / f"{next(self.logs)}.json"  # two may run the same at once
         shape = ["--n", str(n), "--block", str(block), "--seed", str(seed)]
         command: list[Path | str] = [self.program.path, "--once", "--variant", variant, *shape]
         try:
