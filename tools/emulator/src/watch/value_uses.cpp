@@ -75,7 +75,7 @@ ValueUses::Use ValueUses::find(std::uint32_t pc) {
         results(at);
       } else if (op.control != Control::kStraight) {  // votes, barriers
         if (!results(at)) at_least(Use::kDecides);
-      } else if (!(op.guarded && op.guard == slot)) {
+      } else if (!op.guarded || op.guard != slot) {
         const bool compared = f.sum == Flow::Sum::kSwaps && op.b == slot;
         at_least(compared ? Use::kLooksAgain : Use::kCounts);
       }
