@@ -147,9 +147,8 @@ def _still(story: Story) -> None:
             section.decompose()
     for tag in article.find_all(_only_on_the_web):
         tag.decompose()
-    for only in ("title", "tabindex"):
-        for tag in article.find_all(attrs={only: True}):
-            del tag[only]
+    for tag in article.select("[title], [tabindex]"):
+        del tag["title"], tag["tabindex"]
     _headings(article)
     for strip in article.find_all("ul", class_="climb"):
         _climb(strip)
