@@ -42,12 +42,16 @@ class LookupDirective(SphinxDirective):
 
     def chapter_link(self, chapter: str, text: str) -> nodes.Node:
         """A link to a chapter's page, whose number is ``{number}`` in the text."""
+        return self.link("doc", f"/chapters/{chapter}", text.format(number=number_of(chapter)))
+
+    def link(self, kind: str, target: str, text: str) -> nodes.Node:
+        """A link as Sphinx's role of that kind makes it: a ``doc``, or a ``ref``."""
         link = addnodes.pending_xref(
             "",
-            nodes.inline("", text.format(number=number_of(chapter))),
+            nodes.inline("", text),
             refdomain="std",
-            reftype="doc",
-            reftarget=f"/chapters/{chapter}",
+            reftype=kind,
+            reftarget=target,
             refexplicit=True,
             refwarn=True,
         )

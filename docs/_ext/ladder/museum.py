@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from common.records import cases, museum
 from common.records.museum import FOLDER, Recording, Run
+from tools.measuring.profilers import SANITIZERS
 
 from .blocks import block, numbered, printed
 from .book import Book, Lost
@@ -34,7 +34,6 @@ KINDS = {
     "arithmetic": _("mistakes in arithmetic"),
     "libraries": _("mistakes with libraries"),
 }
-SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
 def recording(book: Book, name: str) -> Recording | None:
@@ -229,16 +228,7 @@ class Link(LookupDirective):
         (kind,) = self.words("KIND")
         if kind not in KINDS:
             raise BadName(f"'{kind}' is none of {', '.join(KINDS)}")
-        link = addnodes.pending_xref(
-            "",
-            nodes.inline("", str(KINDS[kind])),
-            refdomain="std",
-            reftype="ref",
-            reftarget=f"museum-{kind}",
-            refexplicit=True,
-            refwarn=True,
-        )
-        link["refdoc"] = self.env.docname
+        link = self.link("ref", f"museum-{kind}", str(KINDS[kind]))
         before, after = _("In the museum: "), _(", and which tool finds them.")
         return [nodes.paragraph("", "", nodes.Text(before), link, nodes.Text(after))]
 

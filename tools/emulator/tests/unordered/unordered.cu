@@ -7,31 +7,17 @@
 #include <cstdio>
 #include <cstring>
 
+#include "../races/case.cuh"
+
 namespace {
 
-constexpr int kTries = 1 << 20;
+using races::locked, races::raise, races::seen;
 
 struct Places {
   volatile int* data;
   int* out;
   int* flag;
 };
-
-__device__ bool seen(const int* flag, int value) {
-  for (int i = 0; i < kTries; ++i) {
-    if (*static_cast<const volatile int*>(flag) == value) return true;
-  }
-  return false;
-}
-__device__ void raise(int* flag, int value) {
-  *static_cast<volatile int*>(flag) = value;
-}
-__device__ bool locked(int* lock) {
-  for (int i = 0; i < kTries; ++i) {
-    if (atomicCAS(lock, 0, 1) == 0) return true;
-  }
-  return false;
-}
 
 template <bool Faulty>
 __global__ void flag_without_fence_before(Places p) {
